@@ -6,14 +6,22 @@ import { findStalePages } from './docs.ts'
 import { REPOSITORY } from './source-files.ts'
 
 const ROOT_PAGES = ['README.md', 'AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'REVIEW.md', 'SECURITY.md']
+const EXAMPLES = readdirSync(join(REPOSITORY, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
 const FOLDERS = ['packages', 'apps', 'scripts', 'docs', 'examples', 'bench', '.ci', '.github']
 
 function pages(): readonly string[] {
   const inDocs = readdirSync(join(REPOSITORY, 'docs'), { recursive: true, encoding: 'utf8' })
-  return [...ROOT_PAGES, ...inDocs.filter((path) => path.endsWith('.md')).map((path) => join('docs', path))].filter(
-    (path) => existsSync(join(REPOSITORY, path)),
-  )
+  const ofExamples = ['', ...EXAMPLES].map((folder) => join('examples', folder, 'README.md'))
+  const docs = inDocs.filter((path) => path.endsWith('.md')).map((path) => join('docs', path))
+  return [...ROOT_PAGES, ...docs, ...ofExamples].filter((path) => existsSync(join(REPOSITORY, path)))
 }
+
+test('the page of the examples names each of their folders', () => {
+  const page = readFileSync(join(REPOSITORY, 'examples/README.md'), 'utf8')
+  expect(EXAMPLES.filter((folder) => !page.includes(`](${folder}`))).toEqual([])
+})
 
 /** Paths in backticks that begin with one of our folders, and pages at the root. Patterns and placeholders are none. */
 function namedPaths(text: string): readonly string[] {

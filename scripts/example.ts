@@ -1,17 +1,19 @@
 // `npm run example NAME`: starts an example that is a program to look at.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const FOLDER = join(import.meta.dirname, '../examples')
 /** Names under which people look for them. */
-const STARTS: Readonly<Record<string, string>> = { chat: 'chat-web/start.ts', copilot: 'negotiation-copilot/start.ts' }
+const STARTS: Readonly<Record<string, string>> = {
+  chat: 'chat-web/start.ts',
+  copilot: 'negotiation-copilot/start.ts',
+  'assistant-ui': 'embed/assistant-ui/start.ts',
+}
 
 const [name = ''] = process.argv.slice(2)
 const start = STARTS[name]
 if (start === undefined) {
-  const others = readdirSync(FOLDER).filter((folder) => !folder.startsWith('.'))
   console.error(`There is no example "${name}" to start; there is: ${Object.keys(STARTS).join(', ')}.`)
-  console.error(`Other examples are run as their README says: ${others.join(', ')}.`)
+  console.error('examples/README.md says how to run the others.')
   process.exitCode = 2
 } else await import(pathToFileURL(join(FOLDER, start)).href)

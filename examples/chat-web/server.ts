@@ -85,9 +85,9 @@ export async function serveChat(
 /** Milliseconds between two looks for turns of a server that died. */
 const RECOVER_MS = 1000
 
-export async function bundlePage(): Promise<string> {
+export async function bundlePage(page: URL = new URL('page.tsx', import.meta.url)): Promise<string> {
   const build = await rolldown({
-    input: fileURLToPath(new URL('page.tsx', import.meta.url)),
+    input: fileURLToPath(page),
     platform: 'browser',
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
     logLevel: 'silent',

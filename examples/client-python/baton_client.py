@@ -1,7 +1,7 @@
 """A client of Baton's WebSocket protocol, version 2 (docs/protocol-2.md). It needs Python 3.11 and the package websockets.
 
     async with Session(url, "my-session", tools={"weather": weather}) as session:
-        print(await session.say("Do I need an umbrella?"))
+        print(await session.say("What is the weather?"))
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 PING_SECONDS = 20
 ANSWER_SECONDS = 30
+OPEN_SECONDS = 30
 BACKOFF_SECONDS = (0.1, 10)
 DEVICE_TAKEN = 4409
 RETRIES = 8
@@ -32,6 +33,8 @@ class Refused(Exception):
 
 class Session:
     """One session. It reconnects by itself: nothing that was said is lost, no event comes twice, no tool runs twice.
+
+    `async with` raises Refused, InvalidStatus (of websockets) for a wrong token, or ConnectionError if nobody answers in 30 s.
 
     url        ws://127.0.0.1:8080/ws, with ?token=... where the server asks for one
     session    its name; None for a new one
@@ -55,14 +58,18 @@ class Session:
         self._entered = []  # inputs that the model reads in the running turn
         self._calls = set()  # calls that this program runs, or has asked for
         self._tasks = set()
+        self._lost = None  # why the newest connection ended
 
     async def __aenter__(self):
         self._connection = asyncio.create_task(self._stay_connected())
         opening = asyncio.create_task(self._is_open.wait())
-        await asyncio.wait({opening, self._connection}, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait({opening, self._connection}, timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         opening.cancel()
         if self._connection.done():
             self._connection.result()  # raises why
+        if not done:
+            await self.__aexit__()
+            raise ConnectionError(f"no session at {self.url.split('?')[0]} in {OPEN_SECONDS} s: {self._lost}")
         return self
 
     async def __aexit__(self, *_):
@@ -138,11 +145,13 @@ class Session:
             except Refused as cause:
                 if not cause.retryable:
                     raise
+                self._lost = cause
             except InvalidStatus as cause:
                 if cause.response.status_code in (401, 403, 404):
                     raise
-            except (ConnectionError, ConnectionClosed, OSError, TimeoutError):
-                pass
+                self._lost = cause
+            except (ConnectionError, ConnectionClosed, OSError, TimeoutError) as cause:
+                self._lost = cause
             finally:
                 self._lose()
             least, most = BACKOFF_SECONDS

@@ -1,4 +1,7 @@
-"""A voice: collects the sentences of an answer and prints them as JSON lines. Interrupts after `most` sentences; 0 for never."""
+"""A voice: collects the sentences of an answer and prints them as JSON lines. Interrupts after `most` sentences; 0 for never.
+
+python voice.py ws://127.0.0.1:8080/ws SESSION TEXT MOST
+"""
 
 import asyncio
 import json

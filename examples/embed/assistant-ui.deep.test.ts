@@ -11,9 +11,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { rolldown } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
 import { call, findMessageBox, openBrowser, say } from '../chat-web/chat-web.test-kit.ts'
+import { bundlePage } from '../chat-web/server.ts'
 
 const FOLDER = fileURLToPath(new URL('assistant-ui/', import.meta.url))
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
@@ -31,15 +31,7 @@ let script = ''
 beforeAll(async () => {
   if (!canRun) return
   await promisify(execFile)(process.execPath, [TSC, '-p', FOLDER])
-  const build = await rolldown({
-    input: `${FOLDER}page.tsx`,
-    platform: 'browser',
-    transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
-    logLevel: 'silent',
-  })
-  const { output } = await build.generate({ format: 'esm', minify: true })
-  await build.close()
-  script = output[0].code
+  script = await bundlePage(new URL('assistant-ui/page.tsx', import.meta.url))
 }, 120_000)
 
 const INPUT = { type: 'object', properties: {} } as const

@@ -1,6 +1,7 @@
 // The limits of a server that a person may set, by their names, each with the values that make sense.
 import type { HttpLimits } from '@baton/server/http'
 import type { ConnectionLimits } from '@baton/server/websocket'
+import { closestMatch } from 'leven'
 import { UsageError } from './usage-error.ts'
 
 const DAY_MS = 86_400_000
@@ -75,6 +76,9 @@ function isLimit<Name extends string>(bounds: Readonly<Record<Name, unknown>>, n
 
 function createUnknownLimit(entry: string): UsageError {
   const names = [...Object.keys(LIMIT_BOUNDS), ...Object.keys(HTTP_LIMIT_BOUNDS).map((name) => `http.${name}`)]
+  const [name = ''] = entry.split('=')
+  const near = entry === name ? undefined : closestMatch(name, names, { maxDistance: 3 })
+  if (near !== undefined) return new UsageError(`--limit has no "${name}", did you mean ${near}?`)
   return new UsageError(`--limit must be name=number with one of the names ${names.join(', ')}, not "${entry}"`)
 }
 

@@ -61,6 +61,12 @@ export function serveOptions(
   if (values.host.trim() === '')
     throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
   const store = storeLocation(values.store, variables, folder)
+  const server = serverOptions(values, variables)
+  if (server.peers && store.type !== 'postgres')
+    throw new UsageError('--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE')
+  const temporal = readTemporalPlace(values, store, variables)
+  if (temporal && values['keep-days'] !== undefined)
+    throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete" there')
   return {
     agent: values.agent,
     model: values.model,
@@ -71,10 +77,10 @@ export function serveOptions(
     json: values.json,
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
     store,
-    temporal: readTemporalPlace(values, store, variables),
+    temporal,
     keepDays:
       values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
-    server: serverOptions(values, variables),
+    server,
     allow: readAllowed(values),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }

@@ -142,6 +142,24 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     {},
     /^--limit must be name=number .*idleMs.*, not "toString=1"$/,
   ],
+  [
+    'a limit that is misspelt',
+    ['--limit', 'http.stream=4'],
+    {},
+    '--limit has no "http.stream", did you mean http.streams?',
+  ],
+  [
+    'peers over a store of one process',
+    ['--peer-address', 'ws://10.0.0.5:8080', '--store', 'sqlite:a.db'],
+    { BATON_PEER_SECRET: 'a-secret-of-the-peers' },
+    '--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE',
+  ],
+  [
+    'days over Temporal, which removes nothing by itself',
+    ['--keep-days', '5', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/baton'],
+    {},
+    '--keep-days has no effect over Temporal; use "baton sessions delete" there',
+  ],
   ['a limit without a value', ['--limit', 'idleMs'], {}, /^--limit must be name=number .*, not "idleMs"$/],
   [
     'a limit out of bounds',

@@ -49,8 +49,15 @@ export * from './agent/decode-control.ts'
 export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-reading.ts'
 export * from './agent/decode-report.ts'
 export { decodeUserInput, findBase64Issue, PARTS_MAX } from './agent/decode-content.ts'
-export { checkFields, findNearName } from './agent/known-fields.ts'
+export { checkFields, checkKinds, findNearName } from './agent/known-fields.ts'
 export { describeValue } from './agent/value-reader.ts'
-export { checkName, findNameIssue, isLegalName, NAME_CHARS_MAX } from './agent/legal-name.ts'
+export {
+  checkName,
+  checkSessionId,
+  findNameIssue,
+  findSessionIdIssue,
+  isLegalName,
+  NAME_CHARS_MAX,
+} from './agent/legal-name.ts'
 export { VALUE_LIMITS } from './agent/value-reader.ts'
 export type { Decoded } from './agent/value-reader.ts'

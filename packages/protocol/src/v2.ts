@@ -81,7 +81,7 @@ export interface SpokenAnswer {
   readonly at: number
   /** The text behind `at`: an unfinished sentence, which the log may not have yet. */
   readonly rest: string
-  /** The marks that opened the code block around `rest`; absent outside of one. */
+  /** The marks that opened the code block around `rest`, or `{` in an answer that is a JSON object; else absent. */
   readonly fence?: string
   /** `rest` does not begin at the beginning of a line. */
   readonly inLine?: true

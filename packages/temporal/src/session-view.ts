@@ -100,7 +100,7 @@ export class SessionView {
     this.#poll()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const message = `record ${pos} of session ${this.#init.session} did not reach the log in ${timeoutMs} ms`
+      const message = `record ${pos} of session ${this.#init.session} did not reach the log in ${timeoutMs} ms; a worker must run for the same task queue ("baton worker") and reach the store`
       timer = setTimeout(() => reject(new BatonError({ code: 'store_failed', message })), timeoutMs)
     })
     try {

@@ -1,6 +1,6 @@
 // What can be an id, and what cannot.
 import { expect, test } from 'vitest'
-import { checkName, findNameIssue, isLegalName } from './legal-name.ts'
+import { checkName, checkSessionId, findNameIssue, isLegalName } from './legal-name.ts'
 
 test.each<[string, string]>([
   ['one character', 'a'],
@@ -43,4 +43,11 @@ test.each<[unknown, string]>([
 ])('what is wrong with %j is said, and where', (name, issue) => {
   expect(findNameIssue(name)).toBe(issue)
   expect(() => checkName('an id', name)).toThrow(`an id must ${issue}`)
+})
+
+test('a session is not named like a folder, which an address would lose', () => {
+  for (const name of ['.', '..'])
+    expect(() => checkSessionId(name)).toThrow(`not be "${name}", which no address over HTTP can name`)
+  for (const name of ['...', '.a', 'a/..']) expect(() => checkSessionId(name)).not.toThrow()
+  expect(() => checkSessionId('')).toThrow('a session’s id must have 1 to 256 characters')
 })

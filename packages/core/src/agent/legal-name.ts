@@ -29,8 +29,20 @@ export function findNameIssue(value: unknown): string | undefined {
   return `have no control characters; at ${at} stands ${code}, ${kind}`
 }
 
+/** Like `findNameIssue`, for the id of a session: it stands in addresses, where these two mean a folder. */
+export function findSessionIdIssue(value: unknown): string | undefined {
+  if (value === '.' || value === '..') return `not be "${value}", which no address over HTTP can name`
+  return findNameIssue(value)
+}
+
+/** @throws BatonError `invalid_option` with the reason */
+export function checkSessionId(value: unknown): asserts value is string {
+  const issue = findSessionIdIssue(value)
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_option', message: `a session’s id must ${issue}` })
+}
+
 /**
- * `what` names the value: `a session’s id`.
+ * `what` names the value: `a blob’s name`.
  * @throws BatonError `invalid_option` with the reason
  */
 export function checkName(what: string, value: unknown): asserts value is string {

@@ -296,10 +296,10 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
   checkKinds(init, { what, code: 'invalid_tool', kinds: TOOL_KINDS })
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)
-    throw wrong(init.name, `timeoutMs must be above 0, not ${timeoutMs}`)
+    throw wrong(init.name, `timeoutMs must be a number above 0, not ${describeValue(timeoutMs)}`)
   const { awayMs } = init
   if (awayMs !== undefined && !(Number.isFinite(awayMs) && awayMs >= 0))
-    throw wrong(init.name, `awayMs must be 0 or more, not ${awayMs}`)
+    throw wrong(init.name, `awayMs must be a number, 0 or more, not ${describeValue(awayMs)}`)
   if (awayMs !== undefined && init.execute)
     throw wrong(init.name, 'awayMs is for a tool that a client runs, and this one has an execute')
   if (init.fallback && init.execute)

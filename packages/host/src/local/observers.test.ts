@@ -70,6 +70,20 @@ test('the log and the call’s event say at once that no connected client runs a
   await host.stop()
 })
 
+test('the log does not say that a call waits which fails at once', async () => {
+  const { lines, log } = createNotes()
+  const time = createManualTime()
+  const steps = [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
+  const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, awayMs: 0 })
+  const agent = defineAgent({ name: 'watched', model: createScriptedModel({ steps }), tools: [look] })
+  const host = createHost({ environment: time.environment, agent, log })
+  await time.until((await host.session('s')).send('go').answer)
+  expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+    'no connected client runs the tool of a call, which does not wait for one',
+  ])
+  await host.stop()
+})
+
 test('the log has each model call, its retry and the model that takes over, with status and request id, without content', async () => {
   const { lines, log } = createNotes()
   const failure = overloaded({ status: 529, requestId: 'req-1 sk-12345678' })

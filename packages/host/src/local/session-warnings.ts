@@ -46,11 +46,13 @@ function warnOfCall(log: Logger, { session, nowMs, state }: Moment, clock: FactO
   const { callId, mode, deadlineMs, graces } = clock
   const call = state.step?.calls.find((open) => open.callId === callId)
   if (mode !== 'away' || deadlineMs === null || graces > 0 || !call || call.offer) return
-  log.warn('no connected client runs the tool of a call, which waits for one', {
+  const waitsMs = deadlineMs - nowMs
+  const what = waitsMs > 0 ? 'which waits for one' : 'which does not wait for one'
+  log.warn(`no connected client runs the tool of a call, ${what}`, {
     session,
     callId,
     tool: call.name,
     clients: state.clients.length,
-    waitsMs: deadlineMs - nowMs,
+    waitsMs,
   })
 }

@@ -1,6 +1,6 @@
 // A session as lines of JSON: out of one store, into another. The first line says what it is, then come records and blobs.
 import type { LogStore } from '@baton/core'
-import { BatonError, checkName } from '@baton/core'
+import { BatonError, checkName, checkSessionId } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 
@@ -49,7 +49,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     if (line.type === 'blob') blobs.push(line)
   }
   if (session === undefined || records.length === 0) throw damaged(number, 'it holds no session')
-  checkName('the session’s id', session)
+  checkSessionId(session)
   checkLog(session, records)
   for (const { name } of blobs) checkName('a text’s name', name)
   await store.restore(session, records)

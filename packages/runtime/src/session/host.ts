@@ -1,6 +1,6 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError, checkFields, checkName, decodeDescription, describeValue } from '@baton/core'
+import { BatonError, checkFields, checkName, checkSessionId, decodeDescription, describeValue } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
@@ -24,7 +24,7 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     checkFields(init, SESSION_FIELDS)
     const { agent, principal = ANONYMOUS } = init
     if (id !== undefined && typeof id !== 'string') throw createIdError(id)
-    if (id !== undefined) checkName('a session’s id', id)
+    if (id !== undefined) checkSessionId(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
     if (agent !== undefined) checkAgent(agent)

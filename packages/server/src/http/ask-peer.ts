@@ -15,7 +15,7 @@ export interface PeerQuestion {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Aborts when the client leaves. */
+  /** Aborts when the client leaves. That ends the request, but one that changes something is not ended before the peer has answered it. */
   readonly signal: AbortSignal
   readonly timers: Timers
   /** Milliseconds of silence after which an answer that has begun counts as broken. */
@@ -85,7 +85,9 @@ function send(
   try {
     // Node tells no length of the body of a DELETE, and the peer would read it as another request.
     const length = body && { 'content-length': `${body.byteLength}` }
-    const outgoing = request(target, { method, headers: { ...headers, ...length }, agent: false, signal })
+    const sent = { method, headers: { ...headers, ...length }, agent: false }
+    const outgoing = request(target, method === 'GET' ? { ...sent, signal } : sent)
+    if (method !== 'GET') outgoing.once('response', () => whenAborted(signal, () => outgoing.destroy()))
     outgoing.end(body)
     return outgoing
   } catch (cause) {
@@ -93,6 +95,11 @@ function send(
     onClose()
     return undefined
   }
+}
+
+function whenAborted(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { once: true })
 }
 
 function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response | NoLink {

@@ -1,6 +1,6 @@
 // Mounts chats over a WebSocket in a server that brings the connections.
 import type { Principal } from '@baton/core'
-import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
+import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { Socket } from '../shared/socket.ts'
 import type { ChatConnection } from './chat-socket.ts'
 import { openChatConnection } from './chat-socket.ts'
@@ -18,7 +18,7 @@ export function createChatSocket(
   options: Omit<HandlerOptions, 'authenticate' | 'origins' | 'hosts'> = {},
 ): (socket: Socket, principal: Principal, address?: string) => ChatConnection {
   demandHost(host, 'createChatSocket(host, options)')
-  refuseMisspelt(options, 'createChatSocket', HANDLER_OPTIONS)
+  checkOptions(options, { what: 'createChatSocket', ...HANDLER_OPTIONS })
   const parts = createParts(host, options)
   return (socket, principal, address) => openChatConnection(parts, socket, principal, address)
 }

@@ -28,17 +28,6 @@ export interface HttpLimits extends QuotaLimits {
 
 type Known = Principal | Identity | undefined
 
-export const HANDLER_OPTIONS = [
-  'basePath',
-  'authenticate',
-  'origins',
-  'isDraining',
-  'hosts',
-  'allow',
-  'limits',
-  'peers',
-]
-
 export interface HandlerOptions extends Partial<ServerWorld> {
   /** Where it is mounted; `/api` by default. */
   readonly basePath?: string
@@ -90,6 +79,11 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   waitingBytes: 4 * 1024 * 1024,
   keepAliveMs: 15_000,
   replayMs: 300_000,
+}
+
+export const HANDLER_OPTIONS = {
+  names: ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits', 'peers'],
+  limits: DEFAULT_HTTP_LIMITS,
 }
 
 /** @throws BatonError `invalid_option` */

@@ -4,7 +4,7 @@ import type { JsonObject, Principal, Session } from '@baton/core'
 import { checkName } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
-import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
+import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
@@ -55,7 +55,7 @@ export function createHandler(
   options: HandlerOptions = {},
 ): (request: Request, source?: RequestSource | object) => Promise<Response> {
   demandHost(host, 'createHandler(host, options)')
-  refuseMisspelt(options, 'createHandler', HANDLER_OPTIONS)
+  checkOptions(options, { what: 'createHandler', ...HANDLER_OPTIONS })
   const { authenticate, origins = [], hosts } = options
   const parts = createParts(host, options)
   return async (request, source) => {

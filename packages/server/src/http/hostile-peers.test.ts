@@ -97,6 +97,24 @@ test('who has left before it is passed on holds no place among those that stream
   await expect.poll(async () => (await ask('/api/sessions/s')).status).toBe(200)
 })
 
+test('what changes something reaches the peer although its client has left, and what only reads ends', async () => {
+  const asked = Promise.withResolvers<void>()
+  const gone = Promise.withResolvers<void>()
+  const { ask } = await stand((request, response) => {
+    if (request.method === 'GET') response.once('close', () => gone.resolve())
+    else response.writeHead(200, MARK).end('{"ok":true}')
+    asked.resolve()
+  })
+  const reading = new AbortController()
+  const read = ask('/api/sessions/s', { signal: reading.signal })
+  await asked.promise
+  reading.abort()
+  await gone.promise
+  expect((await read).status).toBe(503)
+  const stopped = await ask('/api/chat/s/stop', { method: 'POST', signal: AbortSignal.abort() })
+  expect(stopped.status).toBe(200)
+})
+
 test('an answer that streams is not collected for a key, however its address is written', async () => {
   const { ask } = await stand((_, response) => {
     response.writeHead(200, { ...MARK, 'content-type': 'text/event-stream' }).write('data: {}\n\n')

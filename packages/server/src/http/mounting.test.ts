@@ -129,3 +129,34 @@ test('an answer that another message waited for is resumed, not the end of the o
   expect(told).not.toContain('"type":"finish"')
   await reader?.cancel()
 })
+
+test('a chat whose id no address can name is refused before there is one', async () => {
+  const { fetch } = start()
+  const response = await fetch('/api/chat', { method: 'POST', headers, body: body.replace('c1', '..') })
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    'a session’s id must not be "..", which no address over HTTP can name',
+  ])
+  expect(await (await fetch('/api/sessions')).json()).toEqual({ sessions: [] })
+})
+
+test('on Node a handler learns that its client has left, and hears nothing of one that got its answer', async () => {
+  const asked = new Map<string, AbortSignal>()
+  const listener = createNodeListener(async ({ url, signal }) => {
+    asked.set(new URL(url).pathname, signal)
+    if (url.endsWith('/left')) await once(signal, 'abort')
+    return new Response('an answer')
+  })
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  running.push({ stop: () => server.close() })
+  const { port } = server.address() as AddressInfo
+  const leaving = new AbortController()
+  const left = fetch(`http://127.0.0.1:${port}/left`, { signal: leaving.signal })
+  await expect.poll(() => asked.size).toBe(1)
+  leaving.abort()
+  await expect(left).rejects.toThrow('abort')
+  expect(await (await fetch(`http://127.0.0.1:${port}/stays`)).text()).toBe('an answer')
+  await expect.poll(() => asked.get('/left')?.aborted).toBe(true)
+  expect(asked.get('/stays')?.aborted).toBe(false)
+})

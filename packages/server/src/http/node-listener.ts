@@ -1,8 +1,10 @@
 // Mounts a web-standard handler in a server of node:http.
+import { BatonError, describeValue } from '@baton/core'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
+import { refuseMisspelt } from '../shared/check-options.ts'
 import { findClientAddress } from '../shared/client-address.ts'
 import { findEventSource } from './event-response.ts'
 import type { RequestSource } from './handler.ts'
@@ -17,11 +19,20 @@ export interface NodeListenerOptions {
   readonly trustedProxies?: number
 }
 
-/** A request's address is made from its `Host` header; check it with `hosts` if that matters. */
-export function createNodeListener(
-  handler: Handler,
-  { trustedProxies = 0 }: NodeListenerOptions = {},
-): RequestListener {
+/**
+ * A request's address is made from its `Host` header; check it with `hosts` if that matters. The request's `signal` aborts when the client
+ * leaves before it has the whole response.
+ * @throws BatonError `invalid_option` without a handler, and for a misspelt option
+ */
+export function createNodeListener(handler: Handler, options: NodeListenerOptions = {}): RequestListener {
+  if (typeof handler !== 'function')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `createNodeListener needs the function of createHandler, not ${describeValue(handler)}`,
+      hint: 'Write createNodeListener(createHandler(host)).',
+    })
+  refuseMisspelt(options, 'createNodeListener', ['trustedProxies'])
+  const { trustedProxies = 0 } = options
   return (incoming, outgoing) => {
     const source = { address: findClientAddress(incoming, trustedProxies) }
     serve((request) => handler(request, source), incoming, outgoing).catch(() => outgoing.destroy())
@@ -43,10 +54,15 @@ async function serve(
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value ?? []].flat()) headers.append(name, one)
+  const left = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) left.abort()
+  })
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const request = new Request(findAddress(incoming), {
     method,
     headers,
+    signal: left.signal,
     ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
   })
   const response = await handler(request)

@@ -2,7 +2,7 @@
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createChatSocket, createHandler } from '@baton/server/http'
+import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { expect, test } from 'vitest'
 
@@ -25,6 +25,35 @@ test.each(['auth', 'authenticat', 'tokens', 'origin'])('createWebSocketFront ref
 
 test.each(['peer', 'limit'])('createChatSocket refuses "%s"', (name) => {
   expect(() => createChatSocket(host, { [name]: {} })).toThrow(/has no field .* "(peers|limits)"/)
+})
+
+test.each<[object, RegExp]>([
+  [{ authenticate: 'token' }, /authenticate must be a function, not "token"/],
+  [{ hosts: 'localhost' }, /hosts must be an array, not "localhost"/],
+  [{ origins: 'https://app.example' }, /origins must be an array, .* not "https/],
+  [{ limits: { stream: 4 } }, /limits of createHandler has no field "stream"; it is called "streams" here/],
+  [{ limits: { streams: '4' } }, /limits.streams must be a number, 0 or more, not "4"/],
+  [{ allow: { model: ['a'] } }, /allow of createHandler has no field "model"; it is called "models" here/],
+  [{ allow: { models: 'any-model' } }, /allow.models must be an array or "any", not "any-model"/],
+  [{ peers: { address: 'ws://10.0.0.5:8080' } }, /the secret of the peers .* at least 16/],
+  [
+    { peers: { adress: 'ws://10.0.0.5:8080', secret: 's' } },
+    /peers has no field "adress"; it is called "address" here/,
+  ],
+  [{ peers: 'ws://10.0.0.5:8080' }, /peers must be an object, not "ws/],
+])('createHandler refuses %o', (options, message) => {
+  expect(() => createHandler(host, options)).toThrow(message)
+})
+
+test('createWebSocketFront refuses a limit that does not exist', () => {
+  const limits: object = { heldMS: 4 } // what the compiler would refuse
+  expect(() => createWebSocketFront({ host, limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
+})
+
+test('createNodeListener refuses what is no handler, and a misspelt option', () => {
+  const listen = createNodeListener as (...given: unknown[]) => unknown // what the compiler would refuse
+  expect(() => listen(host)).toThrow(/needs the function of createHandler/)
+  expect(() => listen(createHandler(host), { trustProxies: 1 })).toThrow(/it is called "trustedProxies" here/)
 })
 
 test('a front without a host is refused, and what belongs to the environment is taken', () => {

@@ -1,5 +1,6 @@
-// Options of a front whose name is not quite right: ignored in silence, a misspelt `authenticate` would let everybody in.
-import { BatonError, checkFields, findNearName } from '@baton/core'
+// Options of a front whose name or kind is not quite right: ignored in silence, a misspelt `authenticate` would let everybody in, and a
+// text in the place of a list would allow every part of that text.
+import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core'
 
 /** Fields of the world and the environment, which programs hand in whole. */
 const WORLD = ['clock', 'timers', 'newId', 'log', 'transport']
@@ -18,6 +19,58 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   prefix: 'basePath',
   hostname: 'address',
   tokens: 'token',
+}
+
+const KINDS = {
+  authenticate: 'a function',
+  isDraining: 'a function',
+  hasSession: 'a function',
+  metrics: 'a function',
+  chats: 'a function',
+  requests: 'a function',
+  unreadyReason: 'a function',
+  basePath: 'text',
+  hosts: 'an array',
+  publicHosts: 'an array',
+  allow: 'an object',
+  limits: 'an object',
+  peers: 'an object',
+} as const
+
+const ALLOWED = new Set(['models', 'temperature', 'maxOutputTokens'])
+
+export interface OptionNames {
+  /** The function that takes the options. */
+  readonly what: string
+  readonly names: readonly string[]
+  /** Has a field for each limit. */
+  readonly limits: object
+}
+
+/** @throws BatonError `invalid_option` for a name that stands for one of the options and is none of them, and for a value of another kind */
+export function checkOptions(options: object, { what, names, limits }: OptionNames): void {
+  refuseMisspelt(options, what, names)
+  checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
+  const given: { readonly [name: string]: unknown } = { ...options }
+  if (typeof given['origins'] === 'string')
+    throw createKindError(`${what}: origins must be an array, as ["https://app.example"]`, given['origins'])
+  const check = (field: string, fields: ReadonlySet<string>): void => {
+    if (given[field] !== undefined)
+      checkFields(given[field], { what: `${field} of ${what}`, code: 'invalid_option', fields })
+  }
+  check('limits', new Set(Object.keys(limits)))
+  check('allow', ALLOWED)
+  const { models }: { readonly models?: unknown } = { ...(given['allow'] as object | undefined) } // checked above
+  if (models !== undefined && models !== 'any' && !Array.isArray(models))
+    throw createKindError(`${what}: allow.models must be an array or "any"`, models)
+  for (const [name, limit] of Object.entries((given['limits'] ?? {}) as object))
+    // checked above
+    if (limit !== undefined && !(typeof limit === 'number' && limit >= 0))
+      throw createKindError(`${what}: limits.${name} must be a number, 0 or more`, limit)
+}
+
+function createKindError(right: string, given: unknown): BatonError {
+  return new BatonError({ code: 'invalid_option', message: `${right}, not ${describeValue(given)}` })
 }
 
 /** @throws BatonError `invalid_option` for a name that stands for one of these fields and is none of them */

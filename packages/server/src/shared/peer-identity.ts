@@ -1,7 +1,7 @@
 // Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
 // Each front passes things on in its own way.
 import type { Principal } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, checkFields, checkKinds, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {
@@ -45,19 +45,28 @@ export const ANSWER_MARK = 'x-baton-answer'
 /** Milliseconds that a peer has to take a connection. */
 export const CONNECT_MS = 3000
 
+const PEER_FIELDS = new Set(['address', 'secret'])
+
 /** @throws BatonError `invalid_option` */
-export function checkPeers({ address, secret }: PeerOptions): void {
-  const url = URL.parse(address)
+export function checkPeers(peers: PeerOptions): void {
+  checkFields(peers, { what: 'peers', code: 'invalid_option', fields: PEER_FIELDS })
+  checkKinds(peers, { what: 'peers', code: 'invalid_option', kinds: { address: 'text', secret: 'text' } })
+  const { address, secret }: { readonly address?: string; readonly secret?: string } = peers // as a program without types has it
+  const url = URL.parse(address ?? '')
   if (!url || !isPeerScheme(url) || url.username !== '' || url.pathname !== '/')
     throw new BatonError({
       code: 'invalid_option',
       message: `the address for peers must be like ws://10.0.0.5:8080, not ${JSON.stringify(address)}`,
     })
-  if (secret.length < SECRET_CHARS || !/^[\x21-\x7e]+$/.test(secret))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `the secret of the peers must have at least ${SECRET_CHARS} visible ASCII characters, not ${secret.length}`,
-    })
+  const chars = secret?.length ?? 0
+  const issue =
+    chars < SECRET_CHARS
+      ? `must have at least ${SECRET_CHARS} characters, not ${chars}`
+      : /^[\x21-\x7e]+$/.test(secret ?? '')
+        ? undefined
+        : 'must have visible ASCII characters alone, and no spaces'
+  if (issue !== undefined)
+    throw new BatonError({ code: 'invalid_option', message: `the secret of the peers (BATON_PEER_SECRET) ${issue}` })
 }
 
 /**

@@ -72,10 +72,11 @@ export async function openHeldSession(
     }
 }
 
-async function passOn(
+/** Undefined if the peer at `address` may not be asked, or cannot be reached. */
+export async function passOn(
   init: HeldConnection,
   address: string,
-  { protocol, isPassed }: HeldSessionInit,
+  { protocol, isPassed }: Pick<HeldSessionInit, 'protocol' | 'isPassed'>,
 ): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
   const { peerWarnings, reachPeer = connectToPeer } = init

@@ -52,7 +52,8 @@ test.each([
   [{ address: 'http://10.0.0.5', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://ann:pass@10.0.0.5', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://10.0.0.5/ws', secret: SECRET }, 'must be like ws://'],
-  [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16'],
+  [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16 characters, not 5'],
+  [{ address: 'ws://10.0.0.5', secret: 'a secret with spaces' }, 'no spaces'],
 ])('peers %o are refused', (peers, message) => {
   expect(() => checkPeers(peers)).toThrow(message)
 })
@@ -144,7 +145,8 @@ async function startPeers({ holderSecret, token }: { readonly holderSecret: stri
     message: `session s is held by host h at ${address}`,
     data: { owner: 'h', address },
   })
-  const host: Host = { session: () => Promise.reject(held), stop: () => Promise.resolve() }
+  const refuse = (): Promise<never> => Promise.reject(held)
+  const host = { session: refuse, remove: refuse, has: () => Promise.resolve(true), stop: () => Promise.resolve() }
   const peers = { address: 'ws://127.0.0.1:1', secret: SECRET }
   const asked = await startServer({ host, peers, limits: { heldMs: 0 }, ...(token !== undefined && { token }) })
   const stop = async (): Promise<void> => {
@@ -195,6 +197,23 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   await direct.event('live')
   expect(direct.events.map(({ type }) => type)).toEqual(['live'])
   app.close()
+  await stop()
+})
+
+test('a session that a peer holds is renamed and deleted by who does not follow it, and its refusals come through', async () => {
+  const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
+  const direct = await connectApp2(holder.url)
+  await direct.request('session.open', { session: 's' })
+  await direct.request('input.send', { input: 'i1', content: 'Hello' })
+  const app = await connectApp2(asked.url)
+  await app.request('session.describe', { session: 's', title: 'A trip' })
+  expect(await direct.event('session', ({ title }) => title !== undefined)).toMatchObject({ title: 'A trip' })
+  await expect(app.request('session.describe', { session: 'none', title: 'x' })).rejects.toThrow('unknown_session')
+  await app.request('session.delete', { session: 's' })
+  await direct.until(() => direct.frames.find(({ type }) => type === 'session.closed'))
+  expect(await app.request('ping', {})).toEqual({})
+  app.close()
+  direct.close()
   await stop()
 })
 

@@ -19,7 +19,8 @@ function speakAll(pieces: readonly string[]): Spoken {
   let waitingMost = 0
   let covered = ''
   const take = (isEnd: boolean): void => {
-    for (let unit = takeUnit(rest, line, isEnd); unit; unit = takeUnit(rest, line, isEnd)) {
+    const next = (): ReturnType<typeof takeUnit> => takeUnit(rest, { ...line, at: covered.length }, isEnd)
+    for (let unit = next(); unit; unit = next()) {
       if (unit.text !== '') said.push(unit.text)
       covered += rest.slice(0, unit.chars)
       rest = rest.slice(unit.chars)
@@ -73,6 +74,14 @@ const CASES: readonly (readonly [situation: string, text: string, said: readonly
     ['The quick brown fox.', 'New line', 'Another'],
   ],
   ['a code block is silent', 'Do this:\n```ts\nconst a = 1. Then\n```\nThen stop.', ['Do this:', 'Then stop.']],
+  [
+    'a JSON object, as an agent with an output schema answers',
+    ' \n{ "verdict": "It is. Yes.",\n"sure": true }\nEnd.',
+    [],
+  ],
+  ['an empty JSON object', '{}', []],
+  ['a brace that begins no JSON', '{name} is here. Yes.', ['{name} is here.', 'Yes.']],
+  ['JSON after words', 'It is {"a": 1}. Yes.', ['It is {"a": 1}.', 'Yes.']],
   ['a code block that never closes', 'Look:\n~~~\nrm -rf /. Now\n', ['Look:']],
   [
     'a stop in code and in a link',

@@ -15,6 +15,8 @@ export interface LineState {
   readonly fence?: string
   /** The unit does not begin at the beginning of a line. */
   readonly inLine?: true
+  /** UTF-16 units before the unit. At 0, a JSON object is the model's whole answer, and silent. */
+  readonly at?: number
 }
 
 export interface SpokenUnit {
@@ -29,6 +31,9 @@ export interface SpokenUnit {
 /** The first unit of `rest`; undefined if it depends on text that has not come yet. `isEnd`: nothing follows. */
 export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenUnit | undefined {
   if (rest === '') return undefined
+  const isValue = line.fence === VALUE_FENCE || (line.at === 0 && checkValue(rest, isEnd))
+  if (isValue === 'unknown') return undefined
+  if (isValue) return { chars: rest.length, text: '', line: { fence: VALUE_FENCE } }
   if (line.fence !== undefined) return takeLine(rest, line, isEnd)
   const blank = BLANK.exec(rest.slice(0, WHOLE_LINE_CHARS))?.[0]
   if (blank !== undefined) return { chars: blank.length, text: '', line: {} }
@@ -40,6 +45,15 @@ export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenU
   if (chars === undefined) return undefined
   const covered = rest.slice(0, chars)
   return { chars, text: speak(covered, line), line: covered.endsWith('\n') ? {} : { inLine: true } }
+}
+
+/** The `fence` of an answer that is a JSON object; nothing closes it. */
+const VALUE_FENCE = '{'
+
+/** Whether the text is a JSON object, as the answer of an agent with an output schema: it is for programs. */
+function checkValue(text: string, isEnd: boolean): boolean | 'unknown' {
+  if (/^\s*\{\s*["}]/.test(text)) return true
+  return !isEnd && text.length < LOOK_CHARS && /^\s*(?:\{\s*)?$/.test(text) ? 'unknown' : false
 }
 
 /** What is left of a line, or an empty one. */

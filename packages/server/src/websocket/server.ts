@@ -27,7 +27,7 @@ import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
-import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
+import { checkOptions, demandHost } from '../shared/check-options.ts'
 import { startExpiry } from '../shared/expiry.ts'
 import type { Identity } from '../shared/identity.ts'
 import { SessionStarts } from './session-starts.ts'
@@ -158,7 +158,7 @@ const DRAIN_LOOK_MS = 20
  */
 export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
   demandHost(options?.host, 'createWebSocketFront({ host })')
-  refuseMisspelt(options, 'createWebSocketFront', OPTIONS)
+  checkOptions(options, { what: 'createWebSocketFront', names: OPTIONS, limits: DEFAULT_CONNECTION_LIMITS })
   const init: WebSocketServerInit = { ...createServerWorld(), ...options }
   const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, FrontConnection>()

@@ -1,7 +1,7 @@
 // How the session of a connection begins: with its first `session.start` where the session is known, else with the first
 // thing that is said; here, or at the peer that holds it.
 import type { Session } from '@baton/core'
-import { findNameIssue, isBatonError } from '@baton/core'
+import { findSessionIdIssue, isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { openHeldSession } from './open-held-session.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
@@ -19,7 +19,7 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
     started()
     return
   }
-  const issue = findNameIssue(sessionId)
+  const issue = findSessionIdIssue(sessionId)
   if (issue !== undefined) {
     sendError(state, 'invalid_event', `a session's id must ${issue}`, 'none')
     return

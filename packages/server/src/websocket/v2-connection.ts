@@ -8,6 +8,7 @@ import type { Message } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { checkRequest } from './v2-checks.ts'
 import { leaveFollowed, openFollowed, waitForRoom } from './v2-follow.ts'
+import { askHolder } from './v2-held-elsewhere.ts'
 import { answerRequest, checkGiven } from './v2-requests.ts'
 import type { V2ConnectionInit, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
@@ -159,7 +160,7 @@ class Connection implements V2Connection {
 
   /** Never rejects. */
   async #answer(frame: ClientFrame2): Promise<void> {
-    const { writer } = this.#state
+    const { writer, init } = this.#state
     const { id, type, ...given } = frame
     try {
       if (type !== 'session.open') {
@@ -172,7 +173,9 @@ class Connection implements V2Connection {
       writer.write({ type: 'ok', re: id, ...opened.answer })
       opened.start()
     } catch (cause) {
-      writer.fail(cause, id)
+      const answered = await askHolder(init, frame, cause)
+      if (answered === undefined) writer.fail(cause, id)
+      else writer.writeText(answered)
     }
   }
 

@@ -1,6 +1,6 @@
 // A connection of version 2 opens a session, and is told what happens there.
 import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core'
-import { BatonError, findNameIssue } from '@baton/core'
+import { BatonError, findSessionIdIssue } from '@baton/core'
 import type { AnswerOf, ClientFrame2, Cursor2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
@@ -26,7 +26,7 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: Clie
       hint: 'Send session.close first, or open another connection.',
     })
   const id = given.session ?? init.newId()
-  const issue = findNameIssue(id)
+  const issue = findSessionIdIssue(id)
   if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `a session's id must ${issue}` })
   if (given.existing && init.host.has && !(await init.host.has(id)))
     throw new BatonError({

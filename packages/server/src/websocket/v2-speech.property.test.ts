@@ -31,6 +31,7 @@ const PIECES = [
   '\n# Title\n',
   '\n```js\n',
   'a.b(). C\n```\n',
+  '{ "a": "B. C", ',
   '| a | b |\n',
   '你好。',
   '「好。」',

@@ -65,6 +65,19 @@ test('sentences come without marks, before the call that follows them, and say w
   expect(app.events.some(({ type }) => type === 'text')).toBe(true)
 })
 
+test('of an agent with an output schema the words before a tool are said, and the value is not', async () => {
+  const output = { type: 'object', properties: { verdict: { type: 'string' } }, required: ['verdict'] } as const
+  const steps = [
+    { text: 'I look.', calls: [{ name: 'look', arguments: {} }] },
+    { pieces: ['{', '"verdict": "It is. ', 'Yes."}'] },
+  ]
+  const model = createScriptedModel({ steps })
+  const { url } = await startForTest({ agent: defineAgent({ name: 'judge', model, tools: [look], output }) })
+  const app = await begin(url)
+  await say(app, 'i1')
+  expect(listTold(app, 'turn-finished')).toEqual(['t1/0 0-7 I look.', 'turn-finished'])
+})
+
 test('an app that only speaks is told everything but the text', async () => {
   const { url } = await start(STEPS)
   const [whole, only] = [await begin(url), await begin(url, { speech: 'only' })]

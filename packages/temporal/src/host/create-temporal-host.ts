@@ -12,6 +12,7 @@ import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
 import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { reachService } from '../reach-service.ts'
 import { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { removeSession } from './remove-session.ts'
@@ -57,14 +58,14 @@ const CLOSE_MS = 5000
 
 /**
  * The agents are those of the workers, by name: what is decided and done is decided and done there.
- * @throws Error when the service cannot be reached
+ * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such namespace
  */
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
   const { idleMs, updatesMax, clientLeaseMs: leaseMs = CLIENT_LEASE_MS, newId = randomUUID } = options
-  const connection = options.connection ?? (await Connection.connect(address === undefined ? {} : { address }))
+  const connection = options.connection ?? (await reachService({ address, namespace }, (to) => Connection.connect(to)))
   const bus = await openBus(options.redis, log)
   const client = new Client({
     connection,

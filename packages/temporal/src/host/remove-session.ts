@@ -5,6 +5,7 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
+import { reachService } from '../reach-service.ts'
 import { markRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
 
@@ -28,12 +29,13 @@ export interface TemporalRemovalOptions {
 
 /**
  * Removes a session as `remove` of a host does, for programs that have no host and no agent.
- * @throws BatonError `store_failed`; Error when the service cannot be reached, or does not end the workflow
+ * @throws BatonError `store_failed`, `connection_failed` when the service cannot be reached, `invalid_option` when it has no such namespace; Error
+ * when it does not end the workflow
  */
 export async function removeTemporalSession(options: TemporalRemovalOptions, session: string): Promise<void> {
   const { address, namespace = 'default', logStore: store, redis } = options
   const log = options.log ?? { info: () => {}, warn: () => {} }
-  const connection = await Connection.connect(address === undefined ? {} : { address })
+  const connection = await reachService({ address, namespace }, (to) => Connection.connect(to))
   const bus = await openBus(redis, log)
   try {
     await removeSession({ client: new Client({ connection, namespace }), store, bus, log }, session)

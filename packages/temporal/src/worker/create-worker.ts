@@ -20,6 +20,7 @@ import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
 import { NODE_WORLD } from '../node-world.ts'
+import { reachService } from '../reach-service.ts'
 import type { SessionLog } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
 import { createActivities } from './activities.ts'
@@ -79,12 +80,13 @@ export interface TemporalWorker {
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 
 /**
- * @throws Error when the service cannot be reached, or the workflows cannot be bundled; BatonError `invalid_option` for search
- * attributes that are not registered
+ * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` for a namespace that it does not have and for search
+ * attributes that are not registered; Error when the workflows cannot be bundled
  */
 export async function createTemporalWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
-  const connection = options.connection ?? (await NativeConnection.connect(address === undefined ? {} : { address }))
+  const connection =
+    options.connection ?? (await reachService({ address, namespace }, (to) => NativeConnection.connect(to)))
   const bus = await openBus(options.redis, log)
   const dataConverter = createDataConverter(store.blobs, options.dataConverter)
   const client = new Client({ connection, namespace, dataConverter })
