@@ -1,7 +1,7 @@
 // Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
 // Each front passes things on in its own way.
 import type { Principal } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, checkFields, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {
@@ -45,9 +45,13 @@ export const ANSWER_MARK = 'x-baton-answer'
 /** Milliseconds that a peer has to take a connection. */
 export const CONNECT_MS = 3000
 
+const PEER_FIELDS: ReadonlySet<keyof PeerOptions> = new Set(['address', 'secret'] as const)
+
 /** @throws BatonError `invalid_option` */
-export function checkPeers({ address, secret }: PeerOptions): void {
-  const url = URL.parse(address)
+export function checkPeers(peers: Partial<PeerOptions>): void {
+  checkFields(peers, { what: 'peers', code: 'invalid_option', fields: PEER_FIELDS })
+  const { address, secret = '' } = peers
+  const url = URL.parse(String(address))
   if (!url || !isPeerScheme(url) || url.username !== '' || url.pathname !== '/')
     throw new BatonError({
       code: 'invalid_option',

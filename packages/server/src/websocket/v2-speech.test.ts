@@ -201,6 +201,11 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   expect(await texts()).toEqual(['One. Two.'])
   await app.request('input.send', { input: 'i2', content: 'Speak' })
   await app.event('turn-finished', ({ turn }) => turn === 2)
+  const loose = await connectApp2(url, { isLoose: true })
+  await loose.request('session.open', { session: 's' })
+  await expect(loose.request('turn.interrupt', { heard: { type: 'chars', message, chars: -1 } })).rejects.toThrow(
+    'must be a number of 0 or more',
+  )
   // The voice is still at the first answer: of the second one nothing was heard.
   await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: 2 } })
   expect(await texts()).toEqual(['One. Two.', ''])
