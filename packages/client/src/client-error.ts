@@ -18,7 +18,7 @@ export class ClientError extends Error {
 
   constructor({ code, message, hint = '', retryable = false, retryAfterMs }: ClientErrorInit) {
     super(message)
-    Object.assign(this, { name: 'BatonError', code, hint, retryable, retryAfterMs })
+    Object.assign(this, { name: 'BatonError', code, hint, retryable }, retryAfterMs !== undefined && { retryAfterMs })
   }
 }
 
@@ -30,19 +30,15 @@ export function createError(code: string, message: string, hint?: string): Clien
 
 /** The connection broke before the answer came. */
 export function createLostError(): ClientError {
-  return createError(
-    'connection_failed',
-    'the server was not reached, or did not answer',
-    'Look at the session, and ask again.',
-  )
+  return createError('connection_failed', 'the server did not answer')
 }
 
 export function createClosedError(): ClientError {
-  return createError('session_closed', 'this client is closed: open another one')
+  return createError('session_closed', 'this client is closed')
 }
 
 export function createFullError(what: string): ClientError {
-  return createError('queue_full', `${WAITING_MAX} ${what} wait for the server already`, 'Wait until it is reached.')
+  return createError('queue_full', `${WAITING_MAX} ${what} wait for the server already`)
 }
 
 /** Inputs, results and requests of each kind that may wait for a server. */

@@ -53,7 +53,7 @@ const STABLE_MS = 10_000
 /** Answers that another try would not change. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'it wants a valid token',
-  403: 'pages of this origin may not connect',
+  403: 'this origin may not connect',
 }
 
 /** Connects at once. */
@@ -147,16 +147,17 @@ class SessionConnection implements Connection {
   }
 
   async #askWhy(): Promise<void> {
-    const message = await findRefusal(this.#init)
-    if (message === undefined || this.#closed || this.#socket) return
+    const { world, url } = this.#init
+    const refusal = describeRefusal((await world.probe?.(url)) ?? 0)
+    if (refusal === undefined || this.#closed || this.#socket) return
     this.close()
-    this.#init.onRefused({ code: 'unauthorized', message })
+    this.#init.onRefused({ code: 'unauthorized', message: refusal })
   }
 }
 
-/** A refused WebSocket gives no reason; a plain request to the same address does. Resolves with a message; undefined if there is none. */
-export async function findRefusal({ world, url }: Pick<ConnectionInit, 'world' | 'url'>): Promise<string | undefined> {
-  const why = REFUSALS[(await world.probe?.(url)) ?? 0]
+/** Why the server lets this client in at no time, by the status of HTTP: a refused WebSocket gives no reason, a plain request does. */
+export function describeRefusal(status: number): string | undefined {
+  const why = REFUSALS[status]
   return why && `the server refused the connection: ${why}`
 }
 

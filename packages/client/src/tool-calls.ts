@@ -13,21 +13,37 @@ export interface TypedAgent {
 interface TypedTool {
   readonly name: string
   readonly execute?: unknown
-  readonly types?: { readonly input: unknown } | undefined
+  readonly types?: { readonly input: unknown; readonly output?: unknown } | undefined
 }
 
 /** Handlers of an agent's client tools, by their names and with their types; none where it has no client tools. */
-export type ToolHandlers<A extends TypedAgent> = HandlersWith<A, { readonly callId: string; readonly name: string }>
+export type ToolHandlers<A extends TypedAgent> = HandlersWith<
+  A,
+  { readonly callId: string; readonly name: string },
+  string
+>
 
-/** Each handler gets the input and this context. */
-export type HandlersWith<A extends TypedAgent, Context> = [ClientRun<A['tools'][number]>] extends [never]
+/**
+ * Each handler gets the input and this context, and returns what fits the tool's `output`, or `Content`; without an `output`
+ * anything.
+ */
+export type HandlersWith<A extends TypedAgent, Context, Content = never> = [ClientRun<A['tools'][number]>] extends [
+  never,
+]
   ? { readonly [name: string]: never }
   : {
       readonly [T in ClientRun<A['tools'][number]> as T['name']]?: (
         input: NonNullable<T['types']>['input'],
         call: Context,
-      ) => unknown
+      ) => Returned<NonNullable<T['types']>['output'], Content>
     }
+
+type Returned<Output, Content> = unknown extends Output
+  ? unknown
+  : Unchanged<Output> | Content | Promise<Unchanged<Output> | Content>
+
+/** A result is only read: lists and objects that may not be written to are as good. */
+type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
 /** Those without `execute`. */
 type ClientRun<T extends TypedTool> = T extends { readonly execute: (...given: never) => unknown } ? never : T

@@ -2,13 +2,19 @@
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { ClientInit, WebSocketLike, World } from './index.ts'
-import { createClient, platformWorld } from './index.ts'
+import type { ClientInit, SessionHandlers, WebSocketLike, World } from './index.ts'
+import { createClient, createContent, openSession, platformWorld } from './index.ts'
 
 const agent = defineAgent({
   name: 'phone',
   tools: [
     tool({ name: 'look', description: 'Looks', input: z.object({ at: z.string() }) }),
+    tool({
+      name: 'place',
+      description: 'Where it is',
+      input: z.object({}),
+      output: z.object({ city: z.string(), streets: z.array(z.string()) }),
+    }),
     tool({ name: 'clock', description: 'Tells the time', input: { type: 'object' }, execute: () => 'noon' }),
   ],
 })
@@ -41,6 +47,23 @@ test('with the type of its agent an app knows the names and inputs of its tools'
   // @ts-expect-error speek
   createClient<typeof agent>({ ...place, speek: () => 1 }).close()
   expect(look.connection).toBe('closed')
+})
+
+test('what a tool returns fits its output, or is parts', () => {
+  const streets: readonly string[] = ['Corso']
+  const open = (tools: SessionHandlers<typeof agent>): void => openSession<typeof agent>({ ...place, tools }).close()
+  open({ place: () => ({ city: 'Rome', streets }), look: () => 1 })
+  open({ place: async () => Promise.resolve({ city: 'Rome', streets }) })
+  open({ place: () => createContent([{ type: 'text', text: '{"city":"Rome","streets":[]}' }]) })
+  // @ts-expect-error it is called city
+  open({ place: () => ({ town: 'Rome', streets }) })
+  // @ts-expect-error the streets are missing
+  open({ place: async () => Promise.resolve({ city: 'Rome' }) })
+  // Version 1 also sends a text as it is.
+  createClient<typeof agent>({ ...place, tools: { place: () => '{"city":"Rome","streets":[]}' } }).close()
+  // @ts-expect-error it is called city
+  createClient<typeof agent>({ ...place, tools: { place: () => ({ town: 'Rome', streets }) } }).close()
+  expect(streets).toHaveLength(1)
 })
 
 test('an app of an agent without client tools has none', () => {

@@ -1,9 +1,9 @@
 // The connection to a server, in version 2: it breaks and comes back, asks, and hands on what it is told. It knows no session.
-import type { AnswerOf, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
-import { CLOSE_CODES_2, SUBPROTOCOL, decodeServerFrame2 } from '@baton/protocol'
+import type { AnswerOf, CLOSE_CODES_2, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import { SUBPROTOCOL, decodeServerFrame2 } from '@baton/protocol'
 import { ClientError, createClosedError, createError, createLostError } from './client-error.ts'
 import type { ReconnectOptions } from './connection.ts'
-import { delayMs, findRefusal } from './connection.ts'
+import { delayMs, describeRefusal } from './connection.ts'
 import { countBytes } from './count-bytes.ts'
 import type { WebSocketLike, World } from './world.ts'
 
@@ -55,6 +55,9 @@ const ANSWER_MS = 30_000
 /** Milliseconds between two looks at whether something came: two without are followed by a ping, and three are the end. */
 const LISTEN_MS = 10_000
 const QUIET_LOOKS = 2
+/** The object of them would be in every page. */
+const UNAUTHORIZED = 4401 satisfies typeof CLOSE_CODES_2.unauthorized
+const DEVICE_TAKEN = 4409 satisfies typeof CLOSE_CODES_2.deviceTaken
 
 /** Connects at once. */
 export function openWire(options: WireOptions, user: WireUser): Wire {
@@ -92,7 +95,13 @@ class ServerWire implements Wire {
   connect(): void {
     this.#stopTimer?.()
     this.#user.takeConnecting()
-    const opened = this.#world.openSocket(this.#options.url, SUBPROTOCOL)
+    let opened: WebSocketLike
+    try {
+      opened = this.#world.openSocket(this.#options.url, SUBPROTOCOL)
+    } catch (cause) {
+      this.#stopOnline?.()
+      throw createError('invalid_option', `url: ${String(cause)}`) // with the first connection
+    }
     this.#socket = opened
     let isOpen = false
     opened.onopen = () => {
@@ -149,7 +158,7 @@ class ServerWire implements Wire {
     this.#stopOnline?.()
     const open = this.#socket
     this.#socket = undefined
-    open?.close(1000, 'the app is done')
+    open?.close(1000)
     this.#failAll(error)
   }
 
@@ -158,7 +167,7 @@ class ServerWire implements Wire {
     const bytes = countBytes(text)
     const { frameBytes } = this.#hello.limits
     if (bytes <= frameBytes) return undefined
-    return createError('input_too_large', `a frame of ${bytes} bytes; the server takes ${frameBytes}`, 'Send less.')
+    return createError('input_too_large', `a frame of ${bytes} bytes; the server takes ${frameBytes}`)
   }
 
   #take(data: unknown): void {
@@ -167,6 +176,7 @@ class ServerWire implements Wire {
     if (!frame) return // of a newer server
     switch (frame.type) {
       case 'hello':
+        if (this.#hello) throw new Error('a second hello') // the server is left
         this.#hello = frame
         this.#helloMs = this.#world.nowMs()
         this.#listen()
@@ -214,13 +224,13 @@ class ServerWire implements Wire {
     this.#hello = undefined
     this.#quietLooks = 0
     this.#stopTimer?.()
-    if (code === CLOSE_CODES_2.unauthorized) return this.#refuse('the token is no longer valid')
+    if (code === UNAUTHORIZED) return this.#refuse('the token is no longer valid')
     let pauseMs = delayMs({ reconnect, world }, this.#tries)
     // A server that is started again will soon be back.
     if (this.#tries === 0 && (code === 1001 || code === 1012)) pauseMs *= world.random()
     this.#stopTimer = world.start(pauseMs, () => this.connect())
     this.#tries += 1
-    this.#user.takeLoss(code === CLOSE_CODES_2.deviceTaken)
+    this.#user.takeLoss(code === DEVICE_TAKEN)
     this.#failAll(createLostError())
     if (!wasOpen) void this.#askWhy()
   }
@@ -230,11 +240,15 @@ class ServerWire implements Wire {
   }
 
   async #askWhy(): Promise<void> {
-    const refusal = await findRefusal({ world: this.#world, url: this.#options.url })
-    if (refusal && !this.#closed && !this.#hello) this.#refuse(refusal)
+    const status = (await this.#world.probe?.(this.#options.url)) ?? 0
+    if (this.#closed || this.#hello) return
+    const refusal = describeRefusal(status)
+    if (refusal) this.#refuse(refusal)
+    // It may be a proxy whose server is away: the client tries on.
+    if (status === 404) this.#user.complain(createError('connection_failed', 'HTTP 404: does the url end with /ws?'))
   }
 
   #refuse(message: string): void {
-    this.#user.end(createError('unauthorized', message, 'Use a valid token.'))
+    this.#user.end(createError('unauthorized', message))
   }
 }

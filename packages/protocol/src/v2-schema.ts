@@ -175,7 +175,7 @@ function kindOf(value: unknown): string {
 
 function describe(schema: JsonValue): string {
   const { type, enum: values, const: only, anyOf, minimum, maximum, minLength, maxLength } = schema as Shallow // as above
-  if (anyOf) return anyOf.map(describe).join(' or ')
+  if (anyOf) return [...new Set(anyOf.map(describe))].join(' or ')
   if (values) return values.map((one) => JSON.stringify(one)).join(', ')
   if (only !== undefined) return JSON.stringify(only)
   if (maxLength !== undefined) return `text of ${minLength ?? 0} to ${maxLength} characters`

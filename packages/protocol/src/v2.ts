@@ -53,7 +53,10 @@ export interface ClaimedCall {
 
 /** Where a connection goes on. Keep it unchanged and send it back as `from`. */
 export interface Cursor2 extends EventCursor {
-  /** On a connection with `speech`: how far the sentences were sent. */
+  /**
+   * On a connection with `speech`: how far the sentences were sent. With `speech`, a cursor without it is refused in the middle of a
+   * step's text.
+   */
   readonly speech?: SpeechPlace
 }
 
@@ -233,7 +236,13 @@ export interface Requests {
   /** `device`: the device that claimed the call, if it is not the attached one: for example before a page was loaded again. */
   readonly 'call.result': {
     readonly given: { readonly callId: string; readonly outcome: CallOutcome; readonly device?: string }
-    readonly answer: object
+    readonly answer: {
+      /**
+       * The result changes nothing. `unknown`: the session has no such call, or had it long ago; `foreign`: another device was asked;
+       * `late`, `duplicate`: the call had been settled. Accept words that you do not know.
+       */
+      readonly ignored?: string
+    }
   }
 }
 

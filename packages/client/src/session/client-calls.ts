@@ -38,7 +38,10 @@ export class ClientCalls {
   readonly #session: ClientCallsSession
   readonly #held = new Map<string, Held>()
 
+  /** @throws TypeError */
   constructor(session: ClientCallsSession) {
+    const wrong = Object.entries({ ...session.options.tools }).find(([, run]) => typeof run !== 'function')
+    if (wrong) throw new TypeError(`tools must be an object of functions by their names; "${wrong[0]}" is no function`)
     this.#session = session
   }
 

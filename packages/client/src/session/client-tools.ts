@@ -15,7 +15,7 @@ export interface RunContext {
 export type ToolHandler = (input: never, context: RunContext) => unknown
 
 /** Handlers of an agent's client tools, by name, with their types; an agent without client tools has none. */
-export type SessionHandlers<A extends TypedAgent> = HandlersWith<A, RunContext>
+export type SessionHandlers<A extends TypedAgent> = HandlersWith<A, RunContext, ToolContent>
 
 /** A tool that the agent does not have: the app brings it, and runs it. */
 export interface BroughtTool extends Omit<BroughtClientTool, 'name'> {

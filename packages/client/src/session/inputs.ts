@@ -53,7 +53,7 @@ export class Inputs {
     if (open.length >= WAITING_MAX) throw createFullError('inputs')
     // Never the same twice, so that what is kept has an order.
     this.#lastMs = Math.max(this.#lastMs + 1, this.#session.world.nowMs())
-    const tracked = known ?? this.#track({ kind: 'input', id, atMs: this.#lastMs, ...request }, asks)
+    const tracked = known ?? this.#track({ kind: 'input', id, ...request, atMs: this.#lastMs }, asks)
     if (!known) this.#session.place.save(tracked.entry)
     this.#session.publish()
     this.sendNext()
@@ -75,8 +75,7 @@ export class Inputs {
     const failed = this.#all.get(id)
     if (failed?.state !== 'failed') throw createError('unknown_input', `no message "${id}" was refused`)
     this.#all.delete(id)
-    const { type, given } = failed.entry
-    this.send(id, { type, given } as InputRequest) // one request, as it was said before
+    this.send(id, failed.entry)
   }
 
   /** Takes back what is still here. False for what is on its way, or with the server. */

@@ -16,7 +16,7 @@ import type { SessionHandlers } from './client-tools.ts'
 import type { InputEntry } from './inputs.ts'
 import { Inputs } from './inputs.ts'
 import { SessionRequests } from './requests.ts'
-import type { Retried } from './session-context.ts'
+import type { Retried, SessionContext } from './session-context.ts'
 import { createCommands } from './session-commands.ts'
 import type {
   SessionClient,
@@ -29,13 +29,26 @@ import { EMPTY_VIEW, SessionView } from './session-view.ts'
 
 /**
  * Opens a session and connects at once. `openSession<typeof agent>(…)`, needs only the type of the server's agent, and knows the
- * names and inputs of its client tools, and the calls in messages and events.
+ * names, inputs and outputs of its client tools, and the calls in messages and events.
+ * @throws ClientError `invalid_option` for an option that does not exist, and for a `url` that is no address
  */
 export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
 export function openSession(options: SessionOptions): SessionClient
 export function openSession(options: SessionOptions<unknown>): SessionClient {
   // Functions by names, as both overloads say.
+  checkOptions(options)
   return createCommands(new FollowedSession(options as SessionOptions))
+}
+
+/** Every field of `SessionOptions`; a type test holds them together. In pages a list of its own would be written twice. */
+const OPTIONS: readonly string[] =
+  'url session title meta messages tools otherTool ownTools asks speech leaseMs outbox reconnect world'.split(' ')
+
+/** Ignored in silence, a misspelt `session` would open a new one each time. @throws ClientError `invalid_option` */
+function checkOptions(options: object): void {
+  const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (wrong !== undefined)
+    throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
 }
 
 /** What a session shows before anything is known of it, for example while a server renders a page. */
@@ -49,18 +62,20 @@ const MESSAGES = 50
 const RETRIES_MAX = 8
 
 export class FollowedSession implements ClientCallsSession, WireUser {
-  readonly id: string
-  readonly world: World
+  // Declared, and not defined: fields without a value cost bytes.
+  declare readonly id: string
+  declare readonly world: World
   readonly view = new SessionView()
-  readonly listeners
-  readonly place: OutboxPlace
-  readonly inputs: Inputs
-  readonly requests: SessionRequests
-  readonly ask: Wire['ask']
-  readonly options: SessionOptions
-  snapshot: SessionSnapshot
+  declare readonly listeners: SessionContext['listeners']
+  declare readonly place: OutboxPlace
+  declare readonly inputs: Inputs
+  declare readonly requests: SessionRequests
+  declare readonly ask: Wire['ask']
+  declare readonly options: SessionOptions
+  declare snapshot: SessionSnapshot
   isLive = false
-  device: string | undefined
+  isClosed = false
+  declare device: string | undefined
   /** Loaded where this app runs tools. */
   #calls: ClientCalls | undefined
   readonly #wire: Wire
@@ -90,17 +105,16 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.requests = new SessionRequests(this)
     const place = {
       // The token is nothing to keep.
-      scope: `${url.split('?', 1)[0] ?? ''} ${session}`,
+      scope: `${String(url).split('?', 1)[0]} ${session}`,
       onLeft: (entries: readonly OutboxEntry[]) => {
         this.inputs.adopt(entries.filter((entry): entry is InputEntry => entry.kind === 'input'))
         const results = entries.filter((entry): entry is ResultEntry => entry.kind === 'result')
-        if (results.length > 0) this.#loadCalls((calls) => calls.adopt(results))
+        if (results[0]) this.#loadCalls((calls) => calls.adopt(results))
       },
-      onBroken: (cause: unknown) =>
-        this.complain(createError('store_failed', `the outbox keeps nothing: ${String(cause)}`)),
+      onBroken: (cause: unknown) => this.complain(createError('store_failed', `the outbox failed: ${String(cause)}`)),
     }
-    this.place = outbox ? outbox.join(place) : joinPageOutbox(place)
     this.#wire = openWire(options, this)
+    this.place = outbox ? outbox.join(place) : joinPageOutbox(place)
     if (otherTool || Object.keys({ ...tools, ...ownTools })[0]) {
       this.device = world.newId()
       this.#loadCalls(() => {})
@@ -135,7 +149,8 @@ export class FollowedSession implements ClientCallsSession, WireUser {
 
   /** For good. `error`: the server does not let this client in. */
   end(error?: ClientError): void {
-    if (this.snapshot.status === 'closed') return
+    if (this.isClosed) return
+    this.isClosed = true
     const reason = error ?? createClosedError()
     this.isLive = false
     this.publish({ status: 'closed', ...(error && { error }) })
@@ -170,7 +185,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
 
   takeLoss(isDeviceTaken: boolean): void {
     this.isLive = false
-    if (isDeviceTaken && this.device !== undefined) this.device = this.world.newId()
+    if (isDeviceTaken && this.device) this.device = this.world.newId()
     this.inputs.lose()
     this.#calls?.lose()
     this.#setStatus('waiting')
@@ -181,13 +196,8 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     const from = this.#cursor
     const start = from ? { from, existing: this.#wasClosed || undefined } : { messages, title, meta }
     // JSON leaves out what is undefined.
-    const given = {
-      session: this.id,
-      device: this.#describeDevice(),
-      speech,
-      ...start,
-    } as Requests['session.open']['given']
-    this.ask('session.open', given, (answer) => {
+    const given = { session: this.id, device: this.#describeDevice(), speech, ...start }
+    this.ask('session.open', given as Requests['session.open']['given'], (answer) => {
       if (answer.ok) return this.#follow(answer.value)
       const { error } = answer
       if (from && error.code === 'invalid_event') {
@@ -219,7 +229,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
       if (event.type === 'call' && this.isLive) this.#calls?.take(event.call)
       if (event.type === 'live') this.#goLive()
     } catch (cause) {
-      this.complain(createError('internal', `an event could not be read: ${String(cause)}`))
+      this.complain(createError('internal', `unreadable event: ${String(cause)}`))
     }
   }
 
@@ -239,7 +249,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   #loadCalls(use: (calls: ClientCalls) => void): void {
     import('./client-calls.ts')
       .then(({ ClientCalls }) => {
-        if (this.snapshot.status === 'closed') return
+        if (this.isClosed) return
         this.#calls ??= new ClientCalls(this)
         use(this.#calls)
         this.#resumeCalls()
@@ -256,7 +266,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   #describeDevice(): DeviceInit | undefined {
     const { tools = {}, otherTool, ownTools = {}, asks, leaseMs } = this.options
     // JSON leaves out what is undefined, and `run`.
-    return this.device === undefined
+    return !this.device
       ? undefined
       : ({
           name: this.device,

@@ -11,9 +11,9 @@ const PAGE = 50
 
 export function createCommands(session: FollowedSession): SessionClient {
   const { id, requests, view, world, inputs, listeners, options } = session
-  const asks = options.asks === undefined ? {} : { asks: options.asks }
+  const asks = options.asks !== undefined && { asks: options.asks }
   const say = (request: InputRequest, asks?: MessageId): SentInput => {
-    if (session.snapshot.status === 'closed') throw createClosedError()
+    if (session.isClosed) throw createClosedError()
     return inputs.send(request.given.input, request, asks)
   }
   const order = async <Type extends RequestType>(
@@ -43,7 +43,7 @@ export function createCommands(session: FollowedSession): SessionClient {
     regenerate: (message) => rewind({ message: message ?? findNewestAnswer(session), again: true, interrupt: true }),
     interrupt: (given = {}) => {
       const running = view.answer()?.id
-      return order('turn.interrupt', given, () => view.answer()?.id !== running || view.answer()?.stop !== undefined)
+      return order('turn.interrupt', given, () => view.answer()?.id !== running || !!view.answer()?.stop)
     },
     decide: (decision) =>
       order('approval.decide', decision, () =>
@@ -86,6 +86,6 @@ function findQuestion({ view }: FollowedSession, message: MessageId): MessageId 
 
 function findNewestAnswer({ view }: FollowedSession): MessageId {
   const newest = view.answer()
-  if (!newest) throw createError('unknown_input', 'there is no answer yet')
+  if (!newest) throw createError('unknown_input', 'no answer yet')
   return newest.id
 }

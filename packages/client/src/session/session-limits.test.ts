@@ -231,6 +231,6 @@ test('with the type of its agent an app knows its tools and the calls in message
   // @ts-expect-error the server runs it
   openSession<typeof agent>({ ...place, tools: { clock: () => 1 } }).close()
   // @ts-expect-error tols
-  openSession({ ...place, tols: {} }).close()
+  expect(() => openSession({ ...place, tols: {} })).toThrow('no option "tols"')
   expect(client.getSnapshot().status).toBe('closed')
 })

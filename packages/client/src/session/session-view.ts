@@ -103,8 +103,7 @@ export class SessionView {
     this.#conversation = new Conversation(page)
     this.state = EMPTY_VIEW
     for (const message of page)
-      if (message.role === 'assistant')
-        for (const { calls } of message.steps) for (const call of calls) this.#takeCall(call)
+      if ('steps' in message) for (const { calls } of message.steps) for (const call of calls) this.#takeCall(call)
     this.#copy(info)
   }
 
@@ -132,11 +131,18 @@ export class SessionView {
       case 'turn-finished':
         this.#set({ writing: [], retrying: undefined })
         break
-      case 'approval-requested':
+      case 'approval-requested': {
+        const { approvalId, call, expiresAtMs } = event
+        // As `session.info` has it. Its input has been validated against the tool's schema, an object at its root, or nobody would be asked.
         this.#set({
-          approvals: put(approvals, createApproval(event), ({ callId }) => callId === event.call.callId),
+          approvals: put(
+            approvals,
+            { ...(call as CallView & Pick<PendingApproval, 'input'>), approvalId, expiresAtMs },
+            ({ callId }) => callId === call.callId,
+          ),
         })
         break
+      }
       case 'approval-decided':
         this.#set({ approvals: drop(approvals, ({ approvalId }) => approvalId === event.approvalId) })
         break
@@ -213,10 +219,4 @@ function drop<Item>(list: readonly Item[], goes: (item: Item) => boolean): reado
 /** Replaces the item that fits, or appends the new one. */
 function put<Item>(list: readonly Item[], item: Item, isIt: (item: Item) => boolean): readonly Item[] {
   return list.some(isIt) ? list.map((one) => (isIt(one) ? item : one)) : [...list, item]
-}
-
-/** The call as `session.info` has it, and what its event adds. */
-function createApproval({ approvalId, call, expiresAtMs }: EventOf<'approval-requested'>): PendingApproval {
-  // Its input has been validated against the tool's schema, an object at its root, or nobody would be asked.
-  return { ...(call as CallView & Pick<PendingApproval, 'input'>), approvalId, expiresAtMs }
 }

@@ -1,7 +1,7 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Fact } from '../machine/fact.ts'
+import type { Fact, IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
@@ -245,6 +245,14 @@ export interface ClientTool {
   readonly timeoutMs?: number
 }
 
+export interface TakenResult extends Accepted {
+  /**
+   * Why the result changes nothing. `unknown`: the session has no such call, or had it long ago; `foreign`: another client was asked;
+   * `late`, `duplicate`: the call had been settled.
+   */
+  readonly ignored?: IgnoreReason
+}
+
 export interface LeaseClient {
   readonly client: string
   /** Prolongs the lease by its length. @throws BatonError when the session takes it no more */
@@ -253,7 +261,8 @@ export interface LeaseClient {
   calls(): readonly OpenCall[]
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
   claim(callId: string): Promise<OpenCall>
-  result(callId: string, outcome: Outcome): Promise<Accepted>
+  /** `ignored`: it changes nothing. */
+  result(callId: string, outcome: Outcome): Promise<TakenResult>
   /** It is gone, with the tools that it brought: what it did not claim may move to another client. */
   release(): Promise<void>
 }

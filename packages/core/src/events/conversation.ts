@@ -113,8 +113,8 @@ export class Conversation {
         }
         break
       case 'turn-finished': {
-        const answer = this.#byId.get(event.message)
-        if (answer?.role !== 'assistant') break
+        const answer = this.#findAnswer(event.message)
+        if (!answer) break
         answer.stop = event.stop
         answer.usage = event.usage
         if (event.error) answer.error = event.error
@@ -131,8 +131,8 @@ export class Conversation {
 
   #takeStepEvent(event: EventBody): void {
     if (!('step' in event) || !('message' in event) || typeof event.message !== 'string') return
-    const answer = this.#byId.get(event.message)
-    if (answer?.role !== 'assistant') return
+    const answer = this.#findAnswer(event.message)
+    if (!answer) return
     const known = answer.steps.find(({ step }) => step === event.step)
     const step = known ?? createStep(event.step)
     if (!known) answer.steps.push(step)
@@ -165,9 +165,14 @@ export class Conversation {
     }
   }
 
+  #findAnswer(id: MessageId) {
+    const message = this.#byId.get(id)
+    return message?.role === 'assistant' ? message : undefined
+  }
+
   #takeCall(call: CallView): void {
-    const answer = this.#byId.get(call.message)
-    if (answer?.role !== 'assistant') return
+    const answer = this.#findAnswer(call.message)
+    if (!answer) return
     const step = answer.steps.find((one) => one.step === call.step)
     if (!step) return
     this.#touch(answer)

@@ -33,11 +33,12 @@ const checkSource = checkVariant({
 const MEDIA = { mediaType: checkText, source: checkSource, ...STATE }
 
 const checkTextPart = checkFields({ text: checkText, ...STATE })
+const optionalText = optional(checkText)
 const checkContent = checkList(
   checkVariant({
     text: checkTextPart,
     image: checkFields(MEDIA),
-    file: checkFields({ ...MEDIA, name: optional(checkText) }),
+    file: checkFields({ ...MEDIA, name: optionalText }),
   }),
 )
 const checkAssistantParts = checkList(
@@ -47,9 +48,9 @@ const checkAssistantParts = checkList(
     call: checkFields({ callId: checkText, name: checkText, arguments: checkText, ...STATE }),
     source: checkFields({
       id: checkText,
-      url: optional(checkText),
-      title: optional(checkText),
-      quote: optional(checkText),
+      url: optionalText,
+      title: optionalText,
+      quote: optionalText,
     }),
     provider: checkFields({ state: checkState }),
   }),
@@ -71,15 +72,15 @@ const checkSettings = checkFields({
   topP: optional(checkAmount),
   stop: optional(checkList(checkText)),
   seed: optional(checkWhole),
-  serviceTier: optional(checkText),
+  serviceTier: optionalText,
   cache: optional(checkWord('off', '5m', '1h')),
-  toolChoice: optional(checkFields({ type: checkWord('auto', 'any', 'none', 'tool'), name: optional(checkText) })),
+  toolChoice: optional(checkFields({ type: checkWord('auto', 'any', 'none', 'tool'), name: optionalText })),
   parallelCalls: optional(checkFlag),
   strictTools: optional(checkFlag),
   provider: optional(checkJson),
   serverTools: optional(checkJson),
 })
-const checkProvenance = checkFields({ trust: checkWord('trusted', 'untrusted'), source: optional(checkText) })
+const checkProvenance = checkFields({ trust: checkWord('trusted', 'untrusted'), source: optionalText })
 const checkError = checkFields({ code: checkText, message: checkText })
 const checkFailure = checkFields({
   code: checkText,
@@ -88,7 +89,6 @@ const checkFailure = checkFields({
   retryAfterMs: optional(checkMs),
 })
 const checkTexts = checkList(checkText)
-const checkNumbers = checkList(checkWhole)
 const checkEffect = checkWord('pure', 'idempotent', 'once')
 const checkRuns = checkWord('server', 'client')
 const checkOnInterrupt = checkWord('cancel', 'finish')
@@ -104,10 +104,10 @@ const checkProposal = checkFields({
   argumentsHash: checkText,
   provenance: optional(checkProvenance),
   about: optional(checkObject),
-  broughtBy: optional(checkText),
+  broughtBy: optionalText,
   asks: optional(checkWord(true)),
   repairs: optional(checkList(checkText)),
-  tokenHash: optional(checkText),
+  tokenHash: optionalText,
 })
 const checkClientTool = checkFields({
   name: checkText,
@@ -123,12 +123,7 @@ const checkClientTool = checkFields({
 const checkBody = checkVariant({
   user: checkFields({ parts: checkContent }),
   transcript: checkFields({ speaker: checkText, text: checkText }),
-  urgent: checkFields({
-    name: checkText,
-    label: optional(checkText),
-    detail: optional(checkJson),
-    message: optional(checkText),
-  }),
+  urgent: checkFields({ name: checkText, label: optionalText, detail: optional(checkJson), message: optionalText }),
 })
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
 const checkReason = checkFields({ reason: checkText })
@@ -149,7 +144,7 @@ const checkIndex = checkList(
     chars: checkAmount,
     step: optional(checkWhole),
     inputs: optional(checkTexts),
-    notes: optional(checkNumbers),
+    notes: optional(checkList(checkWhole)),
     media: optional(checkEntryMedia),
   }),
 )
@@ -171,11 +166,11 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     agent: checkText,
     specHash: checkText,
   },
-  'agent-changed': { specHash: checkText, agent: optional(checkText) },
+  'agent-changed': { specHash: checkText, agent: optionalText },
   'model-set': { model: checkText },
   'settings-set': { settings: checkNullOr(checkSettings) },
   'input-withdrawn': { inputId: checkText },
-  'client-tools-set': { connection: optional(checkText), tools: checkList(checkClientTool) },
+  'client-tools-set': { connection: optionalText, tools: checkList(checkClientTool) },
   'client-tools-dropped': { connection: checkNullOr(checkText), names: checkTexts },
   'plan-set': {
     ...CALL,
@@ -213,11 +208,11 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     delivery: checkWord('queue', 'steer', 'interrupt'),
     ready: checkFlag,
     untilMs: optional(checkMs),
-    model: optional(checkText),
+    model: optionalText,
     settings: optional(checkSettings),
     output: optional(checkObject),
     asks: optional(checkWord(false)),
-    traceparent: optional(checkText),
+    traceparent: optionalText,
   },
   'batch-flushed': {},
   'inputs-entered': {
@@ -226,7 +221,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
       checkFields({
         entry: checkWhole,
         inputs: checkTexts,
-        notes: checkNumbers,
+        notes: checkList(checkWhole),
         chars: checkAmount,
         media: optional(checkEntryMedia),
       }),
@@ -287,14 +282,14 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     approvalId: checkText,
     decision: checkWord('approve', 'deny', 'edit'),
     principal: checkText,
-    reason: optional(checkText),
+    reason: optionalText,
     remember: optional(checkWord('tool', 'arguments')),
     edited: optional(
       checkFields({
         arguments: checkText,
         argumentsHash: checkText,
         approved: optional(checkWord(true)),
-        tokenHash: optional(checkText),
+        tokenHash: optionalText,
       }),
     ),
   },
@@ -312,7 +307,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     n: checkWhole,
     value: optional(checkJson),
     declined: optional(checkWord('person', 'expired', 'nobody')),
-    reason: optional(checkText),
+    reason: optionalText,
   },
   'call-started': { ...CALL, ...ATTEMPT, deadlineMs: checkMs },
   'call-offered': { ...CALL, connection: checkText, offer: checkWhole },
@@ -338,7 +333,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'answer-cut': { cuts: checkList(checkFields({ step: checkWhole, keepChars: checkAmount })) },
   'inputs-left-out': {
     inputs: checkTexts,
-    steps: optional(checkNumbers),
+    steps: optional(checkList(checkWhole)),
     reason: checkText,
     sizes: checkList(checkFields({ entry: checkWhole, chars: checkAmount })),
   },
@@ -353,10 +348,10 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
 
 const checkEnvelope = checkFields({
   type: checkText,
-  inputId: optional(checkText),
-  callId: optional(checkText),
+  inputId: optionalText,
+  callId: optionalText,
   attempt: optional(checkWhole),
-  connection: optional(checkText),
+  connection: optionalText,
 })
 const checkHead = checkFields({
   version: checkWhole,

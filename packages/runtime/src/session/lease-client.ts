@@ -1,7 +1,7 @@
 // A client without a connection: it holds its place by a lease, asks for its calls, claims them and brings their results.
-import type { Accepted, LeaseClient, LeaseClientInit, Principal, Refused } from '@baton/core'
+import type { LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
 import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
-import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
+import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
 import { checkClientTools } from './clients.ts'
@@ -73,13 +73,18 @@ class Lease implements LeaseClient {
     return insist(engine.history().openCall(callId) ?? NO_CALL)
   }
 
-  async result(callId: string, outcome: Outcome): Promise<Accepted> {
+  async result(callId: string, outcome: Outcome): Promise<TakenResult> {
     const given = decodeOutcome(outcome)
     if (!given.ok) throw new BatonError(given.refusal)
     const { engine } = this.#parts
-    return insist(
+    const isAsked = engine
+      .state()
+      .step?.calls.some((call) => call.callId === callId && call.state !== 'settled' && this.#isOwn(call.offer))
+    const accepted = insist(
       await submitResult(engine, { type: 'tool-result', callId, connection: this.client, outcome: given.value }),
     )
+    const ignored = isAsked ? undefined : await findIgnored(engine, accepted.pos, callId)
+    return ignored === undefined ? accepted : { ...accepted, ignored }
   }
 
   async release(): Promise<void> {
@@ -99,6 +104,17 @@ class Lease implements LeaseClient {
     const [answer = NO_CALL] = await this.#parts.engine.submit([decoded.value])
     insist(answer)
   }
+}
+
+/** Why the record at a position ignores a result; undefined where it takes it. */
+async function findIgnored(engine: SessionEngine, pos: number, callId: string): Promise<IgnoreReason | undefined> {
+  for await (const frame of engine.follow(pos)) {
+    if (frame.type !== 'fact') continue
+    const { fact } = frame
+    if (frame.pos === pos && fact.type === 'result-ignored' && fact.callId === callId) return fact.reason
+    if (frame.pos >= pos && !frame.more) return undefined
+  }
+  return undefined
 }
 
 const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }

@@ -20,8 +20,8 @@ import type { Incoming } from './requests.ts'
 import { createIncoming, readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { createInvalid } from './ui-messages.ts'
-import type { Found } from './who-asks.ts'
-import { findPeer, identify } from './who-asks.ts'
+import type { Found } from './identify-client.ts'
+import { findPeer, identify } from './identify-client.ts'
 
 /** What the request itself does not say. */
 export interface RequestSource {

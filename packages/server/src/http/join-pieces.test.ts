@@ -1,3 +1,4 @@
+// How small pieces of a fast answer are joined, in time that the test moves.
 import type { SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createPieceJoiner } from './join-pieces.ts'

@@ -13,12 +13,11 @@ export async function readPassedChunks(
   write: (chunk: JsonValue) => Promise<void> | undefined,
 ): Promise<boolean> {
   const decoder = new TextDecoder()
-  let rest = ''
+  const splitter = new EventSplitter()
   // The type may lack the iterator, which every server runtime has. Leaving the loop cancels the stream.
   for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
-    const events = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
-    rest = events.pop() ?? ''
-    if (rest.length > eventCharsMax) throw createGarbled(`an event has more than ${eventCharsMax} characters`)
+    const events = splitter.split(decoder.decode(piece, { stream: true }))
+    if (splitter.restChars > eventCharsMax) throw createGarbled(`an event has more than ${eventCharsMax} characters`)
     for (const event of events) {
       if (event.startsWith(':')) continue // a keep-alive comment
       if (event === 'data: [DONE]') return true
@@ -29,6 +28,46 @@ export async function readPassedChunks(
     }
   }
   return false
+}
+
+/** Splits a stream into its events. An event of n characters costs n log n steps, however small its pieces are. */
+class EventSplitter {
+  /** The event that has not ended. Each part is longer than the one after it, so there are few. */
+  #parts: string[] = []
+  /** Of the event that has not ended. */
+  restChars = 0
+  /** A line end may be the first half of what ends an event. */
+  #lineEnd = ''
+
+  /** The events that end with this text. */
+  split(text: string): readonly string[] {
+    const events = (this.#lineEnd + text).split('\n\n')
+    const rest = events.pop() ?? ''
+    if (events.length > 0) events[0] = this.#take() + (events[0] ?? '')
+    this.#lineEnd = rest.endsWith('\n') ? '\n' : ''
+    this.#add(rest.slice(0, rest.length - this.#lineEnd.length))
+    return events
+  }
+
+  #add(text: string): void {
+    let last = text
+    this.restChars += text.length
+    for (let before = this.#parts.pop(); before !== undefined; before = this.#parts.pop()) {
+      if (before.length > last.length) {
+        this.#parts.push(before)
+        break
+      }
+      last = [before, last].join('') // copied at once: `+` would keep every piece
+    }
+    this.#parts.push(last)
+  }
+
+  #take(): string {
+    const text = this.#parts.join('')
+    this.#parts = []
+    this.restChars = 0
+    return text
+  }
 }
 
 function createGarbled(message: string): BatonError {

@@ -1,8 +1,9 @@
 // What strangers and broken clients send over HTTP, and what it costs.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { startChats } from './chat.test-kit.ts'
@@ -33,8 +34,31 @@ function start(handler: HandlerOptions = {}) {
   return { ...chats, post, say }
 }
 
-async function delay(): Promise<void> {
-  await new Promise((resolve) => void setTimeout(resolve, 50))
+/** Sessions that are asked for wait until the gate opens; what is opened and closed is counted. */
+function holdSessions(host: ReturnType<typeof startChats>['host']) {
+  const seen = { asked: 0, opened: 0, closed: 0 }
+  let gate = Promise.withResolvers<void>()
+  const open = host.session.bind(host)
+  Object.assign(host, {
+    session: async (...args: Parameters<typeof open>) => {
+      seen.asked += 1
+      await gate.promise
+      const session = await open(...args)
+      seen.opened += 1
+      const close = session.close.bind(session)
+      return Object.assign(session, {
+        close: async () => {
+          seen.closed += 1
+          await close()
+        },
+      })
+    },
+  })
+  const shut = (): void => {
+    gate = Promise.withResolvers()
+    seen.asked = 0
+  }
+  return { seen, shut, open: () => gate.resolve() }
 }
 
 const allow = { temperature: true, maxOutputTokens: 100, models: ['nobody/nothing'] }
@@ -81,24 +105,28 @@ test('a conversation without an answer has none that goes on, or is given again'
 test('all responses that stream are counted, from the moment they are asked for', async () => {
   const { say, fetch, host } = start({ limits: { streams: 3 } })
   await (await say('s1', 'm1')).text()
-  const open = host.session.bind(host)
-  Object.assign(host, {
-    session: async (...args: Parameters<typeof open>) => {
-      await delay()
-      return await open(...args)
-    },
-  })
-  const count = async (asked: readonly Promise<Response>[]): Promise<number> => {
-    const responses = await Promise.all(asked)
-    await Promise.all(responses.map(async (one) => await one.body?.cancel()))
-    await delay()
-    return responses.filter(({ status }) => status === 200).length
+  const sessions = holdSessions(host)
+  const { seen } = sessions
+  const count = async (ask: (index: number) => Promise<Response>): Promise<number> => {
+    sessions.shut()
+    let refused = 0
+    const responses = Array.from({ length: 10 }, async (_, index) => {
+      const response = await ask(index)
+      refused += response.status === 200 ? 0 : 1
+      return response
+    })
+    // Each has been counted by now, or will be as soon as it has its session.
+    await expect.poll(() => seen.asked + refused, { timeout: 20_000 }).toBe(10)
+    sessions.open()
+    const answered = await Promise.all(responses)
+    await Promise.all(answered.map(async (one) => await one.body?.cancel()))
+    await expect.poll(() => seen.opened - seen.closed, { timeout: 20_000 }).toBe(0)
+    return answered.filter(({ status }) => status === 200).length
   }
   const readEvents = (): Promise<Response> => fetch('/api/sessions/s1/events')
   for (const isAgain of [false, true]) {
-    const chat = (_: unknown, index: number): Promise<Response> => say(`${isAgain}${index}`, 'm1')
-    expect(await count(Array.from({ length: 10 }, chat))).toBe(3)
-    expect(await count(Array.from({ length: 10 }, readEvents))).toBe(3)
+    expect(await count((index) => say(`${isAgain}${index}`, 'm1'))).toBe(3)
+    expect(await count(readEvents)).toBe(3)
   }
 })
 
@@ -118,32 +146,20 @@ test('after a body that was refused its connection takes the next request', asyn
 test('who leaves before the answer begins leaves nothing open', async () => {
   const { say, handler, host } = start()
   await (await say('s1', 'm1')).text()
-  let closed = 0
-  const asked = Promise.withResolvers<void>()
-  const open = host.session.bind(host)
-  Object.assign(host, {
-    session: async (...args: Parameters<typeof open>) => {
-      asked.resolve()
-      await delay()
-      const session = await open(...args)
-      const close = session.close.bind(session)
-      return Object.assign(session, {
-        close: async () => {
-          closed += 1
-          await close()
-        },
-      })
-    },
-  })
-  const { port } = await listen(handler)
+  const sessions = holdSessions(host)
+  const { seen } = sessions
+  const { port, server } = await listen(handler)
+  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as Node documents it
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  await asked.promise
+  await expect.poll(() => seen.asked, { timeout: 20_000 }).toBe(1)
   socket.destroy()
-  await expect.poll(() => closed).toBe(1)
+  await left
+  sessions.open()
+  await expect.poll(() => [seen.opened, seen.closed], { timeout: 20_000 }).toEqual([1, 1])
 })
 
-async function listen(handler: (request: Request) => Promise<Response>): Promise<AddressInfo> {
+async function listen(handler: (request: Request) => Promise<Response>) {
   const server = createServer(createNodeListener(handler))
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   running.push({
@@ -152,5 +168,5 @@ async function listen(handler: (request: Request) => Promise<Response>): Promise
       await new Promise((resolve) => void server.close(resolve))
     },
   })
-  return server.address() as AddressInfo // of a port
+  return { ...(server.address() as AddressInfo), server } // of a port
 }

@@ -1,6 +1,6 @@
 // One answer as a UI message stream: session events in, chunks out. Pure. It may begin where a page already has a part of the
 // answer, since a page that brings a tool's result or a decision goes on with the message that it has.
-import type { CallView, EventCursor, JsonValue, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import type { CallView, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
@@ -201,7 +201,7 @@ export class UiAnswer {
   #takeSessionEvent(event: SessionEvent): void {
     switch (event.type) {
       case 'session':
-        if (event.plan) this.#tell({ type: 'data-plan', id: 'plan', data: event.plan as unknown as JsonValue }) // plain data
+        if (event.plan) this.#tell({ type: 'data-plan', id: 'plan', data: event.plan })
         if (event.title !== undefined) this.#tell({ type: 'data-title', data: event.title, transient: true })
         break
       case 'limit': {
@@ -342,8 +342,7 @@ export class UiAnswer {
     this.#closeStep()
     this.#ended = true
     if (error) this.#tell({ type: 'error', errorText: encodeAppError(error).message })
-    const metadata = { stop, usage: usage as JsonValue, cursor: writeCursor(cursor) } // counts alone
-    this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: metadata })
+    this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: { stop, usage, cursor } })
   }
 }
 
@@ -356,8 +355,4 @@ const FINISHES: Readonly<Record<TurnStop, UiFinish>> = {
   cancelled: 'interrupted',
   stopped: 'interrupted',
   failed: 'error',
-}
-
-function writeCursor(cursor: EventCursor): JsonValue {
-  return { ...cursor, ...(cursor.inputs && { inputs: [...cursor.inputs] }) }
 }

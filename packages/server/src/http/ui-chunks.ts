@@ -1,6 +1,7 @@
 // The chunks of an AI SDK UI message stream, version 1, as `useChat` of ai 7 reads them. What is not in this list fails its
 // check, so what only Baton says is a `data-…` chunk. Source: ai 7.0.173, `ui-message-stream/ui-message-chunks.ts`.
 import type { JsonValue } from '@baton/core'
+import type { ChatData, ChatMetadata } from './chat-types.ts'
 
 export type UiFinish = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'
 
@@ -9,7 +10,7 @@ interface OfCall {
 }
 
 export type UiChunk =
-  | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata?: JsonValue }
+  | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata?: ChatMetadata }
   | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }
   | { readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; readonly id: string }
   | { readonly type: 'text-delta' | 'reasoning-delta'; readonly id: string; readonly delta: string }
@@ -45,16 +46,20 @@ export type UiChunk =
       readonly title: string
     }
   | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UiInputPart[] }
-  | {
-      readonly type: `data-${string}`
-      /** A later chunk with the same id takes its place. */
-      readonly id?: string
-      readonly data: JsonValue
-      /** Told to `onData`, and not kept in the message. */
-      readonly transient?: boolean
-    }
+  | UiDataChunk<keyof ChatData>
   | { readonly type: 'error'; readonly errorText: string }
-  | { readonly type: 'finish'; readonly finishReason: UiFinish; readonly messageMetadata?: JsonValue }
+  | { readonly type: 'finish'; readonly finishReason: UiFinish; readonly messageMetadata?: ChatMetadata }
+
+type UiDataChunk<Name extends keyof ChatData> = {
+  readonly [Each in Name]: {
+    readonly type: `data-${Each}`
+    /** A later chunk with the same id takes its place. */
+    readonly id?: string
+    readonly data: ChatData[Each]
+    /** Told to `onData`, and not kept in the message. */
+    readonly transient?: boolean
+  }
+}[Name]
 
 /** What a person says, as a UIMessage holds it. */
 export type UiInputPart =

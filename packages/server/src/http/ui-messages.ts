@@ -2,6 +2,7 @@
 import type { CallView, ChatMessage, ContentPart, JsonObject, JsonValue, StepView, StoredPart } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
+import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'
 
 /** As `useChat` takes them for its `messages`. */
@@ -9,7 +10,7 @@ export interface UiMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
   readonly parts: readonly JsonObject[]
-  readonly metadata: JsonObject
+  readonly metadata: ChatMetadata
 }
 
 /** The address of an image or a file of the session. */
@@ -51,8 +52,8 @@ export function writeUiMessage(message: ChatMessage, linkMedia: LinkMedia): UiMe
       exchange,
       atMs,
       ...(stop && { stop }),
-      ...(usage && { usage: { ...usage } }),
-      ...(error && { error: { ...encodeAppError(error) } }),
+      ...(usage && { usage }),
+      ...(error && { error: encodeAppError(error) }),
     },
   }
 }

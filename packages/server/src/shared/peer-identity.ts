@@ -45,7 +45,7 @@ export const ANSWER_MARK = 'x-baton-answer'
 /** Milliseconds that a peer has to take a connection. */
 export const CONNECT_MS = 3000
 
-const PEER_FIELDS = new Set(['address', 'secret'])
+const PEER_FIELDS: ReadonlySet<keyof PeerOptions> = new Set(['address', 'secret'] as const)
 
 /** @throws BatonError `invalid_option` */
 export function checkPeers(peers: PeerOptions): void {

@@ -5,7 +5,7 @@ import type { ConnectionRates } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
 import type { PeerOptions } from '../shared/peer-identity.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
-import type { connectToPeer } from './peers.ts'
+import type { connectToPeer } from './connect-to-peer.ts'
 import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
 

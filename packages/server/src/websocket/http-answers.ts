@@ -69,6 +69,7 @@ export function answer(request: IncomingMessage, response: ServerResponse, answe
       .catch(() => response.destroy())
     return
   }
-  response.writeHead(404, { 'content-type': 'text/plain' })
+  // A page whose WebSocket has the wrong address asks why.
+  response.writeHead(404, { 'content-type': 'text/plain', 'access-control-allow-origin': '*' })
   response.end(`Connect a WebSocket to ${PATH}.\n`)
 }

@@ -2,8 +2,8 @@
 // it cannot be reached, the connection waits until the session is free.
 import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { PeerLink } from './peers.ts'
-import { connectToPeer } from './peers.ts'
+import type { PeerLink } from './connect-to-peer.ts'
+import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionInit } from './connection-init.ts'
 
 export type OpenedSession =

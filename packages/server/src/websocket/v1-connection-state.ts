@@ -4,7 +4,7 @@ import { isBatonError } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import type { AppConnectionInit } from './connection-init.ts'
-import type { PeerLink } from './peers.ts'
+import type { PeerLink } from './connect-to-peer.ts'
 import type { SessionFollower } from './v1-follower.ts'
 import type { V1Writer } from './v1-writer.ts'
 

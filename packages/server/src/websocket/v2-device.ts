@@ -1,6 +1,6 @@
 // A device of version 2: it holds its place in a session by a lease, which is renewed while its connection lives and something
 // goes on. A session that rests costs nothing: its lease ends, and the device is attached again when a turn begins.
-import type { Accepted, Clock, LeaseClient, LeaseClientInit, Logger, Session, Timers } from '@baton/core'
+import type { Clock, LeaseClient, LeaseClientInit, Logger, Session, TakenResult, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import type { OpenCall } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -62,7 +62,7 @@ export class V2Device {
     return this.#client.claim(callId)
   }
 
-  result(...given: Parameters<LeaseClient['result']>): Promise<Accepted> {
+  result(...given: Parameters<LeaseClient['result']>): Promise<TakenResult> {
     return this.#client.result(...given)
   }
 

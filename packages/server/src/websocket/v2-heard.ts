@@ -17,5 +17,6 @@ export function readHeard(session: Pick<Session, 'lastTurn'>, heard: Heard | und
       hint: 'Send the `message` of the sentence that was heard last.',
     })
   // A voice speaks answers in order: while it speaks an older one, the user has heard nothing of the newest.
-  return { heard: turn < newest ? { type: 'chars', chars: 0 } : played }
+  // What is no count stays what it is, and is refused.
+  return { heard: turn < newest ? { type: 'chars', chars: Math.min(played.chars, 0) } : played }
 }

@@ -206,23 +206,29 @@ function watchSessions(state: V2State): object {
   return {}
 }
 
-async function takeResult(state: V2State, { callId, outcome, device }: Given<'call.result'>): Promise<object> {
+async function takeResult(state: V2State, given: Given<'call.result'>): Promise<AnswerOf<'call.result'>> {
+  const { callId, outcome, device } = given
   const followed = demandSession(state)
-  const { deviceNames, limits } = state.init
-  const { resultBytes } = limits
   const issue = findNameIssue(callId)
   // It would stand in the log.
   if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `callId must ${issue}` })
-  const ready = readOutcome(outcome, resultBytes)
-  const own = followed.device
-  if (own && (device === undefined || device === own.name)) return accept(await own.result(callId, ready))
-  if (device === undefined) return accept(await demandDevice(followed).result(callId, ready))
-  // To attach it anew would take its lease and its tools from a copy that is there.
-  const living = deviceNames.find(followed.session.id, device)
-  if (living) return accept(await living.result(callId, ready))
-  // An earlier copy of the app had claimed it, and its page was loaded again.
-  const earlier = await followed.session.client({ client: device, leaseMs: EARLIER_MS, runs: [] })
-  return accept(await earlier.result(callId, ready))
+  const ready = readOutcome(outcome, state.init.limits.resultBytes)
+  const { ignored } = await (await findResultDevice(state, followed, device)).result(callId, ready)
+  return ignored === undefined ? {} : { ignored }
+}
+
+async function findResultDevice(
+  { init }: V2State,
+  followed: Followed,
+  name: string | undefined,
+): Promise<Pick<V2Device, 'result'>> {
+  if (name === undefined || name === followed.device?.name) return demandDevice(followed)
+  const { session } = followed
+  // To attach it anew would take its lease and its tools from a copy that is there. Otherwise an earlier copy of the app had
+  // claimed the call, and its page was loaded again.
+  return (
+    init.deviceNames.find(session.id, name) ?? (await session.client({ client: name, leaseMs: EARLIER_MS, runs: [] }))
+  )
 }
 
 /** Milliseconds for which a device that brings one late result counts as there. */

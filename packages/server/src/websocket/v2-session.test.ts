@@ -85,6 +85,23 @@ test('a call is offered to a device, claimed before it acts, and its result is t
   expect(settled).toMatchObject({ call: { result: { type: 'ok', value: { people: 0 } } } })
 })
 
+test('a result that changes nothing is answered with the reason', async () => {
+  const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'It is empty.' }])
+  const app = await begin(url, 's', device('phone'))
+  const other = await begin(url, 's', device('desk'))
+  const outcome = { output: { people: 0 } }
+  expect(await app.request('call.result', { callId: 'call_of_nobody', outcome })).toEqual({ ignored: 'unknown' })
+  await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { call } = await app.event('call', (event) => event.call.status === 'waiting')
+  const [holder, stranger] = call.holder === 'phone' ? [app, other] : [other, app]
+  const { callId } = call
+  await holder.request('call.claim', { callId })
+  expect(await stranger.request('call.result', { callId, outcome })).toEqual({ ignored: 'foreign' })
+  expect(await holder.request('call.result', { callId, outcome })).toEqual({})
+  await holder.event('turn-finished')
+  expect(await holder.request('call.result', { callId, outcome })).toEqual({ ignored: 'duplicate' })
+})
+
 test('a claimed call stays with its device over a lost connection, and one that is not moves to another', async () => {
   const { url } = await start([
     {
@@ -235,6 +252,7 @@ test.each([
   ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","runs":["none"]}}', 'has no client tool "none"'],
   ['{"id":"x","type":"session.open","session":"s","from":"never"}', 'from must be "start", "turn", "now" or'],
   ['{"id":"x","type":"session.open","session":"s","device":null}', 'device must be object, not null'],
+  ['{"id":"x","type":"turn.interrupt","heard":5}', 'heard must be object, not 5'],
   ['{"id":"x","type":"session.open","session":"s","existing":0}', 'existing must be true, not 0'],
   ['{"id":"x","type":"session.list","cursor":[]}', 'cursor must be string, not array'],
   ['{"id":"x","type":"session.list","limit":0.5}', 'limit must be a whole number from 1 to 200, not 0.5'],

@@ -20,7 +20,8 @@ const look = tool({
 
 async function start(steps: readonly ScriptedStep[]) {
   const model = createScriptedModel({ steps })
-  return await startForTest({ agent: defineAgent({ name: 'home', model, tools: [look], retry: { baseMs: 1 } }) })
+  const agent = defineAgent({ name: 'home', model, tools: [look], retry: { baseMs: 1 } })
+  return await startForTest({ agent, limits: { addressSessionsPerMinute: 10_000, addressFramesPerMinute: 10_000 } })
 }
 
 async function begin(url: string, given: object = { speech: true }): Promise<App2> {
@@ -42,6 +43,8 @@ function listTold({ frames }: App2, ...kinds: readonly string[]): readonly strin
     return frame.type === 'events' ? frame.events.map(({ type }) => type).filter((type) => kinds.includes(type)) : []
   })
 }
+
+const isAtCursor = (cursor: Cursor2) => (event: SessionEvent) => event.cursor === cursor
 
 const STEPS: readonly ScriptedStep[] = [
   { text: '**I** look. Wait', calls: [{ name: 'look', arguments: {} }] },
@@ -105,7 +108,7 @@ test('an answer that had ended is not spoken when a session is opened, and the n
   }
 })
 
-test('who comes in the midst of an answer hears it on, and one that begins at its turn hears all of it', async () => {
+test('who comes in the midst of an answer hears all of it or goes on at a known place, and is refused elsewhere', async () => {
   const waiting: (() => void)[] = []
   const timers = { start: (_ms: number, fire: () => void) => (waiting.push(fire), () => {}) }
   const steps = [{ pieces: ['One. Two. ', 'Thr', 'ee. Fo', 'ur.'], pieceMs: 1 }]
@@ -124,15 +127,51 @@ test('who comes in the midst of an answer hears it on, and one that begins at it
   await write()
   const { cursor } = first.events.at(-1) ?? {}
   const turn = await begin(url, { speech: 'only', from: 'turn' })
-  const late = await begin(url, { speech: true, from: cursor })
+  const late = await connectApp2(url)
+  // Where "Thr" began, this cursor does not say.
+  await expect(
+    late.request('session.open', { session: 's', speech: true, from: cursor ?? 'now' }),
+  ).rejects.toMatchObject({
+    frame: { code: 'invalid_event', hint: expect.stringContaining('`next`') },
+  })
+  await late.request('session.open', { session: 's', speech: true, from: first.cursor() ?? 'now' })
   await write()
   await write()
   for (const app of [first, turn, late]) await app.event('turn-finished')
   const said = ['t1/0 0-4 One.', 't1/1 4-9 Two.', 't1/2 9-16 Three.', 't1/3 16-22 Four.']
   expect([listTold(first), listTold(turn)]).toEqual([said, said])
-  // Its cursor says nothing of sentences: what was written before it is not said again.
-  expect(listTold(late).at(-1)).toMatch(/ 16-22 Four\.$/)
-  expect(listTold(late).join()).not.toMatch(/One|Two/)
+  expect(listTold(late)).toEqual(said.slice(2))
+})
+
+test('after the cursor of any event that is in the log, no sentence comes twice and none is missing', async () => {
+  const [first, ...others] = STEPS
+  const { url } = await start([{ ...first, pieces: ['**I** lo', 'ok. Wa', 'it'] }, ...others])
+  const whole = await begin(url)
+  await say(whole, 'i1')
+  const nexts = whole.frames.flatMap((frame) => ('next' in frame && frame.next ? frame.next : []))
+  const refused = new Set<string>()
+  for (const from of [undefined, { pos: 0 }, ...nexts]) {
+    // It may be told the rest of a text in one piece, and other cursors.
+    const reader = from ? await begin(url, { speech: true, from }) : whole
+    await reader.event('live')
+    for (const { type, cursor } of reader.events) {
+      const told = reader.frames.findIndex((frame) => frame.type === 'events' && frame.events.some(isAtCursor(cursor)))
+      const app = await connectApp2(url)
+      try {
+        await app.request('session.open', { session: 's', speech: true, from: cursor })
+      } catch {
+        refused.add(type)
+        continue
+      }
+      await app.event('live')
+      const expected = listTold({ ...reader, frames: reader.frames.slice(told) })
+      expect(listTold(app), `${JSON.stringify(cursor)} of ${type}, read from ${JSON.stringify(from)}`).toEqual(expected)
+      app.close()
+    }
+    if (reader !== whole) reader.close()
+  }
+  // Only where a text is half written.
+  expect(refused).toEqual(new Set(['text']))
 })
 
 test('who interrupts is told nothing more of the answer', async () => {
@@ -175,6 +214,11 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   expect(await texts()).toEqual(['One. Two.'])
   await app.request('input.send', { input: 'i2', content: 'Speak' })
   await app.event('turn-finished', ({ turn }) => turn === 2)
+  const loose = await connectApp2(url, { isLoose: true })
+  await loose.request('session.open', { session: 's' })
+  await expect(loose.request('turn.interrupt', { heard: { type: 'chars', message, chars: -1 } })).rejects.toThrow(
+    'must be a number of 0 or more',
+  )
   // The voice is still at the first answer: of the second one nothing was heard.
   await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: 2 } })
   expect(await texts()).toEqual(['One. Two.', ''])

@@ -1,5 +1,5 @@
 // Writes events to an app with a voice, with each sentence before the event that completed it.
-import type { EventBatch, EventCursor, Session, SessionDetails } from '@baton/core'
+import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Cursor2, OpenFrom, Requests, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
@@ -42,23 +42,40 @@ export async function openSpoken(
   return { speech: new Speech(place), isOnly: speech === 'only', cursor }
 }
 
-/** Works out from the log how far the turn was spoken at a cursor without `speech`. */
-async function readPlace(session: Session, { pos, read = 0, since }: EventCursor): Promise<SpeechPlace> {
+/**
+ * Works out from the log how far the turn was spoken at a cursor without `speech`.
+ * @throws BatonError `invalid_event` in the middle of a text: it may stand in no log, so where its sentence began is not known
+ */
+async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor): Promise<SpeechPlace> {
+  const { pos, since, text = 0 } = cursor
+  if (text > 0 && read === 0)
+    throw new BatonError({
+      code: 'invalid_event',
+      message: 'from stands in the middle of a text and has no `speech`: which sentence comes next is not known',
+      hint: 'Send the `next` of a frame of a connection with speech, or "turn" to hear the answer from its beginning.',
+    })
   const speech = new Speech()
   if (since === undefined || since >= pos) return speech.place
-  const events = session.events({ from: { pos: since, since } })
-  try {
-    for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
-      for (const event of batch.events) {
-        const { cursor } = event
-        const isBehind = cursor.pos > pos || (cursor.pos === pos && (cursor.read ?? 0) > read)
-        if (isBehind || event.type === 'live') return speech.place
-        speech.take(event)
-      }
-  } finally {
-    events.leave()
-  }
+  await readEvents(session, { pos: since, since }, (event) => {
+    const at = event.cursor
+    if (at.pos > pos) return false
+    // Of the record itself only the text that was told while it was written. Its events are counted from there.
+    if (at.pos < pos || at.read === undefined) speech.take(event)
+    else if (event.type === 'text') speech.take({ ...event, text: event.text.slice(0, text) })
+    return true
+  })
+  if (read === 0) return speech.place
+  await readEvents(session, cursor, (event) => {
+    const isTold = event.cursor.pos === pos && (event.cursor.read ?? 0) <= read
+    if (isTold) speech.take(event)
+    return isTold
+  })
   return speech.place
+}
+
+/** Past events, until `take` wants no more. */
+async function readEvents(session: Session, from: EventCursor, take: (event: SessionEvent) => boolean): Promise<void> {
+  for await (const event of session.events({ from })) if (event.type === 'live' || !take(event)) return
 }
 
 export function placeOf({ cursor, speech }: Spoken): Cursor2 {

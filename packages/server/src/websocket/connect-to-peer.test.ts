@@ -10,8 +10,9 @@ import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { PeerWarnings } from '../shared/peer-warnings.ts'
-import type { PeerLinkInit } from './peers.ts'
-import { connectToPeer } from './peers.ts'
+import type { PeerLinkInit } from './connect-to-peer.ts'
+import { connectToPeer } from './connect-to-peer.ts'
+import type { PeerOptions } from '../shared/peer-identity.ts'
 import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { connectApp, startServer } from './test-server.ts'
 import { connectApp2 } from './v2.test-kit.ts'
@@ -54,8 +55,11 @@ test.each([
   [{ address: 'ws://10.0.0.5/ws', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16 characters, not 5'],
   [{ address: 'ws://10.0.0.5', secret: 'a secret with spaces' }, 'no spaces'],
+  [{ address: 'ws://10.0.0.5' }, 'at least 16'],
+  [{ adress: 'ws://10.0.0.5', secret: SECRET }, 'peers has no field "adress"; it is called "address"'],
+  [7, 'peers must be an object'],
 ])('peers %o are refused', (peers, message) => {
-  expect(() => checkPeers(peers)).toThrow(message)
+  expect(() => checkPeers(peers as PeerOptions)).toThrow(message)
 })
 
 test('an app whose peer does not answer any more is told to connect again', async () => {

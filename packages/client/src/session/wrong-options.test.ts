@@ -1,0 +1,102 @@
+// What programs get wrong when they open a session: they are told at once, or by an error that says what to do.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import type { SessionOptions } from '../index.ts'
+import { ClientError, createMemoryOutbox, openSession, platformWorld } from '../index.ts'
+import { open, serve, until } from './session.test-kit.ts'
+
+const url = 'ws://127.0.0.1:9/ws'
+
+test.each(['id', 'sessionId', 'sesion', 'token'])(
+  'an option that does not exist, %s, is refused by its name',
+  (name) => {
+    expect(() => openSession({ url, [name]: 'x' })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: `openSession has no option "${name}"`,
+        hint: expect.stringContaining('session, title'),
+      }),
+    )
+  },
+)
+
+test('every option that exists is taken', () => {
+  const options: Required<SessionOptions> = {
+    url,
+    session: 's',
+    title: 'a title',
+    meta: {},
+    messages: 5,
+    tools: {},
+    otherTool: () => 1,
+    ownTools: {},
+    asks: false,
+    speech: true,
+    leaseMs: 5000,
+    outbox: createMemoryOutbox(),
+    reconnect: {},
+    world: platformWorld(),
+  }
+  const client = openSession(options)
+  expect(client.id).toBe('s')
+  client.close()
+})
+
+test.each(['nonsense', 'ftp://127.0.0.1/ws', '', undefined])('an address that is none, %s, is refused', (wrong) => {
+  expect(() => openSession({ url: wrong as string })).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('url') }),
+  )
+})
+
+test('an address without its path is told, and tried on', async () => {
+  const server = await serve([])
+  const client = open({ url: server.url.replace('/ws', ''), session: 's' })
+  const { error, status } = await until(client, (snapshot) => snapshot.error !== undefined)
+  expect(error).toMatchObject({ code: 'connection_failed', message: 'HTTP 404: does the url end with /ws?' })
+  expect(status).not.toBe('closed')
+})
+
+test.each([
+  ['a list of tools', [{ name: 'place' }], '"0"'],
+  ['a tool in place of its function', { place: { name: 'place', execute: () => 'Rome' } }, '"place"'],
+])('tools that are %s are told', async (_, tools, name) => {
+  const errors: ClientError[] = []
+  const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as JavaScript may
+  onTestFinished(() => client.close())
+  client.on('error', (error) => void errors.push(error))
+  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by their names; ${name} is no`)
+})
+
+test('a server that says hello twice is left, and asked once for each connection', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of server.clients) socket.terminate()
+    server.close()
+  })
+  let [connections, asked] = [0, 0]
+  const hello = JSON.stringify({ type: 'hello', protocol: 2, nowMs: 0, limits: { frameBytes: 9e6, resultBytes: 9e6 } })
+  server.on('connection', (socket) => {
+    connections += 1
+    socket.on('message', () => {
+      asked += 1
+      socket.send(hello)
+    })
+    socket.send(hello)
+  })
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  const client = open({ url: `ws://127.0.0.1:${port}/ws`, session: 's' })
+  const { error } = await until(client, (snapshot) => snapshot.error !== undefined)
+  expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining('a second hello') })
+  await expect.poll(() => connections, { timeout: 20_000 }).toBeGreaterThan(2)
+  expect(asked).toBeLessThanOrEqual(connections)
+})
+
+test('an error prints its code and hint, and nothing that it has not', () => {
+  const text = inspect(new ClientError({ code: 'invalid_option', message: 'it is wrong', hint: 'Mend it.' }))
+  expect(text).toMatch(/it is wrong[^]*code: 'invalid_option',\s+hint: 'Mend it.'/)
+  expect(text).not.toContain('undefined')
+})
