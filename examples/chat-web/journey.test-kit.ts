@@ -29,6 +29,9 @@ export interface JourneyInit {
   readonly pageMs?: number
 }
 
+/** A tool stands still until all pages are where they are struck; then its worker is missed, and another one runs it. */
+const TOOL_MS = 240_000
+
 export const LAST_TEXT = 'All is done.'
 
 export function createJourney(init: JourneyInit): Agent {
@@ -37,6 +40,7 @@ export function createJourney(init: JourneyInit): Agent {
     description: 'looks',
     input: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
     effect: 'pure',
+    timeoutMs: TOOL_MS,
     execute: async (_, { session }) => {
       await init.pass('while a tool of the server runs', session)
       init.note('look', session)
@@ -48,6 +52,7 @@ export function createJourney(init: JourneyInit): Agent {
     description: 'saves',
     input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     effect: 'once',
+    timeoutMs: TOOL_MS,
     approval: true,
     title: 'Save a note',
     execute: async (_, { session }) => {
