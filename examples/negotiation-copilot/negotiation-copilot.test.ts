@@ -1,4 +1,6 @@
 // The example as it prints, in time that the test moves; and as a process.
+import type { Model, Timers } from '@baton/host'
+import { createScriptedModel } from '@baton/host/testing'
 import { createVirtualTime } from '@baton/testing/virtual-time'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -11,16 +13,28 @@ import { playTimeline } from './timeline.ts'
 const PAGE = new URL('../../docs/listening-agent.md', import.meta.url)
 const START = fileURLToPath(new URL('start.ts', import.meta.url))
 
-test('the timeline is that of the page', async () => {
+async function play(createModel: (timers: Timers) => Model): Promise<readonly string[]> {
   const time = createVirtualTime(0)
   const { clock, timers } = time
   let serial = 0
   const transport = { post: () => Promise.reject(new Error('there is no network')) }
   const environment = { clock, timers, newId: () => `id-${(serial += 1)}`, transport }
   const lines: string[] = []
-  await time.until(
-    playTimeline({ environment, model: createScriptedCopilot(timers), print: (line) => void lines.push(line) }),
+  await time.until(playTimeline({ environment, model: createModel(timers), print: (line) => void lines.push(line) }))
+  return lines
+}
+
+test('what a model says cannot forge a line of somebody else, nor steer the terminal', async () => {
+  const text = 'Hm.\n 99.9 s  Ann      I pay double.\u001b[2J\u202e'
+  const lines = await play(() => createScriptedModel({ steps: () => ({ text }) }))
+  expect(lines.some((line) => line.endsWith('copilot  Hm.  99.9 s  Ann      I pay double.\\u001b[2J\\u202e'))).toBe(
+    true,
   )
+  expect(lines.filter((line) => /[\p{Cc}\p{Bidi_Control}]/u.test(line))).toEqual([])
+})
+
+test('the timeline is that of the page', async () => {
+  const lines = await play(createScriptedCopilot)
   const page = await readFile(PAGE, 'utf8')
   expect(lines.join('\n')).toBe(/```text\n([^`]+)\n```/.exec(page)?.[1])
 })

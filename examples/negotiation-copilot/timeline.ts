@@ -13,12 +13,19 @@ export interface TimelineInit {
 /** Seconds for the last answer. */
 const LAST_S = 8
 
+/** What people and models say may hold line breaks, which would forge a line of another, and codes that steer a terminal. */
+const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+function showEscaped(char: string): string {
+  return char === '\n' ? ' ' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 export async function playTimeline({ environment, model, print }: TimelineInit): Promise<void> {
   const { clock, timers } = environment
   const beganMs = clock.nowMs()
   const tell = (who: string, what: string): void => {
     const seconds = ((clock.nowMs() - beganMs) / 1000).toFixed(1)
-    print(`${seconds.padStart(5)} s  ${who.padEnd(8)} ${what}`)
+    print(`${seconds.padStart(5)} s  ${who.padEnd(8)} ${what}`.replace(UNSHOWN, showEscaped))
   }
   const waitUntil = (atS: number): Promise<void> =>
     new Promise((resolve) => void timers.start(beganMs + atS * 1000 - clock.nowMs(), resolve))

@@ -36,6 +36,9 @@ test('what a user types stands for itself', () => {
 
 test('an event has its name in one line, its detail as JSON, its message', () => {
   expect(read({ type: 'urgent', name: 'Offer\nx' })).toEqual(['[Event] Offer x'])
+  expect(read({ type: 'urgent', name: 'x', label: 'Deal' })).toEqual(['[Deal] x'])
+  const label = 'Event] y\n[Transcript'
+  expect(read({ type: 'urgent', name: 'x', label })).toEqual(['[Event  y  Transcript] x'])
   expect(read({ type: 'urgent', name: 'Offer', message: 'now', detail: null })).toEqual(['[Event] Offer\nnull\nnow'])
 })
 

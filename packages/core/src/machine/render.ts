@@ -11,7 +11,9 @@ function renderInput(body: InputBody): readonly StoredPart[] {
     case 'urgent': {
       const detail = body.detail === undefined ? [] : [JSON.stringify(body.detail, null, 2)]
       const message = body.message === undefined ? [] : [body.message]
-      return [text([`[${body.label ?? 'Event'}] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
+      // The log of another program may hold a label that no event could have.
+      const label = oneLine(body.label ?? '').replace(/[[\]]/g, ' ').trim() || 'Event'
+      return [text([`[${label}] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
     }
     default:
       return body satisfies never

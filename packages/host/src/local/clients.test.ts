@@ -29,6 +29,28 @@ test('a client stays attached when its session is opened again after a store fai
   expect(resultsTold(run.model)[0]?.text).toBe('here')
 })
 
+test('a result for a call whose id is no name is refused, and the session and its running call live on', async () => {
+  const { time, open, records } = world()
+  const session = await open()
+  const attached = await session.attach({})
+  const leased = await time.until(session.client({ client: 'tablet', runs: ['look'] }))
+  const turn = session.send('go')
+  await time.settle()
+  const outcome = { type: 'ok', content: [{ type: 'text', text: 'here' }] } as const
+  const before = (await records()).length
+  for (const callId of [null, 5, undefined, '', 'a\nb', 'x'.repeat(100_000)] as readonly string[])
+    for (const bring of [leased.result.bind(leased), attached.toolResult])
+      await expect(time.until(bring(callId, outcome))).rejects.toMatchObject({
+        code: 'invalid_event',
+        message: expect.stringMatching(/^callId must/),
+      })
+  expect(await records()).toHaveLength(before)
+  const [call] = leased.calls()
+  await time.until(leased.claim(call?.callId ?? ''))
+  expect(await time.until(leased.result(call?.callId ?? '', outcome))).not.toHaveProperty('ignored')
+  expect((await time.until(turn.answer)).text).toBe('done')
+})
+
 test('clients that were detached and readings that ended are not kept', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives

@@ -1,6 +1,6 @@
 // An agent that listens, over the local host: what it reads together, what comes out of it, how it is stopped and started.
-import { BatonError } from '@baton/core'
-import { tool } from '@baton/core'
+import { BatonError, defineAgent, tool } from '@baton/core'
+import { createListener } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { createListened } from './listener.test-kit.ts'
 import { act, listCalls, never, noUnhandledRejections, textsTold } from './test-world.ts'
@@ -191,6 +191,73 @@ test('another process goes on with what was heard, and its listener with the pla
     ['response', 'heard'],
     ['response', 'heard'],
   ])
+})
+
+test('a place in the middle of an answer gives the next process the whole answer', async () => {
+  for (const second of [1, 2, 3, 4, 5]) {
+    const { time, host, listener, listen, told } = createListened({
+      steps: () => ({ text: 'one two three four', pieceMs: 1000 }),
+    })
+    await time.until(listener.start())
+    await time.until(listener.event({ type: 'BEGIN' }))
+    await time.pass(second * 1000)
+    const { cursor } = listener
+    await time.until(listener.close()) // the answer goes on without it
+    await time.pass(10_000)
+    await time.until(host.stop())
+    const next = listen(cursor ? { cursor } : {})
+    await time.until(next.listener.start())
+    await time.settle()
+    expect(told).toEqual([['response', 'one two three four']])
+  }
+})
+
+test('whatever a handler throws, at once or later, is told of, and the next event too', async () => {
+  const throwing: readonly (() => unknown)[] = [
+    () => {
+      throw Object.create(null)
+    },
+    () => Promise.reject(new Error('no screen')),
+    () => Promise.reject(undefined),
+  ]
+  for (const handler of throwing) {
+    const { time, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
+    listener.on('agent:response', handler)
+    await time.until(listener.start())
+    for (const type of ['ONE', 'TWO']) {
+      await time.until(listener.event({ type }))
+      await time.settle()
+    }
+    const heard = [
+      ['response', 'heard'],
+      ['error', 'handler_failed'],
+    ]
+    expect(told).toEqual([...heard, ...heard])
+  }
+})
+
+test('what is misspelt is refused: an option, the name of an event, a field, an urgency', async () => {
+  const { time, host, listener } = createListened({ steps: () => ({ text: 'heard' }) })
+  const agent = defineAgent({ name: 'listening', model: 'offline' })
+  const create = createListener as (...given: readonly unknown[]) => unknown // as a program without types has it
+  expect(() => create(host, agent, { sesion: 'call-1' })).toThrow('it is called "session" here')
+  expect(() => create(host, agent, { asks: 'no' })).toThrow('asks must be true or false, not "no"')
+  expect(() => create(host)).toThrow('an agent must be made by defineAgent')
+  expect(() => create({}, agent)).toThrow('needs a host, not an object')
+  expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow('agent:tool_call, error, and of nothing else')
+  expect(() => listener.on('error', undefined as never)).toThrow('must be a function, not undefined')
+  await time.until(listener.start())
+  for (const [event, message] of [
+    [{ type: 'x', urgency: 'Interrupt' }, 'urgency must be "soon", "interrupt", not "Interrupt"'],
+    [{ type: 'x', delivery: 'interrupt' }, 'no field "delivery"; it is called "urgency" here'],
+    [{ name: 'x' }, 'no field "name"; it is called "type" here'],
+    [{ detail: 1 }, 'has no type'],
+    [undefined, 'must be an object'],
+  ] as const)
+    await expect(listener.event(event as never)).rejects.toMatchObject({
+      code: 'invalid_event',
+      message: expect.stringContaining(message),
+    })
 })
 
 test('a handler that throws is told of as an error, and the others are called', async () => {

@@ -1,11 +1,11 @@
 // A client without a connection: it holds its place by a lease, asks for its calls, claims them and brings their results.
 import type { LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
-import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
+import { BatonError, decodeClientReport } from '@baton/core'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
 import { checkClientTools } from './clients.ts'
-import { submitResult } from './submit-media.ts'
+import { readResult, submitResult } from './submit-media.ts'
 
 export interface LeaseClientParts {
   readonly engine: SessionEngine
@@ -74,15 +74,12 @@ class Lease implements LeaseClient {
   }
 
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
-    const given = decodeOutcome(outcome)
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = readResult(callId, this.client, outcome)
     const { engine } = this.#parts
     const isAsked = engine
       .state()
       .step?.calls.some((call) => call.callId === callId && call.state !== 'settled' && this.#isOwn(call.offer))
-    const accepted = insist(
-      await submitResult(engine, { type: 'tool-result', callId, connection: this.client, outcome: given.value }),
-    )
+    const accepted = insist(await submitResult(engine, given))
     const ignored = isAsked ? undefined : await findIgnored(engine, accepted.pos, callId)
     return ignored === undefined ? accepted : { ...accepted, ignored }
   }

@@ -13,7 +13,9 @@ import type {
   Tool,
   TranscriptEntry,
 } from '@baton/core'
-import { BatonError, defineAgent, isBatonError } from '@baton/core'
+import { BatonError, checkFields, checkKinds, defineAgent, describeValue, isBatonError } from '@baton/core'
+import { checkAgent } from '../catalog/catalog.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import type { StepText } from './step-texts.ts'
 import { StepTexts } from './step-texts.ts'
 
@@ -23,7 +25,7 @@ export interface ListenerEvents<A extends Agent = Agent> {
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
-   * A turn failed, the session was closed here, or a handler threw (`handler_failed`). After a failed turn the agent keeps what
+   * A turn failed, the session was closed here, or a handler threw or rejected (`handler_failed`). After a failed turn the agent keeps what
    * it heard, and the next input makes it try again.
    */
   readonly error: BatonError
@@ -38,6 +40,8 @@ export interface ListenerOptions {
   /** Tells first what came after this place: the `cursor` of a listener before. From now on by default. */
   readonly cursor?: EventCursor
 }
+
+const OPTIONS: ReadonlySet<string> = new Set<keyof ListenerOptions>(['session', 'principal', 'asks', 'cursor'])
 
 export interface ListenerEvent {
   /** The event's name, in one line. */
@@ -56,6 +60,17 @@ export interface ListenerEvent {
   /** The same id again does nothing. */
   readonly inputId?: string
 }
+
+const EVENT_FIELDS: ReadonlySet<string> = new Set<keyof ListenerEvent>([
+  'type',
+  'detail',
+  'message',
+  'label',
+  'urgency',
+  'inputId',
+])
+/** As a session's `notify` has them. */
+const EVENT_ELSEWHERE = { name: 'type', delivery: 'urgency' }
 
 export interface Listener<A extends Agent = Agent> {
   /**
@@ -78,20 +93,34 @@ export interface Listener<A extends Agent = Agent> {
   stop(): Promise<void>
   /** Stops telling events, and closes the handle. The session lives on in its store. */
   close(): Promise<void>
-  /** Calls `handler` with each event of this name, in order; the returned function removes it. */
+  /**
+   * Calls `handler` with each event of this name, in order; the returned function removes it. It does not wait for a promise.
+   * @throws BatonError `invalid_option` for another name, and for what is no function
+   */
   on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void
-  /** The place behind the last event that was told: the next listener's `cursor`. */
+  /**
+   * The next listener's `cursor`: the place behind the last event that was told, and before the text of a step that has not
+   * ended. A handler finds the place before its own event there.
+   */
   readonly cursor: EventCursor | undefined
   /** For all else: approvals, `messages`, `events`. @throws BatonError `illegal_input` before `start` */
   readonly session: Session<A>
 }
 
-/** An agent that listens. To say nothing is legal for it: nothing is told and nothing stored then. Nothing runs before `start`. */
+/**
+ * An agent that listens. To say nothing is legal for it: nothing is told and nothing stored then. Nothing runs before `start`.
+ * @throws BatonError `invalid_option`, `invalid_agent`
+ */
 export function createListener<A extends Agent>(
   host: Pick<Host, 'session'>,
   agent: A,
   options: ListenerOptions = {},
 ): Listener<A> {
+  if (typeof (host as Partial<typeof host> | undefined)?.session !== 'function')
+    throw createOptionError(`createListener(host, agent) needs a host, not ${describeValue(host)}`)
+  checkAgent(agent)
+  checkFields(options, { what: 'createListener', code: 'invalid_option', fields: OPTIONS })
+  checkKinds(options, { what: 'createListener', code: 'invalid_option', kinds: { asks: 'true or false' } })
   return new SessionListener(host, agent, options)
 }
 
@@ -139,7 +168,9 @@ class SessionListener<A extends Agent> implements Listener<A> {
     return await this.session.hear({ ...this.#asks(), ...entry })
   }
 
-  async event({ type, urgency = 'soon', ...event }: ListenerEvent): Promise<Accepted> {
+  async event(given: ListenerEvent): Promise<Accepted> {
+    checkEvent(given)
+    const { type, urgency = 'soon', ...event } = given
     const delivery = urgency === 'interrupt' ? 'interrupt' : 'steer'
     return await this.session.notify({ ...this.#asks(), ...event, name: type, delivery })
   }
@@ -166,6 +197,12 @@ class SessionListener<A extends Agent> implements Listener<A> {
   }
 
   on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void {
+    if (!Object.hasOwn(this.#handlers, name))
+      throw createOptionError(
+        `a listener tells of ${Object.keys(this.#handlers).join(', ')}, and of nothing else; not of ${describeValue(name)}`,
+      )
+    if (typeof handler !== 'function')
+      throw createOptionError(`a handler of ${name} must be a function, not ${describeValue(handler)}`)
     const handlers = this.#handlers[name]
     handlers.add(handler)
     return () => void handlers.delete(handler)
@@ -212,7 +249,8 @@ class SessionListener<A extends Agent> implements Listener<A> {
       for await (const event of session.events({ from: this.#cursor ?? 'now' })) {
         if (session !== this.#session) return
         this.#take(event)
-        this.#cursor = event.cursor
+        // Who goes on in the middle of a text would not have its beginning.
+        if (!this.#texts.isWriting) this.#cursor = event.cursor
       }
       if (session === this.#session)
         this.#tell(
@@ -234,7 +272,9 @@ class SessionListener<A extends Agent> implements Listener<A> {
   #tell<Name extends keyof ListenerEvents>(name: Name, event: ListenerEvents<A>[Name]): void {
     for (const handler of this.#handlers[name])
       try {
-        handler(event)
+        // An async function fits the type of a handler.
+        const returned: unknown = handler(event)
+        Promise.resolve(returned).catch((cause: unknown) => this.#tellThrown(name, cause))
       } catch (cause) {
         this.#tellThrown(name, cause)
       }
@@ -248,11 +288,23 @@ class SessionListener<A extends Agent> implements Listener<A> {
       })
       return
     }
-    const message = `a handler of ${name} threw: ${cause instanceof Error ? cause.message : String(cause)}`
+    const message = `a handler of ${name} threw: ${describeThrown(cause)}`
     this.#tell('error', new BatonError({ code: 'handler_failed', message, cause }))
   }
 }
 
+/** @throws BatonError `invalid_event` */
+function checkEvent(event: ListenerEvent): void {
+  const what = 'an event of a listener'
+  checkFields(event, { what, code: 'invalid_event', fields: EVENT_FIELDS, elsewhere: EVENT_ELSEWHERE })
+  if (event.type === undefined) throw new BatonError({ code: 'invalid_event', message: `${what} has no type` })
+  checkKinds(event, { what, code: 'invalid_event', kinds: { type: 'text', urgency: ['soon', 'interrupt'] } })
+}
+
+function createOptionError(message: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message })
+}
+
 function toError(cause: unknown): BatonError {
-  return isBatonError(cause) ? cause : new BatonError({ code: 'internal', message: String(cause), cause })
+  return isBatonError(cause) ? cause : new BatonError({ code: 'internal', message: describeThrown(cause), cause })
 }

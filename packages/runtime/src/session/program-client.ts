@@ -1,13 +1,13 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
 import type { Client, ClientHandlers, Principal } from '@baton/core'
-import { BatonError, decodeOutcome, parseJson } from '@baton/core'
+import { parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
-import { checkResult, submitResult } from './submit-media.ts'
+import { checkResult, readResult, submitResult } from './submit-media.ts'
 
 export interface ProgramClientInit {
   readonly engine: SessionEngine
@@ -39,11 +39,7 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
   serve(state).catch(() => {})
   return {
     connection,
-    toolResult: async (callId, outcome) => {
-      const given = decodeOutcome(outcome)
-      if (!given.ok) throw new BatonError(given.refusal)
-      return insist(await submitResult(engine, { type: 'tool-result', callId, connection, outcome: given.value }))
-    },
+    toolResult: async (callId, outcome) => insist(await submitResult(engine, readResult(callId, connection, outcome))),
     detach: async () => {
       if (state.detached) return
       state.detached = true

@@ -13,8 +13,13 @@ export interface StepText {
 type Piece = StepText & { readonly offset: number }
 
 export class StepTexts {
-  /** Of the steps that are being written, by message and step: more than one never is. */
+  /** Of the step that is being written: more than one never is. */
   #written: { readonly message: string; readonly step: number; text: string } | undefined
+
+  /** Whether a step has begun to say something and has not ended. */
+  get isWriting(): boolean {
+    return this.#written !== undefined
+  }
 
   /** What a step has said, when it ends and its text is not blank. */
   take<Call extends CallView>(event: SessionEvent<Call>): StepText | undefined {

@@ -1,8 +1,8 @@
 // Inputs with pictures and files: their bytes are stored first, then the input is handed in with the handles. An input
 // that the machine would refuse is not stored. Results of clients are checked before that.
 import type { Accepted, Refused, StoredPart } from '@baton/core'
-import { isBatonError } from '@baton/core'
-import type { Input, InputOf } from '@baton/core/machine'
+import { BatonError, decodeOutcome, findNameIssue, isBatonError } from '@baton/core'
+import type { Input, InputOf, Outcome } from '@baton/core/machine'
 import { check, findLargeMedia, isMedia } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
@@ -35,6 +35,16 @@ export function checkResult(engine: SessionEngine, result: ToolResult): ToolResu
   if (!call || call.settled) return result
   const checked = checkClientResult(engine.world, call.name, result.outcome)
   return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
+}
+
+/** What a program says that a tool of its own gave. @throws BatonError `invalid_event` */
+export function readResult(callId: string, connection: string, outcome: Outcome): ToolResult {
+  const issue = findNameIssue(callId)
+  // It would stand in the log.
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `callId must ${issue}` })
+  const given = decodeOutcome(outcome)
+  if (!given.ok) throw new BatonError(given.refusal)
+  return { type: 'tool-result', callId, connection, outcome: given.value }
 }
 
 export async function submitResult(engine: SessionEngine, result: ToolResult): Promise<Accepted | Refused> {

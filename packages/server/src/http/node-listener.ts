@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
-import { refuseMisspelt } from '../shared/check-options.ts'
+import { checkProxies, refuseMisspelt } from '../shared/check-options.ts'
 import { findClientAddress } from '../shared/client-address.ts'
 import { findEventSource } from './event-response.ts'
 import type { RequestSource } from './handler.ts'
@@ -22,7 +22,7 @@ export interface NodeListenerOptions {
 /**
  * A request's address is made from its `Host` header; check it with `hosts` if that matters. The request's `signal` aborts when the client
  * leaves before it has the whole response.
- * @throws BatonError `invalid_option` without a handler, and for a misspelt option
+ * @throws BatonError `invalid_option` without a handler, for a misspelt option, and for `trustedProxies` that is no count
  */
 export function createNodeListener(handler: Handler, options: NodeListenerOptions = {}): RequestListener {
   if (typeof handler !== 'function')
@@ -33,6 +33,7 @@ export function createNodeListener(handler: Handler, options: NodeListenerOption
     })
   refuseMisspelt(options, 'createNodeListener', ['trustedProxies'])
   const { trustedProxies = 0 } = options
+  checkProxies(trustedProxies, 'createNodeListener')
   return (incoming, outgoing) => {
     const source = { address: findClientAddress(incoming, trustedProxies) }
     serve((request) => handler(request, source), incoming, outgoing).catch(() => outgoing.destroy())

@@ -41,6 +41,9 @@ test.each<[object, RegExp]>([
     /peers has no field "adress"; it is called "address" here/,
   ],
   [{ peers: 'ws://10.0.0.5:8080' }, /peers must be an object, not "ws/],
+  [{ origins: true }, /origins must be an array, .* not true/],
+  [{ allow: { temperature: 'no' } }, /allow.temperature must be true or false, not "no"/],
+  [{ allow: { maxOutputTokens: NaN } }, /allow.maxOutputTokens must be a number, 0 or more, not NaN/],
 ])('createHandler refuses %o', (options, message) => {
   expect(() => createHandler(host, options)).toThrow(message)
 })
@@ -48,6 +51,43 @@ test.each<[object, RegExp]>([
 test('createWebSocketFront refuses a limit that does not exist', () => {
   const limits: object = { heldMS: 4 } // what the compiler would refuse
   expect(() => createWebSocketFront({ host, limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
+})
+
+test.each([
+  'ws://me:hidden@h:1',
+  'ws://:hidden@h:1',
+  'ws://h:1/?token=hidden',
+  'ws://h:1/#hidden',
+  'ws://me:hidden@h:99999',
+])('an address for peers that others would read is refused, and what is secret in it is not shown: %s', (address) => {
+  const create = () => createHandler(host, { peers: { address, secret: 'x'.repeat(40) } })
+  expect(create).toThrow(/the address for peers must be like/)
+  expect(create).not.toThrow(/hidden/)
+})
+
+test.each(['token', 'metricsToken'])(
+  'an empty %s, and one that is no text, would let everybody in or no connection live',
+  (name) => {
+    for (const token of ['', ['right', '']])
+      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(`${name} is empty: anybody could show it`)
+    for (const token of [null, 5, ['right', null], [undefined]])
+      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(`${name} must be text, or an array of texts`)
+  },
+)
+
+test.each([NaN, -1, 0.5, '1', null])(
+  'proxies that are no count would let clients choose their address: %o',
+  (trustedProxies) => {
+    const message = /trustedProxies must be a whole number, 0 or more/
+    const proxies = trustedProxies as number // what the compiler would refuse
+    expect(() => createNodeListener(createHandler(host), { trustedProxies: proxies })).toThrow(message)
+    expect(() => createWebSocketFront({ host, trustedProxies: proxies })).toThrow(message)
+  },
+)
+
+test.each([null, 'x', 5])('options that are none are refused: %o', (options) => {
+  const create = createHandler as (...given: unknown[]) => unknown // what the compiler would refuse
+  expect(() => create(host, options)).toThrow('createHandler: the options must be an object')
 })
 
 test('createNodeListener refuses what is no handler, and a misspelt option', () => {

@@ -1,6 +1,7 @@
 // Options of a front whose name or kind is not quite right: ignored in silence, a misspelt `authenticate` would let everybody in, and a
 // text in the place of a list would allow every part of that text.
 import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core'
+import type { AllowedSettings } from './allowed-settings.ts'
 
 /** Fields of the world and the environment, which programs hand in whole. */
 const WORLD = ['clock', 'timers', 'newId', 'log', 'transport']
@@ -52,21 +53,51 @@ export function checkOptions(options: object, { what, names, limits }: OptionNam
   refuseMisspelt(options, what, names)
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const given: { readonly [name: string]: unknown } = { ...options }
-  if (typeof given['origins'] === 'string')
-    throw createKindError(`${what}: origins must be an array, as ["https://app.example"]`, given['origins'])
+  const { origins } = given
+  if (origins !== undefined && !Array.isArray(origins) && typeof origins !== 'function')
+    throw createKindError(`${what}: origins must be an array, as ["https://app.example"]`, origins)
+  checkProxies(given['trustedProxies'], what)
+  for (const name of ['token', 'metricsToken']) checkTokens(given[name], `${what}: ${name}`)
   const check = (field: string, fields: ReadonlySet<string>): void => {
     if (given[field] !== undefined)
       checkFields(given[field], { what: `${field} of ${what}`, code: 'invalid_option', fields })
   }
   check('limits', new Set(Object.keys(limits)))
   check('allow', ALLOWED)
-  const { models }: { readonly models?: unknown } = { ...(given['allow'] as object | undefined) } // checked above
-  if (models !== undefined && models !== 'any' && !Array.isArray(models))
-    throw createKindError(`${what}: allow.models must be an array or "any"`, models)
+  checkAllowed((given['allow'] ?? {}) as object, `${what}: allow`) // checked above
   for (const [name, limit] of Object.entries((given['limits'] ?? {}) as object))
     // checked above
-    if (limit !== undefined && !(typeof limit === 'number' && limit >= 0))
-      throw createKindError(`${what}: limits.${name} must be a number, 0 or more`, limit)
+    checkNumber(limit, `${what}: limits.${name}`)
+}
+
+function checkAllowed(allow: object, what: string): void {
+  const { models, temperature, maxOutputTokens }: { readonly [name in keyof AllowedSettings]?: unknown } = allow
+  if (models !== undefined && models !== 'any' && !Array.isArray(models))
+    throw createKindError(`${what}.models must be an array or "any"`, models)
+  if (temperature !== undefined && typeof temperature !== 'boolean')
+    throw createKindError(`${what}.temperature must be true or false`, temperature)
+  checkNumber(maxOutputTokens, `${what}.maxOutputTokens`)
+}
+
+function checkNumber(value: unknown, what: string): void {
+  if (value !== undefined && !(typeof value === 'number' && value >= 0))
+    throw createKindError(`${what} must be a number, 0 or more`, value)
+}
+
+/** An empty token is one that everybody can show, as where a variable of the environment was not set. */
+function checkTokens(token: unknown, what: string): void {
+  if (token === undefined) return
+  const each: readonly unknown[] = [token].flat()
+  if (each.includes(''))
+    throw new BatonError({ code: 'invalid_option', message: `${what} is empty: anybody could show it` })
+  if (!each.every((one) => typeof one === 'string'))
+    throw new BatonError({ code: 'invalid_option', message: `${what} must be text, or an array of texts` }) // never with its value
+}
+
+/** @throws BatonError `invalid_option`: with another number, clients would choose the address that limits count */
+export function checkProxies(proxies: unknown, what: string): void {
+  if (proxies === undefined || (Number.isSafeInteger(proxies) && Number(proxies) >= 0)) return
+  throw createKindError(`${what}: trustedProxies must be a whole number, 0 or more`, proxies)
 }
 
 function createKindError(right: string, given: unknown): BatonError {
@@ -75,6 +106,8 @@ function createKindError(right: string, given: unknown): BatonError {
 
 /** @throws BatonError `invalid_option` for a name that stands for one of these fields and is none of them */
 export function refuseMisspelt(options: object, what: string, names: readonly string[]): void {
+  if (typeof (options as unknown) !== 'object' || (options as object | null) === null)
+    throw createKindError(`${what}: the options must be an object`, options)
   const fields = new Set([...names, ...WORLD])
   const elsewhere = Object.fromEntries(Object.entries(ELSEWHERE).filter(([, field]) => fields.has(field)))
   const isMeant = (name: string): boolean => Object.hasOwn(elsewhere, name) || findNearName(fields, name) !== undefined

@@ -1,7 +1,7 @@
 // Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
 // Each front passes things on in its own way.
 import type { Principal } from '@baton/core'
-import { BatonError, checkFields, checkKinds, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {
@@ -53,11 +53,14 @@ export function checkPeers(peers: PeerOptions): void {
   checkKinds(peers, { what: 'peers', code: 'invalid_option', kinds: { address: 'text', secret: 'text' } })
   const { address, secret }: { readonly address?: string; readonly secret?: string } = peers // as a program without types has it
   const url = URL.parse(address ?? '')
-  if (!url || !isPeerScheme(url) || url.username !== '' || url.pathname !== '/')
+  // It stands in the store and in logs.
+  if (!url || !isPeerScheme(url) || url.href !== `${url.origin}/`) {
+    const shown = address?.replace(/\/\/.*@/s, '//…@').replace(/[?#].*/s, '?…')
     throw new BatonError({
       code: 'invalid_option',
-      message: `the address for peers must be like ws://10.0.0.5:8080, not ${JSON.stringify(address)}`,
+      message: `the address for peers must be like ws://10.0.0.5:8080, with nothing behind it, not ${describeValue(shown)}`,
     })
+  }
   const chars = secret?.length ?? 0
   const issue =
     chars < SECRET_CHARS
