@@ -1,6 +1,6 @@
 // An agent that listens, over the local host: what it reads together, what comes out of it, how it is stopped and started.
-import { BatonError } from '@baton/core'
-import { tool } from '@baton/core'
+import { BatonError, defineAgent, tool } from '@baton/core'
+import { createListener } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { createListened } from './listener.test-kit.ts'
 import { act, listCalls, never, noUnhandledRejections, textsTold } from './test-world.ts'
@@ -175,11 +175,14 @@ test('a start gives it other instructions and tools', async () => {
 
 test('another process goes on with what was heard, and its listener with the place of the one before', async () => {
   const { time, model, host, listener, listen, told } = createListened({ steps: () => ({ text: 'heard' }) })
+  let cursor = listener.cursor
+  listener.on('agent:response', () => {
+    cursor = listener.cursor
+  })
   await time.until(listener.start())
   await time.until(listener.event({ type: 'ONE' }))
   await time.settle()
   await time.until(listener.push({ speaker: 'Ann', text: 'before the restart' }))
-  const { cursor } = listener
   await time.until(listener.close())
   await time.until(host.stop())
   await expect(listener.push({ speaker: 'Ann', text: 'x' })).rejects.toMatchObject({ code: 'illegal_input' })
@@ -211,6 +214,50 @@ test('a handler that throws is told of as an error, and the others are called', 
   await time.until(listener.event({ type: 'TWO' }))
   await time.settle()
   expect(seen).toEqual(['heard'])
+})
+
+test('a handler whose promise rejects is told of as an error', async () => {
+  const { time, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
+  listener.on('agent:response', () => Promise.reject(new Error('no disk')))
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.settle()
+  expect(told).toEqual([
+    ['response', 'heard'],
+    ['error', 'handler_failed'],
+  ])
+})
+
+test('an answer that is being written at a start or at a close is told whole, and once', async () => {
+  const { time, host, listener, listenOn, told } = createListened({
+    steps: (_, call) => ({ text: `one two three ${call}`, pieceMs: 1000 }),
+  })
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.until(listener.start())
+  await time.pass(1500)
+  await time.until(listener.start())
+  await time.pass(10_000)
+  expect(told).toEqual([['response', 'one two three 0']])
+  await time.until(listener.event({ type: 'TWO' }))
+  await time.pass(1500)
+  const { cursor } = listener
+  await time.until(host.session('call-1')) // keeps the turn running
+  await time.until(listener.close())
+  const next = listenOn(host, cursor ? { cursor } : {})
+  await time.until(next.start())
+  await time.pass(10_000)
+  expect(told.slice(1)).toEqual([['response', 'one two three 1']])
+})
+
+test('what is misspelt is refused', async () => {
+  const { time, host, listener } = createListened({ steps: () => ({ text: 'heard' }) })
+  const agent = defineAgent({ name: 'x', model: 'offline' })
+  expect(() => createListener(host, agent, { sesion: 'call-1' } as object)).toThrow('it is called "session" here')
+  expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow('it is called "agent:response" here')
+  await time.until(listener.start())
+  const event = listener.event({ type: 'ONE', urgency: 'urgent' as 'soon' })
+  await expect(time.until(event)).rejects.toMatchObject({ code: 'invalid_event' })
 })
 
 test('nothing is taken before the start, and a host that stops ends it with an error', async () => {
