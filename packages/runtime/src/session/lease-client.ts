@@ -77,13 +77,10 @@ class Lease implements LeaseClient {
     const given = decodeOutcome(outcome)
     if (!given.ok) throw new BatonError(given.refusal)
     const { engine } = this.#parts
-    const isAsked = engine
-      .state()
-      .step?.calls.some((call) => call.callId === callId && call.state !== 'settled' && this.#isOwn(call.offer))
     const accepted = insist(
       await submitResult(engine, { type: 'tool-result', callId, connection: this.client, outcome: given.value }),
     )
-    const ignored = isAsked ? undefined : await findIgnored(engine, accepted.pos, callId)
+    const ignored = await findIgnored(engine, accepted.pos, callId)
     return ignored === undefined ? accepted : { ...accepted, ignored }
   }
 
