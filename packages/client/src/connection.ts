@@ -155,7 +155,7 @@ class SessionConnection implements Connection {
   }
 }
 
-/** Why the server lets this client in at no time, by the status of HTTP: a refused WebSocket gives no reason, a plain request does. */
+/** Why the server will never let this client in, by the HTTP status of a plain request: a refused WebSocket gives no reason. */
 export function describeRefusal(status: number): string | undefined {
   const why = REFUSALS[status]
   return why && `the server refused the connection: ${why}`

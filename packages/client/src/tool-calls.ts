@@ -24,8 +24,8 @@ export type ToolHandlers<A extends TypedAgent> = HandlersWith<
 >
 
 /**
- * Each handler gets the input and this context, and returns what fits the tool's `output`, or `Content`; without an `output`
- * anything.
+ * Each handler gets the input and this context, and returns what fits the tool's `output`, or `Content`. For a tool without an
+ * `output` it may return anything.
  */
 export type HandlersWith<A extends TypedAgent, Context, Content = never> = [ClientRun<A['tools'][number]>] extends [
   never,
@@ -42,7 +42,7 @@ type Returned<Output, Content> = unknown extends Output
   ? unknown
   : Unchanged<Output> | Content | Promise<Unchanged<Output> | Content>
 
-/** A result is only read: lists and objects that may not be written to are as good. */
+/** Baton only reads a result, so read-only lists and objects will do. */
 type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
 /** Those without `execute`. */

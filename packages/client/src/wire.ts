@@ -55,7 +55,7 @@ const ANSWER_MS = 30_000
 /** Milliseconds between two looks at whether something came: two without are followed by a ping, and three are the end. */
 const LISTEN_MS = 10_000
 const QUIET_LOOKS = 2
-/** The object of them would be in every page. */
+/** Numbers of their own: the whole table would be in every page. */
 const UNAUTHORIZED = 4401 satisfies typeof CLOSE_CODES_2.unauthorized
 const DEVICE_TAKEN = 4409 satisfies typeof CLOSE_CODES_2.deviceTaken
 

@@ -303,7 +303,7 @@ export const ERROR_CODES = {
     'Name it in the workspace’s `allow` option if models may read it.',
   ),
   // Ends
-  handler_failed: row('caller', false, 'A handler of events threw an error.', 'Correct it; see the cause.'),
+  handler_failed: row('caller', false, 'A handler of events threw or rejected.', 'Correct it; see the cause.'),
   cancelled: row('caller', false, 'The operation was cancelled.', 'Nothing.'),
   interrupted: row('peer', false, 'The user interrupted the turn.', 'Nothing.'),
   // Hosts and stores

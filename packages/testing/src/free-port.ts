@@ -25,7 +25,9 @@ function reserve(file: string): boolean {
     writeSync(descriptor, String(process.pid))
     closeSync(descriptor)
     return true
-  } catch {
+  } catch (cause) {
+    // A folder that this user may not write to would be tried for ever.
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
     forgetDead(file)
     return false
   }

@@ -47,7 +47,7 @@ export interface Directory {
   close(): void
 }
 
-/** Connects at once. @throws ClientError `invalid_option` for a `url` that is no address */
+/** Connects at once. @throws ClientError `invalid_option` for a `url` that is not an address */
 export function openDirectory(options: DirectoryOptions): Directory {
   const list = new SessionList(options)
   const { requests } = list

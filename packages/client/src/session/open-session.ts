@@ -30,7 +30,7 @@ import { EMPTY_VIEW, SessionView } from './session-view.ts'
 /**
  * Opens a session and connects at once. `openSession<typeof agent>(…)`, needs only the type of the server's agent, and knows the
  * names, inputs and outputs of its client tools, and the calls in messages and events.
- * @throws ClientError `invalid_option` for an option that does not exist, and for a `url` that is no address
+ * @throws ClientError `invalid_option` for an option that does not exist, and for a `url` that is not an address
  */
 export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
 export function openSession(options: SessionOptions): SessionClient
@@ -40,11 +40,11 @@ export function openSession(options: SessionOptions<unknown>): SessionClient {
   return createCommands(new FollowedSession(options as SessionOptions))
 }
 
-/** Every field of `SessionOptions`; a type test holds them together. In pages a list of its own would be written twice. */
+/** Every field of `SessionOptions`; a type test compares the two. */
 const OPTIONS: readonly string[] =
   'url session title meta messages tools otherTool ownTools asks speech leaseMs outbox reconnect world'.split(' ')
 
-/** Ignored in silence, a misspelt `session` would open a new one each time. @throws ClientError `invalid_option` */
+/** If a misspelt `session` were ignored, each call would open a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
   const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
   if (wrong !== undefined)
@@ -62,7 +62,7 @@ const MESSAGES = 50
 const RETRIES_MAX = 8
 
 export class FollowedSession implements ClientCallsSession, WireUser {
-  // Declared, and not defined: fields without a value cost bytes.
+  // `declare` keeps fields without a value out of the bundle.
   declare readonly id: string
   declare readonly world: World
   readonly view = new SessionView()

@@ -57,7 +57,9 @@ export interface UserMessageView {
   readonly speaker?: string
   /** Of an event. */
   readonly name?: string
+  /** Of an event: what the model reads in brackets before its name; absent: `Event`. */
   readonly label?: string
+  /** Of an event. */
   readonly detail?: JsonValue
   /** Milliseconds since 1970. */
   readonly atMs: number

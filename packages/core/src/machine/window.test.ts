@@ -38,6 +38,11 @@ describe('the sliding window', () => {
     expect(session.logged('window-moved').map(({ fromEntry }) => fromEntry)).toEqual([13, 25, 37, 49, 61, 73, 85])
   })
 
+  test('of three exchanges is exact: a quarter of them is none', () => {
+    const session = talk({ exchanges: 3 }, 'a', 'b', 'c').user('d')
+    expect(session.told()).toEqual(['user: b', 'assistant: B', 'user: c', 'assistant: C', 'user: d'])
+  })
+
   test('moves as far as it must', () => {
     const session = talk({ exchanges: 9 }, 'a', 'b', 'c')
     session.spec = testSpec({ hash: 'v2', window: { exchanges: 1 } })
@@ -62,7 +67,7 @@ describe('the sliding window', () => {
     const counters = { ...state.counters, entry: RULES.indexed, exchange: RULES.indexed / 2 }
     const input = { type: 'user-input', inputId: 'x', parts: [{ type: 'text', text: 'x' }] } as const
     const decision = decide(spec, { ...state, index, counters }, input, 0)
-    // One exchange and a quarter of all 1,001.
+    // One exchange and a quarter of the other 1,000.
     const moved = decision.type === 'decided' && decision.facts.filter((fact) => fact.type === 'window-moved')
     expect(moved).toEqual([{ type: 'window-moved', fromEntry: 1 + 2 * 251 }])
     expect(decision.type === 'decided' && decision.state.index).toHaveLength(RULES.indexed + 1 - 2 * 251)

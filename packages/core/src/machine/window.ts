@@ -59,7 +59,7 @@ function requestTokens({ spec, state }: Pick<Draft, 'spec' | 'state'>, index = s
 }
 
 /**
- * Drops the oldest exchanges until the request fits, and a quarter of the window's exchanges more: a window that moves seldom
+ * Drops the oldest exchanges until the request fits, and then a quarter of those that remain: a window that moves seldom
  * leaves the beginning of most requests as it was, and providers charge little for a beginning that they know.
  */
 function slideOn(draft: Draft): void {
@@ -71,7 +71,7 @@ function slideOn(draft: Draft): void {
   }
   let count = 1
   while (count < exchanges.length && needsRoom(draft, keep(count))) count += 1
-  slide(draft, count + Math.floor(wholeExchanges({ index }).length / 4))
+  slide(draft, count + Math.floor(wholeExchanges({ index: keep(count) }).length / 4))
 }
 
 /** Drops the `count` oldest exchanges (a summary counts with the exchange that it ends), never the running one. */

@@ -1,5 +1,5 @@
 // What the tests of listeners share: a listener over a host in a world whose time a test moves.
-import type { AgentInit, Tool } from '@baton/core'
+import type { AgentInit, Host, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -19,9 +19,7 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
   const store = ownStore()
   const model = createScriptedModel({ steps, timers: environment.timers })
   const told: (readonly unknown[])[] = []
-  /** In a new process over the same store. */
-  const listen = (more: ListenerOptions = {}) => {
-    const host = createHost({ environment, store })
+  const listenOn = (host: Host, more: ListenerOptions) => {
     const listening = defineAgent({ name: 'listening', ...agent, model })
     const listener = createListener(host, listening, { session: 'call-1', ...options, ...more })
     listener.on('agent:response', ({ text, interrupted }) =>
@@ -29,7 +27,12 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
     )
     listener.on('agent:tool_call', ({ name, input, result }) => told.push(['tool_call', name, input, result?.type]))
     listener.on('error', ({ code }) => told.push(['error', code]))
-    return { host, listener }
+    return listener
   }
-  return { time, model, told, listen, ...listen() }
+  /** In a new process over the same store. */
+  const listen = (more: ListenerOptions = {}) => {
+    const host = createHost({ environment, store })
+    return { host, listener: listenOn(host, more) }
+  }
+  return { time, model, told, listen, listenOn, ...listen() }
 }

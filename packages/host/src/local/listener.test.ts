@@ -175,11 +175,14 @@ test('a start gives it other instructions and tools', async () => {
 
 test('another process goes on with what was heard, and its listener with the place of the one before', async () => {
   const { time, model, host, listener, listen, told } = createListened({ steps: () => ({ text: 'heard' }) })
+  let cursor = listener.cursor
+  listener.on('agent:response', () => {
+    cursor = listener.cursor
+  })
   await time.until(listener.start())
   await time.until(listener.event({ type: 'ONE' }))
   await time.settle()
   await time.until(listener.push({ speaker: 'Ann', text: 'before the restart' }))
-  const { cursor } = listener
   await time.until(listener.close())
   await time.until(host.stop())
   await expect(listener.push({ speaker: 'Ann', text: 'x' })).rejects.toMatchObject({ code: 'illegal_input' })
@@ -244,7 +247,9 @@ test('what is misspelt is refused: an option, the name of an event, a field, an 
   expect(() => create(host, agent, { asks: 'no' })).toThrow('asks must be true or false, not "no"')
   expect(() => create(host)).toThrow('an agent must be made by defineAgent')
   expect(() => create({}, agent)).toThrow('needs a host, not an object')
-  expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow('agent:tool_call, error, and of nothing else')
+  expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow(
+    'agent:tool_call, error, but not "agent:respons"',
+  )
   expect(() => listener.on('error', undefined as never)).toThrow('must be a function, not undefined')
   await time.until(listener.start())
   for (const [event, message] of [
@@ -278,6 +283,40 @@ test('a handler that throws is told of as an error, and the others are called', 
   await time.until(listener.event({ type: 'TWO' }))
   await time.settle()
   expect(seen).toEqual(['heard'])
+})
+
+test('a handler whose promise rejects is told of as an error', async () => {
+  const { time, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
+  listener.on('agent:response', () => Promise.reject(new Error('no disk')))
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.settle()
+  expect(told).toEqual([
+    ['response', 'heard'],
+    ['error', 'handler_failed'],
+  ])
+})
+
+test('an answer that is being written at a start or at a close is told whole, and once', async () => {
+  const { time, host, listener, listenOn, told } = createListened({
+    steps: (_, call) => ({ text: `one two three ${call}`, pieceMs: 1000 }),
+  })
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.until(listener.start())
+  await time.pass(1500)
+  await time.until(listener.start())
+  await time.pass(10_000)
+  expect(told).toEqual([['response', 'one two three 0']])
+  await time.until(listener.event({ type: 'TWO' }))
+  await time.pass(1500)
+  const { cursor } = listener
+  await time.until(host.session('call-1')) // keeps the turn running
+  await time.until(listener.close())
+  const next = listenOn(host, cursor ? { cursor } : {})
+  await time.until(next.start())
+  await time.pass(10_000)
+  expect(told.slice(1)).toEqual([['response', 'one two three 1']])
 })
 
 test('nothing is taken before the start, and a host that stops ends it with an error', async () => {

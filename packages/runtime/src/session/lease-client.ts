@@ -76,11 +76,8 @@ class Lease implements LeaseClient {
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
     const given = readResult(callId, this.client, outcome)
     const { engine } = this.#parts
-    const isAsked = engine
-      .state()
-      .step?.calls.some((call) => call.callId === callId && call.state !== 'settled' && this.#isOwn(call.offer))
     const accepted = insist(await submitResult(engine, given))
-    const ignored = isAsked ? undefined : await findIgnored(engine, accepted.pos, callId)
+    const ignored = await findIgnored(engine, accepted.pos, callId)
     return ignored === undefined ? accepted : { ...accepted, ignored }
   }
 

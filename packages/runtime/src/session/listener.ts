@@ -25,8 +25,9 @@ export interface ListenerEvents<A extends Agent = Agent> {
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
-   * A turn failed, the session was closed here, or a handler threw or rejected (`handler_failed`). After a failed turn the agent keeps what
-   * it heard, and the next input makes it try again.
+   * A turn failed, the session was closed here, or a handler threw or rejected (`handler_failed`). After a failed turn the agent
+   * keeps what it heard, and the next input makes it try again. Without a handler of this name, what other handlers throw is an
+   * uncaught exception.
    */
   readonly error: BatonError
 }
@@ -37,11 +38,9 @@ export interface ListenerOptions {
   readonly principal?: Principal
   /** Whether somebody decides on approvals and answers questions, by `listener.session`. If not (the default), they are denied at once. */
   readonly asks?: boolean
-  /** Tells first what came after this place: the `cursor` of a listener before. From now on by default. */
+  /** First tells what came after this place: the `cursor` of an earlier listener. By default it tells what comes from now on. */
   readonly cursor?: EventCursor
 }
-
-const OPTIONS: ReadonlySet<string> = new Set<keyof ListenerOptions>(['session', 'principal', 'asks', 'cursor'])
 
 export interface ListenerEvent {
   /** The event's name, in one line. */
@@ -57,25 +56,14 @@ export interface ListenerEvent {
    * agent answers anew.
    */
   readonly urgency?: 'soon' | 'interrupt'
-  /** The same id again does nothing. */
+  /** An id that the session knows already does nothing. */
   readonly inputId?: string
 }
-
-const EVENT_FIELDS: ReadonlySet<string> = new Set<keyof ListenerEvent>([
-  'type',
-  'detail',
-  'message',
-  'label',
-  'urgency',
-  'inputId',
-])
-/** As a session's `notify` has them. */
-const EVENT_ELSEWHERE = { name: 'type', delivery: 'urgency' }
 
 export interface Listener<A extends Agent = Agent> {
   /**
    * Opens the session, or goes on after `pause` and `stop`, with other instructions and tools where they are given. Entries that
-   * waited when it stopped are read with the next input. Over Temporal the agent is the workers' own, and stays as it is there.
+   * waited when it stopped are read with the next input.
    * @throws BatonError as `host.session` and `defineAgent`
    */
   start(instructions?: string, tools?: readonly Tool[]): Promise<void>
@@ -87,20 +75,26 @@ export interface Listener<A extends Agent = Agent> {
   push(entry: TranscriptEntry): Promise<Accepted>
   /** What happened. The agent reads it at once, after the entries that wait. @throws BatonError as `push`, `invalid_event` */
   event(event: ListenerEvent): Promise<Accepted>
-  /** Calls no model until `start`; what comes meanwhile is kept. */
+  /**
+   * Calls no model until `start`; what comes meanwhile is kept.
+   * @throws BatonError `session_stopped`, `illegal_input` (not started), `store_failed`
+   */
   pause(): Promise<void>
-  /** Ends the running turn: its calls settle, and nothing is called until `start`. What comes meanwhile is refused. */
+  /**
+   * Ends the running turn: its calls settle, and nothing is called until `start`. What comes meanwhile is refused.
+   * @throws BatonError `illegal_input` (not started), `store_failed`
+   */
   stop(): Promise<void>
   /** Stops telling events, and closes the handle. The session lives on in its store. */
   close(): Promise<void>
   /**
-   * Calls `handler` with each event of this name, in order; the returned function removes it. It does not wait for a promise.
-   * @throws BatonError `invalid_option` for another name, and for what is no function
+   * Calls `handler` with each event of this name, in order and without waiting for its promise; the returned function removes it.
+   * @throws BatonError `invalid_option` for a name that does not exist, and for a handler that is not a function
    */
-  on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void
+  on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => unknown): () => void
   /**
-   * The next listener's `cursor`: the place behind the last event that was told, and before the text of a step that has not
-   * ended. A handler finds the place before its own event there.
+   * Where the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
+   * that is still being written.
    */
   readonly cursor: EventCursor | undefined
   /** For all else: approvals, `messages`, `events`. @throws BatonError `illegal_input` before `start` */
@@ -108,7 +102,7 @@ export interface Listener<A extends Agent = Agent> {
 }
 
 /**
- * An agent that listens. To say nothing is legal for it: nothing is told and nothing stored then. Nothing runs before `start`.
+ * An agent that listens. It may say nothing; then no event is told and nothing is stored. Nothing runs before `start`.
  * @throws BatonError `invalid_option`, `invalid_agent`
  */
 export function createListener<A extends Agent>(
@@ -124,9 +118,21 @@ export function createListener<A extends Agent>(
   return new SessionListener(host, agent, options)
 }
 
-type Handlers<A extends Agent> = {
-  readonly [Name in keyof ListenerEvents]: Set<(event: ListenerEvents<A>[Name]) => void>
-}
+const OPTIONS = new Set(['session', 'principal', 'asks', 'cursor'])
+const EVENT_FIELDS: ReadonlySet<string> = new Set<keyof ListenerEvent>([
+  'type',
+  'detail',
+  'message',
+  'label',
+  'urgency',
+  'inputId',
+])
+/** As a session's `notify` has them. */
+const EVENT_ELSEWHERE = { name: 'type', delivery: 'urgency' }
+
+type Handler<A extends Agent, Name extends keyof ListenerEvents> = (event: ListenerEvents<A>[Name]) => unknown
+
+type Handlers<A extends Agent> = { readonly [Name in keyof ListenerEvents]: Set<Handler<A, Name>> }
 
 class SessionListener<A extends Agent> implements Listener<A> {
   readonly #host: Pick<Host, 'session'>
@@ -135,8 +141,11 @@ class SessionListener<A extends Agent> implements Listener<A> {
   readonly #texts = new StepTexts()
   #agent: A
   #session: Session<A> | undefined
+  /** Behind the last event that was read. */
+  #read: EventCursor | undefined
+  /** The same, but before the text of a step that is still being written. */
   #cursor: EventCursor | undefined
-  /** One start, stop or pause at a time. */
+  /** One start, pause, stop or close at a time. */
   #acting: Promise<void> = Promise.resolve()
   #isClosed = false
 
@@ -144,6 +153,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
     this.#host = host
     this.#agent = agent
     this.#options = options
+    this.#read = options.cursor
     this.#cursor = options.cursor
   }
 
@@ -153,11 +163,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
 
   get session(): Session<A> {
     if (this.#session) return this.#session
-    throw new BatonError({
-      code: 'illegal_input',
-      message: this.#isClosed ? 'the listener is closed' : 'the listener has not been started',
-      hint: this.#isClosed ? 'Create another one.' : 'Call start() first.',
-    })
+    throw this.#createUnopened()
   }
 
   start(instructions?: string, tools?: readonly Tool[]): Promise<void> {
@@ -196,10 +202,10 @@ class SessionListener<A extends Agent> implements Listener<A> {
     })
   }
 
-  on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void {
+  on<Name extends keyof ListenerEvents>(name: Name, handler: Handler<A, Name>): () => void {
     if (!Object.hasOwn(this.#handlers, name))
       throw createOptionError(
-        `a listener tells of ${Object.keys(this.#handlers).join(', ')}, and of nothing else; not of ${describeValue(name)}`,
+        `a listener has the events ${Object.keys(this.#handlers).join(', ')}, but not ${describeValue(name)}`,
       )
     if (typeof handler !== 'function')
       throw createOptionError(`a handler of ${name} must be a function, not ${describeValue(handler)}`)
@@ -215,15 +221,15 @@ class SessionListener<A extends Agent> implements Listener<A> {
   }
 
   async #start(instructions: string | undefined, tools: readonly Tool[] | undefined): Promise<void> {
-    if (this.#isClosed) void this.session // which throws
+    if (this.#isClosed) throw this.#createUnopened()
     const agent = this.#define(instructions, tools)
-    const { session: id = this.#session?.id, principal } = this.#options
     const before = this.#session
+    const { session: id = before?.id, principal } = this.#options
     const session = await this.#host.session(id, { agent, ...(principal && { principal }) })
     this.#agent = agent
     this.#session = session
-    if (before) await before.close()
     void this.#follow(session)
+    await before?.close()
     if (session.phase === 'stopped') await session.control('start')
     else if (session.phase === 'paused') await session.control('continue')
   }
@@ -240,17 +246,24 @@ class SessionListener<A extends Agent> implements Listener<A> {
     }) as Agent as A // of other tools, the names and types of its calls are theirs
   }
 
+  #createUnopened(): BatonError {
+    return new BatonError({
+      code: 'illegal_input',
+      message: this.#isClosed ? 'the listener is closed' : 'the listener has not been started',
+      hint: this.#isClosed ? 'Create another one.' : 'Call start() first.',
+    })
+  }
+
   #asks(): { readonly asks?: false } {
     return this.#options.asks === true ? {} : { asks: false }
   }
 
+  /** Never rejects. */
   async #follow(session: Session<A>): Promise<void> {
     try {
-      for await (const event of session.events({ from: this.#cursor ?? 'now' })) {
+      for await (const event of session.events({ from: this.#read ?? 'now' })) {
         if (session !== this.#session) return
         this.#take(event)
-        // Who goes on in the middle of a text would not have its beginning.
-        if (!this.#texts.isWriting) this.#cursor = event.cursor
       }
       if (session === this.#session)
         this.#tell(
@@ -264,23 +277,28 @@ class SessionListener<A extends Agent> implements Listener<A> {
 
   #take(event: SessionEvent<AgentCall<A>>): void {
     const said = this.#texts.take(event)
+    // Before handlers are called: what they keep beside the event is the place behind it.
+    this.#read = event.cursor
+    if (!this.#texts.isWriting) this.#cursor = event.cursor
     if (said) this.#tell('agent:response', said)
     if (event.type === 'call' && event.call.status === 'settled') this.#tell('agent:tool_call', event.call)
     else if (event.type === 'turn-finished' && event.error) this.#tell('error', new BatonError(event.error))
   }
 
   #tell<Name extends keyof ListenerEvents>(name: Name, event: ListenerEvents<A>[Name]): void {
-    for (const handler of this.#handlers[name])
-      try {
-        // An async function fits the type of a handler.
-        const returned: unknown = handler(event)
-        Promise.resolve(returned).catch((cause: unknown) => this.#tellThrown(name, cause))
-      } catch (cause) {
-        this.#tellThrown(name, cause)
-      }
+    for (const handler of this.#handlers[name]) void this.#call(name, () => handler(event))
   }
 
-  /** A handler of errors that throws is a fault of the program's own, as any throw that nobody catches. */
+  /** Never rejects. */
+  async #call(name: keyof ListenerEvents, handle: () => unknown): Promise<void> {
+    try {
+      await handle()
+    } catch (cause) {
+      this.#tellThrown(name, cause)
+    }
+  }
+
+  /** What a handler of errors throws is left to the program, like any exception that nobody catches. */
   #tellThrown(name: keyof ListenerEvents, cause: unknown): void {
     if (name === 'error' || this.#handlers.error.size === 0) {
       queueMicrotask(() => {

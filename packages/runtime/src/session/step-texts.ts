@@ -6,17 +6,17 @@ export interface StepText {
   /** The answer's id. */
   readonly message: string
   readonly step: number
-  /** An interrupt or a stop ended it: so much of it stays in the conversation. */
+  /** An interrupt or a stop ended the step: `text` is what stays in the conversation. */
   readonly interrupted?: true
 }
 
 type Piece = StepText & { readonly offset: number }
 
 export class StepTexts {
-  /** Of the step that is being written: more than one never is. */
+  /** Of the step that is being written; there is at most one. */
   #written: { readonly message: string; readonly step: number; text: string } | undefined
 
-  /** Whether a step has begun to say something and has not ended. */
+  /** A step has begun to say something, and has not ended. */
   get isWriting(): boolean {
     return this.#written !== undefined
   }
@@ -32,7 +32,8 @@ export class StepTexts {
         this.#write(event)
         return undefined
       case 'text-cut':
-        if (this.#written) this.#written.text = this.#written.text.slice(0, event.keepChars)
+        // Steps that have ended are cut, too.
+        if (this.#written && this.#isOf(event)) this.#written.text = this.#written.text.slice(0, event.keepChars)
         return undefined
       case 'step-finished': {
         const written = this.#written
@@ -46,8 +47,12 @@ export class StepTexts {
   }
 
   #write({ message, step, offset, text }: Piece): void {
-    if (this.#written?.message !== message || this.#written.step !== step) this.#written = { message, step, text: '' }
+    if (!this.#written || !this.#isOf({ message, step })) this.#written = { message, step, text: '' }
     const { text: before } = this.#written
     if (offset <= before.length) this.#written.text = before.slice(0, offset) + text
+  }
+
+  #isOf({ message, step }: Pick<StepText, 'message' | 'step'>): boolean {
+    return this.#written?.message === message && this.#written.step === step
   }
 }

@@ -15,7 +15,7 @@ export interface PeerQuestion {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Aborts when the client leaves. That ends the request, but one that changes something is not ended before the peer has answered it. */
+  /** Aborts when the client leaves. That ends a GET at once, and any other request only after the peer has begun to answer. */
   readonly signal: AbortSignal
   readonly timers: Timers
   /** Milliseconds of silence after which an answer that has begun counts as broken. */

@@ -12,7 +12,7 @@ import type {
   UserChatMessage,
 } from '@baton/core'
 
-/** `UIMessage['metadata']`: of an answer while it is written only `turn`; a loaded message has more. */
+/** `UIMessage['metadata']`. An answer that is being written has only `turn`; a loaded message has more. */
 export interface ChatMetadata {
   readonly turn?: number
   /** Why the answer ended. */

@@ -1,4 +1,4 @@
-// Pieces of an answer that come faster than a screen shows them are joined: each one costs a write here and a render there.
+// Joins pieces of an answer that come faster than a screen shows them: each piece costs the server a write and the page a render.
 import type { SessionEvent } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -6,13 +6,13 @@ import type { ServerWorld } from '../shared/server-world.ts'
 /** A frame of a screen. */
 const JOIN_MS = 16
 const PIECES: ReadonlySet<SessionEvent['type']> = new Set(['text', 'reasoning', 'call-writing'])
-/** UTF-16 units of a piece that is worth waiting with. */
+/** UTF-16 units of the longest piece that is small. */
 const PIECE_CHARS_MAX = 256
 
 /**
- * Call it after each batch of events. Where small pieces come less than two frames apart, it waits for one frame, in which
- * the next pieces become one. It never delays an answer's first two pieces, nor anything after a pause, after a long
- * piece or after another event.
+ * Call it after each batch of events, and await what it returns before the next one. If small pieces come less than two frames
+ * apart, that takes one frame, in which the session's reader joins the next pieces. It never delays an answer's first two
+ * pieces, nor what comes after a pause, a long piece or another event.
  */
 export function createPieceJoiner({
   clock,

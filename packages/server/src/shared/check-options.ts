@@ -1,5 +1,5 @@
-// Options of a front whose name or kind is not quite right: ignored in silence, a misspelt `authenticate` would let everybody in, and a
-// text in the place of a list would allow every part of that text.
+// Refuses options of a front with a wrong name or kind: if a misspelt `authenticate` were ignored, everybody would get in, and a
+// text in place of a list would allow every part of that text.
 import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core'
 import type { AllowedSettings } from './allowed-settings.ts'
 
@@ -48,7 +48,7 @@ export interface OptionNames {
   readonly limits: object
 }
 
-/** @throws BatonError `invalid_option` for a name that stands for one of the options and is none of them, and for a value of another kind */
+/** @throws BatonError `invalid_option` for a misspelt option, and for a value of a wrong kind */
 export function checkOptions(options: object, { what, names, limits }: OptionNames): void {
   refuseMisspelt(options, what, names)
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })

@@ -1,0 +1,22 @@
+// A result of a client with a lease that another input overtakes.
+import { tool } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { createTestWorld, listCalls, noUnhandledRejections } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+test('a result that a stop overtakes is late, and the client is told so', async () => {
+  const camera = tool({ name: 'camera', description: 'Looks.', input: { type: 'object' }, effect: 'once' })
+  const { time, open } = createTestWorld({ tools: [camera], steps: () => listCalls('camera') })
+  const session = await open()
+  const client = await time.until(session.client({ client: 'phone' }))
+  session.send('Who is there?').answer.catch(() => {}) // stopped below
+  await time.settle()
+  const [call] = client.calls()
+  const callId = call?.callId ?? ''
+  await time.until(client.claim(callId))
+  const stopped = session.control('stop')
+  const taken = client.result(callId, { type: 'ok', content: [], value: { people: 0 } })
+  await time.until(stopped)
+  expect(await time.until(taken)).toMatchObject({ ignored: 'late' })
+})

@@ -1,0 +1,32 @@
+// The texts of steps, out of events that are cut, repeated or begun anew.
+import type { SessionEvent } from '@baton/core'
+import { expect, test } from 'vitest'
+import { StepTexts } from './step-texts.ts'
+
+const OF = { message: 'm1', cursor: { pos: 1 } } as const
+
+function takeAll(events: readonly SessionEvent[]): readonly (string | undefined)[] {
+  const texts = new StepTexts()
+  return events.map((event) => texts.take(event)?.text)
+}
+
+test('a cut of an earlier step leaves the step that is being written whole', () => {
+  const told = takeAll([
+    { ...OF, type: 'text', step: 2, offset: 0, text: 'The second step.' },
+    { ...OF, type: 'text-cut', step: 1, keepChars: 3 },
+    { ...OF, type: 'text-cut', step: 2, keepChars: 10 },
+    { ...OF, type: 'step-finished', step: 2, finish: 'interrupted', usage: {}, interrupted: true },
+  ])
+  expect(told.at(-1)).toBe('The second')
+})
+
+test('text that comes twice stands once, and what an attempt said is void after a reset', () => {
+  const told = takeAll([
+    { ...OF, type: 'text', step: 1, offset: 0, text: 'void' },
+    { ...OF, type: 'step-reset', step: 1, reason: 'gave-up' },
+    { ...OF, type: 'text', step: 1, offset: 0, text: 'one ' },
+    { ...OF, type: 'text', step: 1, offset: 0, text: 'one two' },
+    { ...OF, type: 'step-finished', step: 1, finish: 'end', usage: {} },
+  ])
+  expect(told.at(-1)).toBe('one two')
+})
