@@ -82,7 +82,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'heard?': PLAYED,
     'asks?': FLAG,
   },
-  'input.hear': { input: NAME, speaker: TEXT, text: TEXT },
+  'input.hear': { input: NAME, speaker: TEXT, text: TEXT, 'asks?': FLAG },
   'input.notify': {
     input: NAME,
     name: TEXT,
@@ -91,6 +91,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'message?': TEXT,
     'delivery?': DELIVERY,
     'heard?': PLAYED,
+    'asks?': FLAG,
   },
   'input.withdraw': { input: NAME },
   'input.rewind': {

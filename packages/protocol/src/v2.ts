@@ -185,7 +185,13 @@ export interface Requests {
   }
   /** What a speaker said in a conversation that the agent listens to. */
   readonly 'input.hear': {
-    readonly given: { readonly input: MessageId; readonly speaker: string; readonly text: string }
+    readonly given: {
+      readonly input: MessageId
+      readonly speaker: string
+      readonly text: string
+      /** As of `input.send`. */
+      readonly asks?: boolean
+    }
     readonly answer: object
   }
   /** What happened beside the conversation. */
@@ -198,6 +204,8 @@ export interface Requests {
       readonly message?: string
       readonly delivery?: Delivery
       readonly heard?: Heard
+      /** As of `input.send`. */
+      readonly asks?: boolean
     }
     readonly answer: object
   }

@@ -58,6 +58,21 @@ test('a client tool is claimed, run with its input, and its result is read', asy
   expect(client.getSnapshot().calls).toEqual([])
 })
 
+test('what an app without a person hears and notes has its approvals denied at once', async () => {
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    approval: true,
+    execute: () => 'paid',
+  })
+  const { url } = await serve([{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Nobody may.' }], [pay])
+  const client = open({ url, asks: false })
+  client.hear('Ann', 'Pay, please.')
+  const { answer } = client.notify({ name: 'DUE' }) // read at once, with what Ann said
+  expect(await answer).toMatchObject({ text: 'Nobody may.' })
+})
+
 test('approvals and questions are shown until they are answered', async () => {
   const pay = tool({
     name: 'pay',

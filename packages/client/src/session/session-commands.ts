@@ -11,7 +11,7 @@ const PAGE = 50
 
 export function createCommands(session: FollowedSession): SessionClient {
   const { id, requests, view, world, inputs, listeners, options } = session
-  const asks = options.asks !== undefined && { asks: options.asks }
+  const asks = { asks: options.asks } as { asks?: boolean } // JSON leaves out what is undefined
   const say = (request: InputRequest, asks?: MessageId): SentInput => {
     if (session.isClosed) throw createClosedError()
     return inputs.send(request.given.input, request, asks)
@@ -30,8 +30,8 @@ export function createCommands(session: FollowedSession): SessionClient {
     on: listeners.on,
     send: (content, { id: input = world.newId(), ...more } = {}) =>
       say({ type: 'input.send', given: { input, content, ...asks, ...more } }),
-    hear: (speaker, text) => say({ type: 'input.hear', given: { input: world.newId(), speaker, text } }),
-    notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...event } }),
+    hear: (speaker, text) => say({ type: 'input.hear', given: { input: world.newId(), speaker, text, ...asks } }),
+    notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...asks, ...event } }),
     retry: (message) => inputs.retry(message),
     withdraw: async (input) => {
       if (inputs.withdraw(input)) return
