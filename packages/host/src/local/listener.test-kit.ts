@@ -31,5 +31,5 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
     listener.on('error', ({ code }) => told.push(['error', code]))
     return { host, listener }
   }
-  return { time, model, told, listen, ...listen() }
+  return { time, store, model, told, listen, ...listen() }
 }

@@ -25,7 +25,7 @@ export interface ListenerEvents<A extends Agent = Agent> {
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
-   * A turn failed, the session was closed here, or a handler threw or rejected (`handler_failed`). After a failed turn the agent keeps what
+   * A turn failed, the session was closed here (`session_closed`: `start` goes on), or a handler threw or rejected (`handler_failed`). After a failed turn the agent keeps what
    * it heard, and the next input makes it try again.
    */
   readonly error: BatonError
@@ -255,7 +255,11 @@ class SessionListener<A extends Agent> implements Listener<A> {
       if (session === this.#session)
         this.#tell(
           'error',
-          new BatonError({ code: 'session_closed', message: `session ${session.id} was closed here` }),
+          new BatonError({
+            code: 'session_closed',
+            message: `session ${session.id} was closed here: its store failed, another process has it, or the host was stopped`,
+            hint: 'Nothing is told any more. Call start() to go on, with what came meanwhile.',
+          }),
         )
     } catch (cause) {
       if (session === this.#session) this.#tell('error', toError(cause))
