@@ -37,7 +37,10 @@ export interface ListenerOptions {
   readonly principal?: Principal
   /** Whether somebody decides on approvals and answers questions, by `listener.session`. If not (the default), they are denied at once. */
   readonly asks?: boolean
-  /** Tells first what came after this place: the `cursor` of a listener before. From now on by default. */
+  /**
+   * Tells first what came after this place: the `cursor` of a listener before. From now on by default, and after an `error`
+   * event where the session has no such place, as one that was removed and made anew.
+   */
   readonly cursor?: EventCursor
 }
 
@@ -262,7 +265,11 @@ class SessionListener<A extends Agent> implements Listener<A> {
           }),
         )
     } catch (cause) {
-      if (session === this.#session) this.#tell('error', toError(cause))
+      if (session !== this.#session) return
+      this.#tell('error', toError(cause))
+      if (this.#cursor === undefined || !isBatonError(cause) || cause.code !== 'invalid_event') return
+      this.#cursor = undefined
+      await this.#follow(session)
     }
   }
 
