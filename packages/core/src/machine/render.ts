@@ -12,7 +12,10 @@ function renderInput(body: InputBody): readonly StoredPart[] {
       const detail = body.detail === undefined ? [] : [JSON.stringify(body.detail, null, 2)]
       const message = body.message === undefined ? [] : [body.message]
       // The log of another program may hold a label that no event could have.
-      const label = oneLine(body.label ?? '').replace(/[[\]]/g, ' ').trim() || 'Event'
+      const label =
+        oneLine(body.label ?? '')
+          .replace(/[[\]]/g, ' ')
+          .trim() || 'Event'
       return [text([`[${label}] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
     }
     default:
