@@ -34,5 +34,5 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
     const host = createHost({ environment, store })
     return { host, listener: listenOn(host, more) }
   }
-  return { time, model, told, listen, listenOn, ...listen() }
+  return { time, store, model, told, listen, listenOn, ...listen() }
 }

@@ -331,6 +331,43 @@ test('nothing is taken before the start, and a host that stops ends it with an e
   expect(told).toEqual([['error', 'session_closed']])
 })
 
+test('a session that was removed and made anew is heard, though the cursor is of the one before', async () => {
+  const { time, host, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.settle()
+  await time.until(host.remove('call-1'))
+  await time.until(listener.start())
+  for (const type of ['TWO', 'THREE']) {
+    await time.until(listener.event({ type }))
+    await time.settle()
+  }
+  const heard = ['response', 'heard']
+  expect(told).toEqual([heard, ['error', 'session_closed'], ['error', 'invalid_event'], heard, heard])
+})
+
+test('after a store that failed for long, a start goes on, and tells the answer that was being written', async () => {
+  const { time, store, listener, told } = createListened({ steps: () => ({ text: 'one two', pieceMs: 1000 }) })
+  const hints: string[] = []
+  listener.on('error', ({ hint }) => void hints.push(hint))
+  await time.until(listener.start())
+  await time.until(listener.event({ type: 'ONE' }))
+  await time.pass(1500)
+  const { append } = store
+  Object.assign(store, { append: () => Promise.reject(new Error('disk full')) })
+  await time.pass(60_000)
+  expect(told).toEqual([['error', 'session_closed']])
+  expect(hints).toEqual([expect.stringContaining('Call start() to go on')])
+  Object.assign(store, { append })
+  await expect(time.until(listener.event({ type: 'TWO' }))).rejects.toMatchObject({ code: 'store_failed' })
+  await time.until(listener.start())
+  await time.pass(10_000)
+  expect(told).toEqual([
+    ['error', 'session_closed'],
+    ['response', 'one two'],
+  ])
+})
+
 test('a tool that needs an approval is denied at once, unless somebody decides', async () => {
   for (const asks of [false, true]) {
     const { time, listener, told } = createListened({

@@ -25,9 +25,9 @@ export interface ListenerEvents<A extends Agent = Agent> {
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
-   * A turn failed, the session was closed here, or a handler threw or rejected (`handler_failed`). After a failed turn the agent
-   * keeps what it heard, and the next input makes it try again. Without a handler of this name, what other handlers throw is an
-   * uncaught exception.
+   * A turn failed, the session was closed here (`session_closed`; `start` goes on), or a handler threw or rejected
+   * (`handler_failed`). After a failed turn the agent keeps what it heard, and the next input makes it try again. Without a
+   * handler of this name, what other handlers throw is an uncaught exception.
    */
   readonly error: BatonError
 }
@@ -38,7 +38,10 @@ export interface ListenerOptions {
   readonly principal?: Principal
   /** Whether somebody decides on approvals and answers questions, by `listener.session`. If not (the default), they are denied at once. */
   readonly asks?: boolean
-  /** First tells what came after this place: the `cursor` of an earlier listener. By default it tells what comes from now on. */
+  /**
+   * First tells what came after this place: the `cursor` of an earlier listener. By default it tells what comes from now on. So it
+   * does after an `error` event if the session has no such place, because it was removed and made anew.
+   */
   readonly cursor?: EventCursor
 }
 
@@ -268,10 +271,19 @@ class SessionListener<A extends Agent> implements Listener<A> {
       if (session === this.#session)
         this.#tell(
           'error',
-          new BatonError({ code: 'session_closed', message: `session ${session.id} was closed here` }),
+          new BatonError({
+            code: 'session_closed',
+            message: `session ${session.id} was closed here: its store failed, another process has it, or the host was stopped`,
+            hint: 'Nothing is told any more. Call start() to go on, with what came meanwhile.',
+          }),
         )
     } catch (cause) {
-      if (session === this.#session) this.#tell('error', toError(cause))
+      if (session !== this.#session) return
+      this.#tell('error', toError(cause))
+      if (this.#read === undefined || !isBatonError(cause) || cause.code !== 'invalid_event') return
+      this.#read = undefined
+      this.#cursor = undefined
+      await this.#follow(session)
     }
   }
 
