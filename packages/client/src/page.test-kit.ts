@@ -5,6 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { connect, createServer as createTcpServer } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
+import { expect } from 'vitest'
 
 export interface PageWorld {
   readonly context: BrowserContext
@@ -54,14 +55,17 @@ const PAGE =
 
 /** What waits in the outbox of a page. Only a database that is there is opened: opening would make another one. */
 export async function untilOutboxHas(page: Page, entries: number): Promise<void> {
-  await page.waitForFunction(`(async () => {
-    if (!(await indexedDB.databases()).some(({ name }) => name === 'baton-outbox')) return false
-    const finish = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
-    const database = await finish(indexedDB.open('baton-outbox'))
-    const keys = await finish(database.transaction('entries').objectStore('entries').getAllKeys())
-    database.close()
-    return keys.length === ${entries}
-  })()`)
+  // Not `waitForFunction`, which takes the promise of an async function for a value that is there.
+  const count = (): Promise<unknown> =>
+    page.evaluate(`(async () => {
+      if (!(await indexedDB.databases()).some(({ name }) => name === 'baton-outbox')) return 0
+      const finish = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
+      const database = await finish(indexedDB.open('baton-outbox'))
+      const keys = await finish(database.transaction('entries').objectStore('entries').getAllKeys())
+      database.close()
+      return keys.length
+    })()`)
+  await expect.poll(count, { timeout: 30_000 }).toBe(entries)
 }
 
 export interface Wire {
