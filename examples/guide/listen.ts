@@ -12,8 +12,9 @@ const model = createScriptedModel({
 const agent = defineAgent({ name: 'negotiator', model, instructions: 'You whisper to Ann.' })
 const host = createHost({ agent })
 const listener = createListener(host, agent, { session: 'call-1' })
-const answered = Promise.withResolvers<string>()
-listener.on('agent:response', ({ text }) => answered.resolve(text))
+const answered = new Promise<string>((resolve) => {
+  listener.on('agent:response', ({ text }) => resolve(text))
+})
 listener.on('agent:tool_call', ({ name, input, result }) => console.log(name, input, result))
 listener.on('error', ({ code, message }) => console.error(code, message))
 
@@ -22,6 +23,6 @@ await listener.push({ speaker: 'Ann', text: 'Shall we talk about the price?' })
 await listener.push({ speaker: 'Bob', text: 'Gladly.' })
 await listener.event({ type: 'OFFER_MADE', detail: { cents: 120_000 }, label: 'Negotiation Event' })
 
-console.log('agent:', await answered.promise)
+console.log('agent:', await answered)
 await listener.stop()
 await host.stop()
