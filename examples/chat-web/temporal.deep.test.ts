@@ -61,7 +61,8 @@ const seeShown = ({ page, moment }: OpenedPage): Promise<void> => {
   return text === undefined ? Promise.resolve() : page.getByText(text).first().waitFor({ state: 'attached' })
 }
 
-const STRIKES: readonly Strike[] = [
+/** One of them each day: `temporal-kills` kills at every event, too. */
+const KILLS: readonly Strike[] = [
   {
     name: 'its gateway is killed',
     killsWorker: false,
@@ -91,6 +92,10 @@ const STRIKES: readonly Strike[] = [
       await Promise.all([place.start('gateway'), place.start('worker')])
     },
   },
+]
+
+const STRIKES: readonly Strike[] = [
+  ...chooseRotating(KILLS),
   {
     name: 'its network is cut',
     killsWorker: false,

@@ -24,5 +24,5 @@ await listener.push({ speaker: 'Bob', text: 'Gladly.' })
 await listener.event({ type: 'OFFER_MADE', detail: { cents: 120_000 }, label: 'Negotiation Event' })
 
 console.log('agent:', await answered)
-await listener.stop()
+await listener.close()
 await host.stop()

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { chooseCount } from './depth.ts'
 import { validateWires } from './validate-wires.ts'
 
-const SEEDS = chooseCount({ quick: 150, deep: 10_000 })
+const SEEDS = chooseCount({ quick: 150, deep: 6000 })
 const INPUTS = 30
 
 test('every interleaving keeps the invariants and a valid history', () => {

@@ -20,7 +20,7 @@ import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
 import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
-const RANDOM = chooseCount({ quick: 20, deep: 120 })
+const RANDOM = chooseCount({ quick: 20, deep: 60 })
 const SAMPLES = 8
 /** Names that the reference validator itself takes for those of every object. */
 const UNREADABLE = /__proto__/
