@@ -2,7 +2,7 @@
 // for in words, and a tool is not strict. Over schemas that people, GitHub, chance and MCP servers wrote.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, withoutForcedNulls } from '@baton/core'
-import { chooseCount, chooseSample } from '@baton/testing/depth'
+import { chooseCount, chooseRotating, chooseSample, describeRotation, isDeep } from '@baton/testing/depth'
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generateSync } from 'json-schema-faker'
@@ -31,13 +31,13 @@ const counts = { schemas: 0, compiled: 0, values: 0, narrowed: 0 }
 afterAll(() => {
   const { schemas, compiled, values, narrowed } = counts
   console.log(
-    `sayable: ${schemas} schemas, ${compiled} compiled, ${narrowed} of them narrowed and told; ${values} values said and read`,
+    `sayable: ${schemas} schemas, ${compiled} compiled, ${narrowed} of them narrowed and told; ${values} values said and read; of GitHub’s ${describeRotation()}`,
   )
 })
 
 test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   ['people', () => WRITTEN],
-  ['GitHub', () => chooseSample(listPublished(), 3)],
+  ['GitHub', () => (isDeep() ? chooseRotating(listPublished()) : chooseSample(listPublished(), 3))],
   ['chance', () => generateSchemas(RANDOM)],
   ['MCP servers', listMcpTools],
   ['those who double', listDoubling],
