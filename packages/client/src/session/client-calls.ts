@@ -41,7 +41,8 @@ export class ClientCalls {
   /** @throws TypeError */
   constructor(session: ClientCallsSession) {
     const wrong = Object.entries({ ...session.options.tools }).find(([, run]) => typeof run !== 'function')
-    if (wrong) throw new TypeError(`tools must be an object of functions by their names; "${wrong[0]}" is no function`)
+    if (wrong)
+      throw new TypeError(`tools must be an object of functions by their names; "${wrong[0]}" is not a function`)
     this.#session = session
   }
 

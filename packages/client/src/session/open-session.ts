@@ -35,8 +35,8 @@ import { EMPTY_VIEW, SessionView } from './session-view.ts'
 export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
 export function openSession(options: SessionOptions): SessionClient
 export function openSession(options: SessionOptions<unknown>): SessionClient {
-  // Functions by names, as both overloads say.
   checkOptions(options)
+  // Functions by names, as both overloads say.
   return createCommands(new FollowedSession(options as SessionOptions))
 }
 

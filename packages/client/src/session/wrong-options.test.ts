@@ -45,7 +45,7 @@ test('every option that exists is taken', () => {
   client.close()
 })
 
-test.each(['nonsense', 'ftp://127.0.0.1/ws', '', undefined])('an address that is none, %s, is refused', (wrong) => {
+test.each(['nonsense', 'ftp://127.0.0.1/ws', '', undefined])('%s is refused as a url', (wrong) => {
   expect(() => openSession({ url: wrong as string })).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('url') }),
   )
@@ -67,7 +67,7 @@ test.each([
   const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as JavaScript may
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
-  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by their names; ${name} is no`)
+  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by their names; ${name} is not`)
 })
 
 test('a server that says hello twice is left, and asked once for each connection', async () => {

@@ -285,18 +285,6 @@ test('a handler that throws is told of as an error, and the others are called', 
   expect(seen).toEqual(['heard'])
 })
 
-test('a handler whose promise rejects is told of as an error', async () => {
-  const { time, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
-  listener.on('agent:response', () => Promise.reject(new Error('no disk')))
-  await time.until(listener.start())
-  await time.until(listener.event({ type: 'ONE' }))
-  await time.settle()
-  expect(told).toEqual([
-    ['response', 'heard'],
-    ['error', 'handler_failed'],
-  ])
-})
-
 test('an answer that is being written at a start or at a close is told whole, and once', async () => {
   const { time, host, listener, listenOn, told } = createListened({
     steps: (_, call) => ({ text: `one two three ${call}`, pieceMs: 1000 }),

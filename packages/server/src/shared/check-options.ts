@@ -65,9 +65,8 @@ export function checkOptions(options: object, { what, names, limits }: OptionNam
   check('limits', new Set(Object.keys(limits)))
   check('allow', ALLOWED)
   checkAllowed((given['allow'] ?? {}) as object, `${what}: allow`) // checked above
-  for (const [name, limit] of Object.entries((given['limits'] ?? {}) as object))
-    // checked above
-    checkNumber(limit, `${what}: limits.${name}`)
+  const limited = (given['limits'] ?? {}) as object // checked above
+  for (const [name, limit] of Object.entries(limited)) checkNumber(limit, `${what}: limits.${name}`)
 }
 
 function checkAllowed(allow: object, what: string): void {
