@@ -77,7 +77,7 @@ test.each<[string, object]>([
   ['approval must be true, false or a function, not "always"', { approval: 'always' }],
   ['approval must be true, false or a function, not null', { approval: null }],
   ['execute must be a function, not null', { execute: null }],
-  ['onInterrupt must be "cancel", "finish", not "stop"', { onInterrupt: 'stop' }],
+  ['onInterrupt must be "cancel", "finish", "detach", not "stop"', { onInterrupt: 'stop' }],
   ['parallel must be true or false, not "no"', { parallel: 'no' }],
 ])('a tool: %s', (message, init) => {
   const plain = { name: 't', description: 't', input: { type: 'object' } as const }

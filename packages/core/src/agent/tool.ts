@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
-import type { PlanEntry } from '../machine/spec.ts'
+import type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
@@ -39,10 +39,24 @@ export interface CallDescription {
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
 }
 
+/** Words for a voice while a call runs. */
+export interface WaitingWords {
+  /** Milliseconds after the call began. */
+  readonly afterMs: number
+  /** At most 500 characters. */
+  readonly say: string
+}
+
+/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said. */
+export interface WaitingInit<Input = unknown> {
+  readonly afterMs: number
+  readonly say: string | ((input: Input) => string)
+}
+
 /** Whether what a tool returns may be believed: data from outside can try to give orders. */
 export type Trust = 'trusted' | 'untrusted'
 
-export type { PlanEntry } from '../machine/spec.ts'
+export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
 
 export interface Question<Answer extends Schema = Schema> {
   /** What is asked, at most 4,000 characters. */
@@ -118,8 +132,14 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly parallel?: boolean
   /** True, or a function of the validated arguments: a person must approve the call first. */
   readonly approval?: boolean | ((input: OutputOf<Input>) => boolean | Promise<boolean>)
-  /** When the user interrupts: stop it, or let it finish silently. `cancel` by default for pure tools, else `finish`. */
-  readonly onInterrupt?: 'cancel' | 'finish'
+  /**
+   * What becomes of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
+   * next input. `detach` answers the next input at once while the tool goes on, to the end of its `timeoutMs`; the model is told
+   * of its outcome in a note. `detach` is for tools with `execute`. `cancel` by default for pure tools, else `finish`.
+   */
+  readonly onInterrupt?: InterruptPolicy
+  /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
+  readonly waiting?: WaitingInit<OutputOf<Input>>
   /** For people: what the tool is called, `name` by default. */
   readonly title?: string
   /** For people: what it does. */
@@ -173,7 +193,8 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly awayMs?: number
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
-  readonly onInterrupt: 'cancel' | 'finish'
+  readonly onInterrupt: InterruptPolicy
+  readonly waiting?: WaitingInit
   readonly title?: string
   readonly kind?: ToolKind
   readonly describe?: (input: unknown) => CallDescription
@@ -216,6 +237,7 @@ const TOOL_FIELDS = {
     'parallel',
     'approval',
     'onInterrupt',
+    'waiting',
     'title',
     'kind',
     'describe',
@@ -228,7 +250,7 @@ const TOOL_FIELDS = {
 
 const TOOL_KINDS = {
   effect: ['pure', 'idempotent', 'once'],
-  onInterrupt: ['cancel', 'finish'],
+  onInterrupt: ['cancel', 'finish', 'detach'],
   trust: ['trusted', 'untrusted'],
   kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
   title: 'text',
@@ -304,6 +326,9 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     throw wrong(init.name, 'awayMs is for a tool that a client runs, and this one has an execute')
   if (init.fallback && init.execute)
     throw wrong(init.name, 'fallback is for a tool that a client runs, and this one has an execute')
+  if (init.onInterrupt === 'detach' && !init.execute)
+    throw wrong(init.name, 'onInterrupt: "detach" is for a tool with an execute, and a client runs this one')
+  if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   return {
     name: init.name,
@@ -318,6 +343,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     // The schema validates before any function is called, so the value has the type that they expect.
     approval: (init.approval ?? false) as Tool['approval'],
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
+    ...(init.waiting && { waiting: init.waiting as WaitingInit }),
     ...(init.title !== undefined && { title: init.title }),
     ...(init.kind && { kind: init.kind }),
     ...(init.trust && { trust: init.trust }),
@@ -325,6 +351,17 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.execute && { execute: init.execute }),
     ...(init.fallback && { fallback: init.fallback }),
   }
+}
+
+/** @throws BatonError `invalid_tool` */
+function checkWaiting(name: string, waiting: WaitingInit<never>): void {
+  const what = `tool "${name}": waiting`
+  checkFields(waiting, { what, code: 'invalid_tool', fields: new Set(['afterMs', 'say']) })
+  const { afterMs, say } = waiting
+  if (!Number.isSafeInteger(afterMs) || afterMs < 0)
+    throw wrong(name, `waiting.afterMs must be whole milliseconds, 0 or more, not ${describeValue(afterMs)}`)
+  if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
+    throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
 }
 
 function wrong(name: string, why: string): BatonError {

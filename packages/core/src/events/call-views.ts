@@ -149,7 +149,7 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     message,
     step,
     name,
-    ...(about as Pick<CallView, 'title' | 'kind' | 'locations' | 'diff'> | undefined), // as the tool's description was bounded
+    ...(about as Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'waiting'> | undefined), // as the tool's description was bounded
     input: readInput(text),
     runs,
     effect,
@@ -238,7 +238,12 @@ export function readCallResult(settlement: Settlement, deniedByPerson = false): 
     case 'timed-out':
       return { type: 'timed-out', message: 'nobody ran it in its time' }
     case 'cancelled':
-      return { type: 'cancelled', message: settlement.reason, ...(settlement.begun && { begun: true }) }
+      return {
+        type: 'cancelled',
+        message: settlement.reason,
+        ...(settlement.begun && { begun: true }),
+        ...(settlement.detached && { detached: true }),
+      }
     case 'unknown':
       return { type: 'unknown', message: settlement.reason }
     default:

@@ -25,7 +25,12 @@ function readDelivery(fact: Fact): EventBody | undefined {
     case 'turn-started':
       return { type: 'turn-started', message: nameAnswer(fact.turn), turn: fact.turn }
     case 'display-written':
-      return { type: 'answer-spoken', message: nameAnswer(fact.turn), turn: fact.turn }
+      return {
+        type: 'answer-spoken',
+        message: nameAnswer(fact.turn),
+        turn: fact.turn,
+        ...(fact.chars !== undefined && { chars: fact.chars }),
+      }
     case 'interrupt-accepted':
       return { type: 'interrupted', reason: fact.reason }
     case 'call-offered':

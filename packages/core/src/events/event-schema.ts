@@ -48,6 +48,7 @@ const CALL = object({
   'kind?': oneOf('read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'),
   'locations?': listOf(object({ path: TEXT, 'line?': COUNT })),
   'diff?': listOf(object({ path: TEXT, oldText: { type: ['string', 'null'] }, newText: TEXT })),
+  'waiting?': object({ afterMs: COUNT, say: TEXT }),
   input: ANY,
   'inputEdited?': FLAG,
   runs: oneOf('server', 'client'),
@@ -64,7 +65,7 @@ const RESULT: JsonObject = {
   anyOf: [
     object({ type: oneOf('ok'), content: listOf(refer('part')), 'value?': ANY }),
     object({ type: oneOf('error', 'denied'), code: TEXT, message: TEXT, 'byPerson?': FLAG }),
-    object({ type: oneOf('cancelled', 'timed-out', 'unknown'), message: TEXT, 'begun?': FLAG }),
+    object({ type: oneOf('cancelled', 'timed-out', 'unknown'), message: TEXT, 'begun?': FLAG, 'detached?': FLAG }),
   ],
 }
 
@@ -175,7 +176,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   'content-left-out': { messages: listOf(TEXT), reason: TEXT },
   live: {},
   'turn-started': { message: TEXT, turn: COUNT },
-  'answer-spoken': { message: TEXT, turn: COUNT },
+  'answer-spoken': { message: TEXT, turn: COUNT, 'chars?': COUNT },
   interrupted: { reason: TEXT },
   'call-offered': { callId: TEXT, client: TEXT, offer: COUNT },
   'result-ignored': { callId: TEXT, reason: TEXT },

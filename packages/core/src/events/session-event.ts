@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
-import type { EffectClass, ToolKind } from '../agent/tool.ts'
+import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
@@ -87,6 +87,8 @@ export interface CallView {
   readonly kind?: ToolKind
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  /** Words for a voice to say when the call runs longer than `afterMs` milliseconds. They are not part of the conversation. */
+  readonly waiting?: WaitingWords
   /** What the model wrote, or what a person put in its place; a text where that is no JSON. */
   readonly input: JsonValue
   readonly inputEdited?: true
@@ -111,8 +113,11 @@ export type CallResult =
   /** `byPerson`: a person said no, and `message` is the reason, where one was given. */
   | { readonly type: 'denied'; readonly code: ErrorCode; readonly message: string; readonly byPerson?: true }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
-  /** `begun`: it was running, and may have had an effect. */
-  | { readonly type: 'cancelled'; readonly message: string; readonly begun?: true }
+  /**
+   * `begun`: it was running, and may have had an effect. `detached`: the user interrupted the turn, and the tool still runs; the
+   * model is told of its outcome with the next input after it.
+   */
+  | { readonly type: 'cancelled'; readonly message: string; readonly begun?: true; readonly detached?: true }
   /** `timed-out`: it had no effect. `unknown`: it may have had one. */
   | { readonly type: 'timed-out' | 'unknown'; readonly message: string }
 
@@ -296,8 +301,11 @@ export type EventBody<Call extends CallView = CallView> =
   // For readers that ask for `delivery`.
   /** Its answer begins as `message-added` when what it answers has entered. */
   | { readonly type: 'turn-started'; readonly message: MessageId; readonly turn: number }
-  /** A front begins to speak the answer, or shows it as a whole: an interrupt takes all of it as heard from now on. */
-  | { readonly type: 'answer-spoken'; readonly message: MessageId; readonly turn: number }
+  /**
+   * A front begins to speak the answer, or shows it as a whole: an interrupt takes all of it as heard from now on. With `chars`, a
+   * voice has played so many UTF-16 units of its text, and an interrupt takes that much as heard.
+   */
+  | { readonly type: 'answer-spoken'; readonly message: MessageId; readonly turn: number; readonly chars?: number }
   /** Somebody interrupted; what became of the turn follows, where one runs. */
   | { readonly type: 'interrupted'; readonly reason: string }
   /** A client is asked to run a call. `offer` counts how often the call was handed out; the client's reports name it. */

@@ -34,6 +34,12 @@ export function applyCallFact(state: State, fact: CallFact): State {
       )
     case 'result-ignored':
       return fact.reason === 'late' ? forgetLate(state, fact.callId) : state
+    case 'call-settled': {
+      const { callId, settlement } = fact
+      const call = settlement.type === 'cancelled' && settlement.detached ? findCall(state, callId) : undefined
+      const next = updateCall(state, callId, (open) => settled(open, settlement, fact.tellLate))
+      return call ? { ...next, detached: [...state.detached, call] } : next
+    }
     case 'call-offered': {
       const counters = { ...state.counters, offer: fact.offer }
       return { ...updateCall(state, fact.callId, (call) => callAfter(state, call, fact)), counters }
@@ -46,7 +52,7 @@ export function applyCallFact(state: State, fact: CallFact): State {
 function callAfter(
   state: State,
   call: Call,
-  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' }>,
+  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' | 'call-settled' }>,
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {
@@ -84,8 +90,6 @@ function callAfter(
       const { mode, remainingMs, awayRemainingMs, graces } = fact
       return { ...call, clock: { mode, deadline, remainingMs, awayRemainingMs, graces } }
     }
-    case 'call-settled':
-      return settled(call, fact.settlement, fact.tellLate)
     default:
       return fact satisfies never
   }
@@ -161,5 +165,6 @@ function updateCall(state: State, callId: string, change: (call: Call) => Call):
 /** A late result is told to the model at most once. */
 function forgetLate(state: State, callId: string): State {
   const recentCalls = state.recentCalls.map((call) => (call.callId === callId ? { ...call, tellLate: false } : call))
-  return updateCall({ ...state, recentCalls }, callId, (call) => ({ ...call, tellLate: false }))
+  const detached = state.detached.filter((call) => call.callId !== callId)
+  return updateCall({ ...state, recentCalls, detached }, callId, (call) => ({ ...call, tellLate: false }))
 }

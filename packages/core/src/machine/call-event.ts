@@ -6,12 +6,12 @@ import { isAttached } from './effect.ts'
 import { RULES } from './spec.ts'
 import type { CallEvent, CallOutcome } from './table.ts'
 import { CALL_TABLE } from './table.ts'
-import type { Call } from './state.ts'
-import { mayHaveRun } from './state.ts'
+import type { Call, State } from './state.ts'
+import { mayHaveRun, waitsForAnswer } from './state.ts'
 
 export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   // A user may let a tool finish silently; only the end of its grace stops it then.
-  if (event === 'interrupt' && call.state === 'started' && call.onInterrupt === 'finish') return 'stay'
+  if (event === 'interrupt' && call.state === 'started' && call.onInterrupt !== 'cancel') return 'stay'
   const cell = CALL_TABLE[event][call.state]
   return call.effect === 'once' ? cell.once : cell.repeatable
 }
@@ -76,6 +76,38 @@ function startAgain(draft: Draft, call: Call): void {
 export function startTool(draft: Draft, call: Call): void {
   const deadlineMs = draft.state.nowMs + call.timeoutMs
   emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
+}
+
+/** One that waits for an answer of its user cannot go on without the turn. */
+export function mayDetach(state: State, call: Call): boolean {
+  const isRunning = call.state === 'started' && call.onInterrupt === 'detach' && !waitsForAnswer(call)
+  return isRunning && state.detached.length < RULES.detached
+}
+
+/** The call settles, and its tool goes on: see `State.detached`. */
+export function detachCall(draft: Draft, call: Call): void {
+  const begun = hadEffect(call) && ({ begun: true } as const)
+  settle(draft, call, { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }, true)
+}
+
+/** The outcome of a tool that went on after an interrupt: `said` follows its name in the note. */
+export function endDetached(draft: Draft, { callId, name }: Call, end: DetachedEnd): void {
+  const { outcome, preview, said } = end
+  emit(draft, { type: 'result-ignored', callId, reason: 'late', outcome, preview })
+  const text = `The tool "${name}" (${callId}) ${said}`
+  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text })
+}
+
+interface DetachedEnd {
+  readonly outcome: 'ok' | 'error'
+  readonly preview: string
+  readonly said: string
+}
+
+/** It ends without an outcome of its own. `why` is a whole clause, such as `did not end in its time`. */
+export function loseDetached(draft: Draft, call: Call, why: string): void {
+  const said = `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`
+  endDetached(draft, call, { outcome: 'error', preview: why, said })
 }
 
 export function applyCallEventToAll(draft: Draft, event: CallEvent): void {

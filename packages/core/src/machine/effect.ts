@@ -54,6 +54,7 @@ export function outstanding(state: State): readonly AwaitedEffect[] {
       toEntry: attempt.toEntry,
     })
   for (const call of state.step?.calls ?? []) pushCallEffects(effects, state, call)
+  for (const call of state.detached) pushCallEffects(effects, state, call)
   pushTimer(effects, 'turn', state.turn?.deadline)
   pushTimer(effects, 'retry', state.retry)
   pushTimer(effects, 'interrupt', state.interrupting?.deadline)

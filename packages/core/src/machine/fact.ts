@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
-import type { Effectful, PlanEntry } from './spec.ts'
+import type { Effectful, InterruptPolicy, PlanEntry } from './spec.ts'
 import type { EntryMedia, IndexEntry } from './state.ts'
 
 /** How a call ended. There is exactly one for each call. */
@@ -13,8 +13,8 @@ export type Settlement =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'timed-out' }
-  /** `begun`: it was running, and may have had an effect. */
-  | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true }
+  /** `begun`: it was running, and may have had an effect. `detached`: it still runs, and a note tells its outcome. */
+  | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true; readonly detached?: true }
   | { readonly type: 'unknown'; readonly reason: string }
 
 export type SettlementType = Settlement['type']
@@ -39,7 +39,7 @@ export interface CallProposal {
   readonly effect: Effectful
   readonly timeoutMs: number
   readonly parallel: boolean
-  readonly onInterrupt: 'cancel' | 'finish'
+  readonly onInterrupt: InterruptPolicy
   readonly argumentsHash: string
   /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
   readonly provenance?: Provenance
@@ -301,7 +301,8 @@ export type Fact =
       /** What the entries count from now on. */
       readonly sizes: readonly { readonly entry: number; readonly chars: number }[]
     }
-  | { readonly type: 'display-written'; readonly turn: number }
+  /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
+  | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }
   | {
       readonly type: 'history-rewound'
       readonly inputId: string

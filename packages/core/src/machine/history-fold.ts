@@ -277,7 +277,7 @@ function stepMessages(open: OpenBody): readonly StoredMessage[] {
     const content = [...note, ...renderSettlement(settlement)]
     const { provenance } = described.get(part.callId) ?? {}
     const { callId, name } = part
-    const isError = settlement.type !== 'ok'
+    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
     return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]
   })
   const tool: ToolMessage<MediaSource> = { role: 'tool', parts: results }

@@ -14,6 +14,9 @@ export type Played =
   /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
   | { readonly type: 'display' }
 
+/** `reported`: what a voice has reported of the answer so far; all where none has. */
+export type PlayedReport = Played | { readonly type: 'reported' }
+
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
@@ -73,7 +76,7 @@ export type UserCommand =
       readonly settings?: ModelSettings
       /** JSON Schema that the answer fits, in place of the agent's. Inputs that differ in it are not answered together. */
       readonly output?: JsonObject
-      readonly heard?: Played
+      readonly heard?: PlayedReport
       readonly asks?: boolean
       /** W3C trace context of whoever sends it: the parent of its turn's spans. */
       readonly traceparent?: string
@@ -94,10 +97,10 @@ export type UserCommand =
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery
-      readonly heard?: Played
+      readonly heard?: PlayedReport
       readonly asks?: boolean
     }
-  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Played }
+  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: PlayedReport }
   | {
       readonly type: 'rewind'
       readonly inputId: string
@@ -178,7 +181,8 @@ export type ClientReport =
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
-  | { readonly type: 'display-written'; readonly turn: number }
+  /** The answer of this turn is shown as a whole, or handed to a voice; with `chars`, a voice played so much of its text. */
+  | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }
 
 /** A model attempt (a summary's too), or one start of a server tool. */
 export type LostWork =

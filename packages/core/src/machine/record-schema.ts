@@ -91,7 +91,7 @@ const checkFailure = checkFields({
 const checkTexts = checkList(checkText)
 const checkEffect = checkWord('pure', 'idempotent', 'once')
 const checkRuns = checkWord('server', 'client')
-const checkOnInterrupt = checkWord('cancel', 'finish')
+const checkOnInterrupt = checkWord('cancel', 'finish', 'detach')
 
 const checkProposal = checkFields({
   callId: checkText,
@@ -132,7 +132,7 @@ const checkSettlement = checkVariant({
   error: checkError,
   denied: checkError,
   'timed-out': checkObject,
-  cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)) }),
+  cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)), detached: optional(checkWord(true)) }),
   unknown: checkReason,
 })
 const checkPlayed = checkVariant({ all: checkObject, chars: checkFields({ chars: checkAmount }), display: checkObject })
@@ -337,7 +337,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     reason: checkText,
     sizes: checkList(checkFields({ entry: checkWhole, chars: checkAmount })),
   },
-  'display-written': { turn: checkWhole },
+  'display-written': { turn: checkWhole, chars: optional(checkWhole) },
   'history-rewound': { inputId: checkText, exchange: checkWhole, index: checkIndex },
   'host-restarted': { downMs: checkMs },
 }

@@ -60,6 +60,7 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
     case 'timed-out':
       return [text('Error: tool_result_timeout')]
     case 'cancelled':
+      if (settlement.detached) return [text('Still running. The user spoke meanwhile; a note will tell the outcome.')]
       return [text(`Error: cancelled (${settlement.begun ? 'it may have run' : 'it has no effect'})`)]
     case 'unknown': {
       const timedOut = settlement.reason === 'deadline' || settlement.reason === 'turn-over'

@@ -1,6 +1,6 @@
 // Rows for what becomes of calls: results, claims, approvals and what clients report of them.
 import type { StoredPart } from '../messages.ts'
-import { applyCallEvent, callOutcome, dropClient, settle } from './call-event.ts'
+import { applyCallEvent, callOutcome, dropClient, endDetached, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
 import { wholeChars } from './cut-parts.ts'
 import type { Draft } from './draft.ts'
@@ -12,16 +12,26 @@ import { heldChars, jsonChars } from './size.ts'
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { Call, Offer } from './state.ts'
-import { findCall } from './state.ts'
+import { findCall, findDetached } from './state.ts'
 import { advance } from './turn.ts'
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
   const call = findCall(draft.state, input.callId)
-  if (call && call.state === 'started' && call.attempt === input.attempt)
+  const detached = findDetached(draft.state, input)
+  if (detached) {
+    const { outcome } = input
+    const said = `has ended: ${preview(outcome, RULES.noteChars)}`
+    endDetached(draft, detached, { outcome: outcome.type, preview: preview(outcome, 200), said })
+  } else if (call && call.state === 'started' && call.attempt === input.attempt)
     settle(draft, call, boundOutcome(draft, input.outcome), false)
-  else if (call && call.state !== 'settled') ignore(draft, input, 'stale')
+  else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
   else ignoreSettled(draft, input)
   advance(draft)
+}
+
+function runs({ state }: Draft, callId: string): boolean {
+  const call = findCall(state, callId)
+  return (call && call.state !== 'settled') || state.detached.some((detached) => detached.callId === callId)
 }
 
 export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): void {

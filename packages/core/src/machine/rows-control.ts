@@ -1,5 +1,5 @@
 // Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
-import { applyCallEvent, applyCallEventToAll, dropClient } from './call-event.ts'
+import { applyCallEvent, applyCallEventToAll, dropClient, loseDetached } from './call-event.ts'
 import { bringsTool, planDrops } from './client-tools.ts'
 import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
@@ -12,7 +12,7 @@ import { expireQuestion } from './rows-question.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
 import type { Deadline } from './state.ts'
-import { findCall } from './state.ts'
+import { findCall, findDetached } from './state.ts'
 import { advance, closeStep, finishTurn, startModel } from './turn.ts'
 
 /** The next step asks the new model; a running one goes on. */
@@ -49,6 +49,7 @@ export function continueSession(draft: Draft): void {
 export function stop(draft: Draft): void {
   salvageStopped(draft)
   applyCallEventToAll(draft, 'stop')
+  for (const call of draft.state.detached) loseDetached(draft, call, 'was stopped with the session')
   closeStep(draft)
   finishTurn(draft, 'stopped')
   emit(draft, { type: 'session-stopped' })
@@ -117,9 +118,11 @@ function settleGone(draft: Draft): void {
 }
 
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
-  const { displayedTurn, counters } = draft.state
-  if (input.turn > displayedTurn && input.turn <= counters.turn)
-    emit(draft, { type: 'display-written', turn: input.turn })
+  const { displayedTurn, displayedChars, counters } = draft.state
+  const { turn, chars } = input
+  const isMore = displayedChars !== null && (chars === undefined || chars > displayedChars)
+  if ((turn > displayedTurn && turn <= counters.turn) || (turn === displayedTurn && isMore))
+    emit(draft, { type: 'display-written', turn, ...(chars !== undefined && { chars }) })
 }
 
 /** A timer of an older generation was replaced in the meantime: it says nothing. */
@@ -164,8 +167,10 @@ function endLease(draft: Draft, connection: string, generation: number): void {
 function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: string; generation: number }): void {
   const { callId, generation } = timer
   const call = findCall(draft.state, callId)
-  if (!call) return
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
+  const detached = draft.state.detached.find((one) => one.callId === callId && current(one.deadline))
+  if (kind === 'call' && detached) loseDetached(draft, detached, 'did not end in its time')
+  if (!call) return
   if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
     applyCallEvent(draft, call, 'approval-expiry')
@@ -183,6 +188,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
     graceAfterRestart(draft, call)
     applyCallEvent(draft, call, 'restart')
   }
+  for (const call of draft.state.detached) loseDetached(draft, call, DIED)
   recoverAttempt(draft)
   advance(draft)
 }
@@ -194,12 +200,17 @@ export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
     else ignoreAnswer(draft, { type: 'work-lost', attempt: work.attempt })
   } else {
     const call = findCall(draft.state, work.callId)
+    const detached = findDetached(draft.state, work)
+    if (detached) loseDetached(draft, detached, DIED)
     // Of another attempt: it was answered or started again in the meantime.
     if (call?.state !== 'started' || call.attempt !== work.attempt) return
     applyCallEvent(draft, call, 'restart')
   }
   advance(draft)
 }
+
+/** Nobody waits for it any more, so it is not started again: the model may call it again. */
+const DIED = 'ended with its process'
 
 /** Counted, so that a step that kills its process is not tried for ever. */
 function recoverAttempt(draft: Draft): void {

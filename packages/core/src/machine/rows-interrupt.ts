@@ -2,7 +2,8 @@
 import { applyCallEventToAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Played, InputOf } from './input.ts'
+import type { PlayedReport, InputOf, Played } from './input.ts'
+import type { State } from './state.ts'
 import { countChars } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
@@ -13,9 +14,17 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   advance(draft)
 }
 
+/** What the voice reports later was played after the interrupt. */
+function findPlayed({ turn, lastTurn, displayedTurn, displayedChars }: State, heard: PlayedReport): Played {
+  if (heard.type !== 'reported') return heard
+  const isReported = displayedChars !== null && displayedTurn === (turn ?? lastTurn)?.turn
+  return isReported ? { type: 'chars', chars: displayedChars } : { type: 'all' }
+}
+
 /** A running model call is asked to stop and to say what it had said; everything else ends at once. */
-export function interruptTurn(draft: Draft, reason: string, heard: Played): void {
+export function interruptTurn(draft: Draft, reason: string, said: PlayedReport): void {
   const { state } = draft
+  const heard = findPlayed(state, said)
   const turn = state.turn
   if (state.phase === 'interrupting') {
     emit(draft, { type: 'interrupt-accepted', reason, heard })

@@ -4,6 +4,13 @@ import type { Provenance } from '../messages.ts'
 
 export type Effectful = 'pure' | 'idempotent' | 'once'
 
+/**
+ * What becomes of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
+ * seconds after the next input. `detach`: the next input is answered at once, the tool goes on, and the model is told of its
+ * outcome in a note; only for tools that the server runs.
+ */
+export type InterruptPolicy = 'cancel' | 'finish' | 'detach'
+
 export interface ToolSpec {
   readonly name: string
   readonly effect: Effectful
@@ -14,7 +21,7 @@ export interface ToolSpec {
   /** Of a client tool: after `awayMs` the host runs a call that no client has taken. */
   readonly fallback?: true
   readonly parallel: boolean
-  readonly onInterrupt: 'cancel' | 'finish'
+  readonly onInterrupt: InterruptPolicy
   /** Where its results come from; absent: the agent's own, and trusted. */
   readonly provenance?: Provenance
 }
@@ -154,6 +161,8 @@ export const RULES = {
   recoveries: 3,
   /** Milliseconds that calls of an interrupted turn get once the next input is there. */
   graceMs: 2000,
+  /** Tools of interrupted turns that go on at once; further ones are treated as `finish`. */
+  detached: 16,
   /** Milliseconds that a restart leaves to a client call at least, and how often. */
   restartGraceMs: 10_000,
   restartGraces: 3,

@@ -276,12 +276,16 @@ export interface State {
   readonly index: readonly IndexEntry[]
   readonly turn: Turn | null
   readonly step: OpenStep | null
+  /** Tools of interrupted turns that still run: their calls are settled, and a note will tell their outcome. */
+  readonly detached: readonly Call[]
   readonly attempt: RunningAttempt | null
   readonly retry: Deadline | null
   readonly interrupting: { readonly heard: Played; readonly deadline: Deadline } | null
   readonly lastTurn: FinishedTurn | null
   /** The newest turn whose answer was handed to an app's voice. */
   readonly displayedTurn: number
+  /** UTF-16 units of that answer that the voice has played, as it says; null: it says nothing, and all of it counts. */
+  readonly displayedChars: number | null
   /** Tokens in 1,000 characters, calibrated by what the provider counts. */
   readonly tokensPer1000Chars: number
   /** Summaries of the running turn that were cut short by a restart. */
@@ -317,11 +321,13 @@ export function initialState(session: string): State {
     index: [],
     turn: null,
     step: null,
+    detached: [],
     attempt: null,
     retry: null,
     interrupting: null,
     lastTurn: null,
     displayedTurn: 0,
+    displayedChars: null,
     tokensPer1000Chars: 250,
     summaryRecoveries: 0,
     summaryFailed: false,
@@ -340,6 +346,14 @@ export function findCall({ step }: State, callId: string): Call | undefined {
 export function findCallIndex(calls: readonly Call[], callId: string): number {
   const index = Number(callId.slice(callId.lastIndexOf('_') + 1))
   return calls[index]?.callId === callId ? index : calls.findIndex((call) => call.callId === callId)
+}
+
+/** The tool that went on after an interrupt, where this is its run. */
+export function findDetached(
+  { detached }: State,
+  run: { readonly callId: string; readonly attempt: number },
+): Call | undefined {
+  return detached.find((call) => call.callId === run.callId && call.attempt === run.attempt)
 }
 
 /** The call whose newest request has this id, also after that was granted. */

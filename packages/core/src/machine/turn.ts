@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
 import type { Played } from './input.ts'
-import { applyCallEvent } from './call-event.ts'
+import { applyCallEvent, detachCall, mayDetach } from './call-event.ts'
 import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -24,7 +24,7 @@ export function advance(draft: Draft): void {
 function advanceOnce(draft: Draft): void {
   if (draft.state.phase === 'stopped') return
   scheduleCalls(draft)
-  if (draft.state.step?.orphaned) dropUnwritten(draft)
+  if (draft.state.step?.orphaned) endOrphans(draft)
   closeStep(draft)
   const { state } = draft
   if (state.step) {
@@ -37,9 +37,15 @@ function advanceOnce(draft: Draft): void {
   else if (!state.attempt && !state.retry) nextStep(draft)
 }
 
-/** A call that came back after its turn was interrupted is offered to nobody any more. */
-function dropUnwritten(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
+/**
+ * Calls of an interrupted turn. One that came back is offered to nobody any more. Once an input waits, tools that may go on
+ * without the turn do.
+ */
+function endOrphans(draft: Draft): void {
+  const isAwaited = draft.state.queue.some((item) => item.ready)
+  for (const call of draft.state.step?.calls ?? [])
+    if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
+    else if (isAwaited && mayDetach(draft.state, call)) detachCall(draft, call)
 }
 
 /** A step enters the history when its last call has settled. */
@@ -206,7 +212,8 @@ export function failTurn(draft: Draft, code: ErrorCode, message: string): void {
 /** The characters of a turn's whole text that its listener took in. */
 export function countPlayedChars(state: State, heard: Played, turn: number): number {
   if (heard.type === 'chars') return heard.chars
-  return heard.type === 'all' || state.displayedTurn >= turn ? Number.MAX_SAFE_INTEGER : 0
+  if (heard.type === 'all' || state.displayedTurn > turn) return Number.MAX_SAFE_INTEGER
+  return state.displayedTurn < turn ? 0 : (state.displayedChars ?? Number.MAX_SAFE_INTEGER)
 }
 
 /** Cuts the texts of finished steps to what was heard; returns how much is left for a text that follows them. */

@@ -1,6 +1,6 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { JsonObject } from '../json.ts'
-import type { Played, Input, State } from '../machine/index.ts'
+import type { PlayedReport, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import {
   answerEffect,
@@ -49,7 +49,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, pauseOrStop],
   [1, agentChanged],
   [2, clientTools],
-  [1, (world) => ({ type: 'display-written', turn: world.state.counters.turn - world.random.below(2) })],
+  [2, display],
   [1, wildInput],
 ]
 const TOTAL = CHOICES.reduce((sum, [weight]) => sum + weight, 0)
@@ -113,15 +113,25 @@ function urgent(world: World): Input {
   }
 }
 
-function played(random: Random): Played {
-  return random.pick<Played>([{ type: 'all' }, { type: 'display' }, { type: 'chars', chars: random.below(60) }])
+function display({ random, state }: World): Input {
+  const turn = state.counters.turn - random.below(2)
+  return { type: 'display-written', turn, ...(random.chance(0.5) && { chars: random.below(60) }) }
+}
+
+function played(random: Random): PlayedReport {
+  return random.pick<PlayedReport>([
+    { type: 'all' },
+    { type: 'display' },
+    { type: 'reported' },
+    { type: 'chars', chars: random.below(60) },
+  ])
 }
 
 /** One piece of work dies with its process; sometimes one that is long over. */
 function lostWork(world: World): Input {
   const { random, state } = world
   const late = random.chance(0.1) ? 1 : 0
-  const running = openCalls(state).filter((open) => open.state === 'started')
+  const running = [...openCalls(state), ...state.detached].filter((open) => open.state === 'started')
   if (running.length === 0 || random.chance(0.3))
     return { type: 'work-lost', work: { type: 'model', attempt: state.counters.attempt - late } }
   const { callId, attempt } = random.pick(running)

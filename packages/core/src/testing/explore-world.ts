@@ -262,6 +262,8 @@ export function exploredSpec(random: Random): Spec {
       { ...server, name: 'put', effect: 'idempotent', onInterrupt: 'finish' },
       { ...server, name: 'pay', effect: 'once', onInterrupt: 'finish' },
       { ...server, name: 'send', effect: 'once' },
+      { ...server, name: 'book', effect: 'once', onInterrupt: 'detach' },
+      { ...server, name: 'dig', effect: 'pure', onInterrupt: 'detach' },
       { ...server, name: 'alone', effect: 'pure', parallel: false },
       { ...client, name: 'look', effect: 'pure' },
       { ...client, name: 'spawn', effect: 'once', awayMs: random.pick([0, 3000]), fallback: true },

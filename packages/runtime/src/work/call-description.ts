@@ -1,20 +1,28 @@
 // What people are shown of a call: made by the tool from its validated input, bounded, and never in the way of the call.
-import type { CallDescription, Logger, Tool } from '@baton/core'
+import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
 
 const TITLE_CHARS = 200
 const PLACES_MAX = 32
 const PATH_CHARS = 1024
 const DIFF_CHARS = 65_536
+const SAY_CHARS = 500
 
 export interface CallAbout extends CallDescription {
   readonly kind?: NonNullable<Tool['kind']>
+  readonly waiting?: WaitingWords
 }
 
 /** Undefined where the tool says nothing of itself. Never throws. */
 export function describeCall(tool: Tool, input: unknown, log: Logger): CallAbout | undefined {
   const { kind, title } = tool
-  const about = { ...(title !== undefined && { title }), ...describe(tool, input, log), ...(kind && { kind }) }
+  const waiting = describeWaiting(tool, input, log)
+  const about = {
+    ...(title !== undefined && { title }),
+    ...describe(tool, input, log),
+    ...(kind && { kind }),
+    ...(waiting && { waiting }),
+  }
   return Object.keys(about).length === 0 ? undefined : about
 }
 
@@ -25,6 +33,18 @@ function describe(tool: Tool, input: unknown, log: Logger): CallDescription {
   } catch (cause) {
     log.warn('a call could not be described', { tool: tool.name, cause: describeThrown(cause) })
     return {}
+  }
+}
+
+function describeWaiting({ name, waiting }: Tool, input: unknown, log: Logger): WaitingWords | undefined {
+  if (!waiting) return undefined
+  const { afterMs, say } = waiting
+  try {
+    const words = String(typeof say === 'function' ? say(input) : say).trim()
+    return words === '' ? undefined : { afterMs, say: words.slice(0, SAY_CHARS) }
+  } catch (cause) {
+    log.warn('a tool could not say what it waits for', { tool: name, cause: describeThrown(cause) })
+    return undefined
   }
 }
 
