@@ -26,7 +26,7 @@ export * from './agent/text-values.ts'
 export { listParts, listTypes, findProperty } from './agent/schema-parts.ts'
 export * from './agent/store.ts'
 export type { Refusal } from './machine/refusal.ts'
-export type { Delivery, Played } from './machine/input.ts'
+export type { Delivery, Heard, Played } from './machine/input.ts'
 export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
 export {
   decodeCursor,

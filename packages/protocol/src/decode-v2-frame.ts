@@ -35,6 +35,7 @@ export const REQUEST_TYPES: Readonly<Record<RequestType, true>> = {
   'input.withdraw': true,
   'input.rewind': true,
   'turn.interrupt': true,
+  'speech.played': true,
   'approval.decide': true,
   'question.answer': true,
   'device.attach': true,

@@ -45,7 +45,12 @@ const DEVICE: Fields = {
 
 const CONTENT: JsonObject = { anyOf: [TEXT, listOf(refer('part'))] }
 const PLAYED: JsonObject = {
-  anyOf: [object({ type: oneOf('all', 'display') }), object({ type: oneOf('chars'), chars: COUNT, 'message?': TEXT })],
+  anyOf: [
+    object({ type: oneOf('all', 'none', 'reported', 'display') }),
+    object({ type: oneOf('chars'), chars: COUNT, 'message?': TEXT }),
+    object({ type: oneOf('words'), words: COUNT, 'message?': TEXT }),
+    object({ type: oneOf('sentence'), index: COUNT, 'words?': COUNT, 'message?': TEXT }),
+  ],
 }
 const OF_SENTENCES: Fields = { message: TEXT, step: COUNT, index: COUNT, next: refer('cursor') }
 const DELIVERY = oneOf('queue', 'steer', 'interrupt')
@@ -102,6 +107,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'interrupt?': { const: true },
   },
   'turn.interrupt': { 'reason?': TEXT, 'heard?': PLAYED, 'queue?': oneOf('keep', 'withdraw') },
+  'speech.played': { message: TEXT, chars: COUNT },
   'approval.decide': {
     approvalId: TEXT,
     decision: oneOf('approve', 'deny', 'edit'),

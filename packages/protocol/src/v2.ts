@@ -6,20 +6,23 @@ import type {
   Decision,
   Delivery,
   EventCursor,
+  Heard,
   JsonObject,
   JsonValue,
   LeaseClientInit,
   MessageId,
   ModelSettings,
-  Played,
   QuestionAnswer,
   SessionAction,
   SessionChange,
   SessionDetails,
   SessionEvent,
   SessionInfo,
+  SpeechPlace,
   UserInput,
 } from '@baton/core'
+
+export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core'
 
 /** What a connection of this version offers as its WebSocket subprotocol; a connection that offers none speaks version 1. */
 export const SUBPROTOCOL = 'baton.v2'
@@ -60,47 +63,8 @@ export interface Cursor2 extends EventCursor {
   readonly speech?: SpeechPlace
 }
 
-/** The server's own note; an app need not understand it. */
-export interface SpeechPlace {
-  /** Texts of records before this position are not spoken: their turns had ended when the session was opened. */
-  readonly silentTo?: number
-  /** The answer that is being spoken. */
-  readonly answer?: SpokenAnswer
-}
-
-/** Offsets are UTF-16 units. */
-export interface SpokenAnswer {
-  readonly message: MessageId
-  readonly step: number
-  /** Where the step's text begins in the answer's text. */
-  readonly base: number
-  /** The index of the next sentence. */
-  readonly index: number
-  /** The index of the step's first sentence. */
-  readonly first: number
-  /** Where the next sentence begins in the step's text. */
-  readonly from: number
-  /** How far the step's text was split; behind it stands `rest`. */
-  readonly at: number
-  /** The text behind `at`: an unfinished sentence, which the log may not have yet. */
-  readonly rest: string
-  /** The marks that opened the code block around `rest`, or `{` in an answer that is a JSON object; else absent. */
-  readonly fence?: string
-  /** `rest` does not begin at the beginning of a line. */
-  readonly inLine?: true
-}
-
 /** With `from: 'now'` no past events come; `messages` gives the past as messages. A cursor continues after its event. */
 export type OpenFrom = Cursor2 | 'start' | 'turn' | 'now'
-
-/** How much of the answer the user heard or saw. */
-export type Heard =
-  | Played
-  /**
-   * The first `chars` UTF-16 units of the answer `message`, such as up to the `end` of a sentence. If a newer answer has begun, nothing
-   * of the newer one was heard.
-   */
-  | { readonly type: 'chars'; readonly chars: number; readonly message: MessageId }
 
 /** Each request by its type: `given` are its fields beside `id` and `type`, `answer` those of its `ok`. */
 export interface Requests {
@@ -176,7 +140,7 @@ export interface Requests {
       readonly delivery?: Delivery
       /** JSON Schema that the answer fits, in place of the agent's. */
       readonly output?: JsonObject
-      /** Of `delivery: 'interrupt'`: how much of the answer was taken in; `all` by default. */
+      /** Of `delivery: 'interrupt'`: how much of the answer was taken in; `reported` by default. */
       readonly heard?: Heard
       /** Whether the person can be asked while it is answered; true by default. */
       readonly asks?: boolean
@@ -225,6 +189,14 @@ export interface Requests {
   }
   readonly 'turn.interrupt': {
     readonly given: { readonly reason?: string; readonly heard?: Heard; readonly queue?: 'keep' | 'withdraw' }
+    readonly answer: object
+  }
+  /**
+   * A voice has played so many UTF-16 units of the answer `message`, such as up to the `end` of a sentence; 0: it begins with the
+   * answer. If an interrupt does not say what was heard, this counts. The newest one says it all: it need not be repeated.
+   */
+  readonly 'speech.played': {
+    readonly given: { readonly message: MessageId; readonly chars: number }
     readonly answer: object
   }
   readonly 'approval.decide': { readonly given: Decision; readonly answer: object }

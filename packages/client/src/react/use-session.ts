@@ -85,6 +85,7 @@ function createMethods(client: () => SessionClient): SessionMethods {
     edit: (...given) => client().edit(...given),
     regenerate: (...given) => client().regenerate(...given),
     interrupt: (...given) => client().interrupt(...given),
+    played: (...given) => client().played(...given),
     decide: (...given) => client().decide(...given),
     answer: (...given) => client().answer(...given),
     describe: (...given) => client().describe(...given),

@@ -111,7 +111,7 @@ export interface SendOptions {
   readonly delivery?: Delivery
   /** A JSON Schema that the answer must fit, in place of the agent's. */
   readonly output?: JsonObject
-  /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen. */
+  /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen; as for `interrupt` by default. */
   readonly heard?: Heard
 }
 
@@ -177,8 +177,13 @@ export interface SessionClient<A extends Agent = Agent> {
   edit(message: MessageId, content: UserInput): SentInput
   /** Asks once more for an answer, the newest one by default. @throws ClientError as `send`, `unknown_input` */
   regenerate(message?: MessageId): SentInput
-  /** Ends the running turn. `heard`: how much of the answer the user has heard or seen; all by default. */
+  /**
+   * Ends the running turn. `heard`: how much of the answer the user has heard or seen; by default what `played` reported, and all where
+   * nothing was reported.
+   */
   interrupt(options?: Requests['turn.interrupt']['given']): Promise<void>
+  /** Reports how far a voice has played an answer: `end` of a sentence, or 0 when it begins. The newest report says it all. */
+  played(place: Requests['speech.played']['given']): Promise<void>
   decide(decision: Decision): Promise<void>
   answer(answer: QuestionAnswer): Promise<void>
   describe(patch: { readonly title?: string | null; readonly meta?: JsonObject }): Promise<void>

@@ -45,13 +45,14 @@ export function createCommands(session: FollowedSession): SessionClient {
       const running = view.answer()?.id
       return order('turn.interrupt', given, () => view.answer()?.id !== running || !!view.answer()?.stop)
     },
+    played: (given) => order('speech.played', given),
     decide: (decision) =>
       order('approval.decide', decision, () =>
-        view.state.approvals.every(({ approvalId }) => approvalId !== decision.approvalId),
+        view.state.approvals.every((open) => open.approvalId !== decision.approvalId),
       ),
     answer: (answer) =>
       order('question.answer', answer, () =>
-        view.state.questions.every(({ questionId }) => questionId !== answer.questionId),
+        view.state.questions.every((open) => open.questionId !== answer.questionId),
       ),
     describe: (patch) => order('session.describe', patch),
     configure: (patch) => order('session.configure', patch),
@@ -79,9 +80,9 @@ async function readOlder(session: FollowedSession, limit: number): Promise<boole
 /** What the answer answers; of a user's message, the message itself. */
 function findQuestion({ view }: FollowedSession, message: MessageId): MessageId {
   const messages = view.messages()
-  const named = messages.find(({ id }) => id === message)
+  const named = messages.find((one) => one.id === message)
   if (named?.role !== 'assistant') return message
-  return messages.findLast(({ role, exchange }) => role === 'user' && exchange === named.exchange)?.id ?? message
+  return messages.findLast((one) => one.role === 'user' && one.exchange === named.exchange)?.id ?? message
 }
 
 function findNewestAnswer({ view }: FollowedSession): MessageId {

@@ -1,7 +1,7 @@
 // What an app says over a connection of its own, as fronts hand it on.
 import type { JsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Delivery, Outcome, Played } from '../machine/input.ts'
+import type { Delivery, Outcome, Heard } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { ModelSettings } from './model.ts'
 
@@ -26,7 +26,7 @@ export interface SayOptions {
   /** JSON Schema that the answer fits. */
   readonly output?: JsonObject
   /** Of `delivery: 'interrupt'`. */
-  readonly heard?: Played
+  readonly heard?: Heard
   readonly asks?: boolean
 }
 
@@ -40,12 +40,12 @@ export interface ClientConnection {
   detach(): Promise<Accepted | Refused>
   /** As `session.send`, without a turn of its own: whoever has a connection reads the session's events. */
   say(inputId: string, parts: readonly ContentPart[], options?: SayOptions): Promise<Accepted | Refused>
-  interrupt(reason: string, heard: Played): Promise<Accepted | Refused>
+  interrupt(reason: string, heard: Heard): Promise<Accepted | Refused>
   /** The result of a call that it was asked for. */
   result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   /** The offer with this number was written to it, or could not be. */
   reached(callId: string, offer: number): Promise<Accepted | Refused>
   missed(callId: string, offer: number): Promise<Accepted | Refused>
-  /** The answer of this turn is about to be displayed. */
-  display(turn: number): Promise<Accepted | Refused>
+  /** The answer of this turn is about to be displayed; with `chars`, a voice has played so many UTF-16 units of its text. */
+  display(turn: number, chars?: number): Promise<Accepted | Refused>
 }

@@ -3,7 +3,7 @@
 // the session is for the machine to say.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import type { Played } from '../machine/input.ts'
+import type { Heard } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
 import type { ModelSettings, ToolChoice } from './model.ts'
@@ -48,10 +48,21 @@ const readTraceparent: Read<string> = (reader, value) => {
   return TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01')
 }
 
-export const readHeard: Read<Played> = readVariant('type', {
+const HEARD_OF = { message: { optional: readName } }
+
+export const readHeard: Read<Heard> = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
-  chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
+  none: readFields('heard', { type: readOneOf('none') }),
+  reported: readFields('heard', { type: readOneOf('reported') }),
   display: readFields('heard', { type: readOneOf('display') }),
+  chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0), ...HEARD_OF }),
+  words: readFields('heard', { type: readOneOf('words'), words: readInteger(0), ...HEARD_OF }),
+  sentence: readFields('heard', {
+    type: readOneOf('sentence'),
+    index: readInteger(0),
+    words: { optional: readInteger(0) },
+    ...HEARD_OF,
+  }),
 })
 
 /** Texts at which an answer ends, and their UTF-16 units; OpenAI and Gemini take 4 and 5. */
@@ -266,6 +277,7 @@ const readSendOptions: Read<DecodedSendOptions> = readFields(
     output: { optional: readOutputSchema },
     inputId: { optional: readName },
     delivery: { optional: readDelivery },
+    heard: { optional: readHeard },
     asks: { optional: readBoolean },
     signal: { optional: readSignal },
     traceparent: { optional: readTraceparent },

@@ -128,7 +128,11 @@ const readReport: Read<ClientReport> = readInputs({
     callId: readName,
     offer: readInteger(0),
   }),
-  'display-written': readFields('a display-written', { type: readOneOf('display-written'), turn: readInteger(0) }),
+  'display-written': readFields('a display-written', {
+    type: readOneOf('display-written'),
+    turn: readInteger(0),
+    chars: { optional: readInteger(0) },
+  }),
 })
 
 /**

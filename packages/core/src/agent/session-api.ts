@@ -12,6 +12,7 @@ import type { ClientConnection, ConnectionInit } from './client-connection.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
+import type { Heard } from '../machine/input.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type {
@@ -58,6 +59,8 @@ export interface SendOptions {
   /** The same id again is answered as before and does nothing. */
   readonly inputId?: string
   readonly delivery?: Delivery
+  /** Of `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
+  readonly heard?: Heard
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
   /**
@@ -114,7 +117,8 @@ export interface Session<A extends Agent = Agent> {
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
-   * The user interrupts; `heard` says how much of the answer was taken in (`all` by default). `queue: 'withdraw'` takes back
+   * The user interrupts; `heard` says how much of the answer was taken in: by default what a
+   * voice has reported, and all where none has. `queue: 'withdraw'` takes back
    * what waits, in the same commit.
    */
   interrupt(options?: InterruptOptions): Promise<void>

@@ -1,14 +1,15 @@
 // How a program steers a session: interrupts, goes back, configures.
 import type { MessageId } from '../events/session-event.ts'
 import type { JsonValue } from '../json.ts'
-import type { Delivery, Played } from '../machine/input.ts'
+import type { Delivery, Heard } from '../machine/input.ts'
 import type { Accepted } from '../machine/refusal.ts'
 import type { ModelSettings } from './model.ts'
 import type { UserInput } from './session-api.ts'
 
 export interface InterruptOptions {
   readonly reason?: string
-  readonly heard?: Played
+  /** How much of the newest answer the user took in; `reported` by default. */
+  readonly heard?: Heard
   /** What becomes of inputs that wait: `keep` by default. */
   readonly queue?: 'keep' | 'withdraw'
 }
@@ -52,8 +53,8 @@ export interface UrgentEvent extends Reported {
   readonly message?: string
   /** `steer` by default: the running turn's next step reads it. `interrupt` ends the turn. */
   readonly delivery?: Delivery
-  /** Of `interrupt`: how much of the answer was taken in; `all` by default. */
-  readonly heard?: Played
+  /** Of `interrupt`: how much of the answer was taken in; `reported` by default. */
+  readonly heard?: Heard
 }
 
 /** `stop` ends the turn and refuses what comes until `start`; `pause` keeps the turn for `continue`. */

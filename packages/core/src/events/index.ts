@@ -1,6 +1,7 @@
 // Session events: what fronts and programs see of a session.
 export * from './session-event.ts'
 export { SESSION_EVENT_SCHEMA } from './event-schema.ts'
+export type { SpeechPlace, SpokenAnswer } from './speech-place.ts'
 export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } from './conversation.ts'
 export { readCallResult } from './call-views.ts'
 export { Conversation } from './conversation.ts'

@@ -6,7 +6,7 @@ import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
 import { checkAnswer, checkApproval, checkQuestion } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
-import type { Input, InputOf } from './input.ts'
+import type { Heard, Input, InputOf } from './input.ts'
 import { findLargeMedia } from './media.ts'
 import type { Refusal } from './refusal.ts'
 import { urgentChars } from './rows-input.ts'
@@ -35,12 +35,8 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
-  if (
-    'heard' in input &&
-    input.heard?.type === 'chars' &&
-    !(input.heard.chars >= 0 && Number.isFinite(input.heard.chars))
-  )
-    return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${input.heard.chars}` }
+  const unread = 'heard' in input && input.heard ? checkHeard(input.heard) : undefined
+  if (unread) return unread
   switch (input.type) {
     case 'user-input':
       return checkParts(spec, state, input.parts, input.output)
@@ -174,4 +170,12 @@ function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | und
   // A claim that is made again by who has it is answered as before.
   if (call && current && (callOutcome(call, 'claim') === 'claim' || call.state === 'claimed')) return undefined
   return { code: 'illegal_input', message: `${input.callId}: the offer ${input.offer} is not open for this client` }
+}
+
+/** Words and sentences are counted in the text, which the state does not hold. */
+function checkHeard(heard: Heard): Refusal | undefined {
+  if (heard.type === 'words' || heard.type === 'sentence')
+    return { code: 'invalid_event', message: `heard of type "${heard.type}" must be counted in characters` }
+  if (heard.type !== 'chars' || (heard.chars >= 0 && Number.isFinite(heard.chars))) return undefined
+  return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${heard.chars}` }
 }

@@ -14,8 +14,25 @@ export type Played =
   /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
   | { readonly type: 'display' }
 
-/** `reported`: what a voice has reported of the answer so far; all where none has. */
-export type PlayedReport = Played | { readonly type: 'reported' }
+/** What people and programs say of it. */
+export type Heard =
+  | Played
+  | { readonly type: 'none' }
+  /** What a voice has reported of the newest answer so far; all where none has. */
+  | { readonly type: 'reported' }
+  | HeardPlace
+
+/**
+ * A place in the answer `message`, or in the newest one. If a newer answer than `message` has begun, nothing of the newer one was
+ * heard. The session counts the characters, and hands on `chars` alone.
+ */
+export type HeardPlace =
+  /** UTF-16 units of the answer's text, such as up to the `end` of a sentence. */
+  | { readonly type: 'chars'; readonly chars: number; readonly message?: string }
+  /** The first words of what a voice says of the answer, as `Intl.Segmenter` counts words. */
+  | { readonly type: 'words'; readonly words: number; readonly message?: string }
+  /** Up to the end of this sentence (counted from 0), or of its first words. */
+  | { readonly type: 'sentence'; readonly index: number; readonly words?: number; readonly message?: string }
 
 export interface Failure {
   readonly code: ErrorCode
@@ -76,7 +93,7 @@ export type UserCommand =
       readonly settings?: ModelSettings
       /** JSON Schema that the answer fits, in place of the agent's. Inputs that differ in it are not answered together. */
       readonly output?: JsonObject
-      readonly heard?: PlayedReport
+      readonly heard?: Heard
       readonly asks?: boolean
       /** W3C trace context of whoever sends it: the parent of its turn's spans. */
       readonly traceparent?: string
@@ -97,10 +114,10 @@ export type UserCommand =
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery
-      readonly heard?: PlayedReport
+      readonly heard?: Heard
       readonly asks?: boolean
     }
-  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: PlayedReport }
+  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
   | {
       readonly type: 'rewind'
       readonly inputId: string

@@ -1,6 +1,6 @@
 // Rows for what people and programs say: it is accepted into the one queue, in one order.
 import type { InputBody } from './fact.ts'
-import type { Delivery, PlayedReport, InputOf } from './input.ts'
+import type { Delivery, Heard, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
@@ -60,7 +60,7 @@ export function urgentChars(input: InputOf<'urgent-event'>): number {
   return name.length + label.length + JSON.stringify(detail).length + message.length
 }
 
-function deliver(draft: Draft, delivery: Delivery, heard: PlayedReport | undefined): void {
+function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
   // Without a turn its voice may still speak: then the sender says how much of it was heard.
   if (delivery === 'interrupt' && (draft.state.turn || heard))
     interruptTurn(draft, 'input', heard ?? { type: 'reported' })

@@ -2,7 +2,7 @@
 import { applyCallEventToAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { PlayedReport, InputOf, Played } from './input.ts'
+import type { Heard, InputOf, Played } from './input.ts'
 import type { State } from './state.ts'
 import { countChars } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
@@ -15,14 +15,16 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
 }
 
 /** What the voice reports later was played after the interrupt. */
-function findPlayed({ turn, lastTurn, displayedTurn, displayedChars }: State, heard: PlayedReport): Played {
-  if (heard.type !== 'reported') return heard
+function findPlayed({ turn, lastTurn, displayedTurn, displayedChars }: State, heard: Heard): Played {
+  if (heard.type === 'none') return { type: 'chars', chars: 0 }
+  if (heard.type === 'chars') return { type: 'chars', chars: heard.chars }
+  if (heard.type === 'all' || heard.type === 'display') return heard
   const isReported = displayedChars !== null && displayedTurn === (turn ?? lastTurn)?.turn
   return isReported ? { type: 'chars', chars: displayedChars } : { type: 'all' }
 }
 
 /** A running model call is asked to stop and to say what it had said; everything else ends at once. */
-export function interruptTurn(draft: Draft, reason: string, said: PlayedReport): void {
+export function interruptTurn(draft: Draft, reason: string, said: Heard): void {
   const { state } = draft
   const heard = findPlayed(state, said)
   const turn = state.turn

@@ -1,6 +1,6 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { JsonObject } from '../json.ts'
-import type { PlayedReport, Input, State } from '../machine/index.ts'
+import type { Heard, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import {
   answerEffect,
@@ -118,8 +118,8 @@ function display({ random, state }: World): Input {
   return { type: 'display-written', turn, ...(random.chance(0.5) && { chars: random.below(60) }) }
 }
 
-function played(random: Random): PlayedReport {
-  return random.pick<PlayedReport>([
+function played(random: Random): Heard {
+  return random.pick<Heard>([
     { type: 'all' },
     { type: 'display' },
     { type: 'reported' },

@@ -24,7 +24,7 @@ async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
   const { turn, index } = engine.state()
   // The model has read it: its turn ends, and no other one.
   const isRunning = index.some(({ exchange, inputs }) => exchange === turn?.exchange && inputs?.includes(inputId))
-  if (isRunning) await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard: { type: 'all' } })
+  if (isRunning) await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard: { type: 'reported' } })
 }
 
 function ignore(): void {}

@@ -15,6 +15,6 @@ export function openConnection(submit: Submit, principal: Principal, init: Conne
     result: (callId, outcome) => submit({ type: 'tool-result', callId, connection, outcome }),
     reached: (callId, offer) => submit({ type: 'call-reached', callId, offer }),
     missed: (callId, offer) => submit({ type: 'offer-failed', callId, offer }),
-    display: (turn) => submit({ type: 'display-written', turn }),
+    display: (turn, chars) => submit({ type: 'display-written', turn, ...(chars !== undefined && { chars }) }),
   }
 }

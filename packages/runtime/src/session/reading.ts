@@ -13,7 +13,7 @@ import { listApprovals } from './approvals.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
 import { EventReader } from './event-reader.ts'
 
-type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
+export type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
 
 /** What a projection of this session knows of its agent. */
 export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {

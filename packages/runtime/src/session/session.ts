@@ -11,6 +11,7 @@ import type {
   EventsOptions,
   EventStream,
   FrameStream,
+  Heard,
   LeaseClient,
   LeaseClientInit,
   MessagesPage,
@@ -55,8 +56,9 @@ import {
   decodeTurnOptions,
   decodeUrgent,
   decodeUserInput,
+  isBatonError,
 } from '@baton/core'
-import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
+import type { ClientReport, Input, InputOf, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
@@ -70,6 +72,7 @@ import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
+import { countHeard, isPlace } from '../speech/count-heard.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
@@ -136,7 +139,9 @@ class SessionHandle implements Session {
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
-      this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
+      this.#storing || parts.value.some(isMedia) || isPlace(said.heard)
+        ? this.#submitInOrder(said).then(toBatch)
+        : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
     const output = wish ? createOutputReader(wish.schema, engine.world.validator) : engine.world.output
     const turn = followTurn({ inputId, reading: { events, output }, accepted })
@@ -223,12 +228,13 @@ class SessionHandle implements Session {
 
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
     const given = demand(decodeInterruptOptions(options))
-    const { reason = 'interrupt', heard = { type: 'all' }, queue = 'keep' } = given
+    const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep' } = given
     const { engine } = this.#init
     const waiting = queue === 'withdraw' ? engine.state().queue : []
     const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
     if (this.#closed) throw createClosedError()
-    const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard }])
+    const counted = isPlace(heard) ? await countHeard(engine, heard) : heard
+    const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard: counted }])
     insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
@@ -334,9 +340,20 @@ class SessionHandle implements Session {
     this.#init.onClose()
   }
 
+  async #count(input: SpokenInput, said: Heard): Promise<Accepted | Refused> {
+    try {
+      const heard = await countHeard(this.#init.engine, said)
+      return await this.#submit({ ...input, heard })
+    } catch (cause) {
+      if (isBatonError(cause)) return { type: 'refused', code: cause.code, message: cause.message }
+      throw cause
+    }
+  }
+
   #submit(input: Input): Promise<Accepted | Refused> {
     if (this.#closed) return Promise.resolve(CLOSED)
     const { engine } = this.#init
+    if ('heard' in input && input.heard && isPlace(input.heard)) return this.#count(input, input.heard)
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 
@@ -369,6 +386,8 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
     },
   })
 }
+
+type SpokenInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'>
 
 function ignore(): void {}
 

@@ -4,7 +4,7 @@ import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@
 import { readText, shortHash } from '@baton/core'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
-import { extractSpeech } from './speech-text.ts'
+import { extractSpeech } from '@baton/runtime'
 
 /** What the connection has to do, in this order. */
 export type V1Output =

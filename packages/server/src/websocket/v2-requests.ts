@@ -1,5 +1,5 @@
 // What each request of version 2 does. The session decodes what it is handed, and its refusal names the field that is wrong.
-import type { Accepted, JsonObject, Refused, SayOptions, Session } from '@baton/core'
+import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
 import { BatonError, checkFields, decodeUserInput, parseJson } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
@@ -7,7 +7,6 @@ import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
-import { readHeard } from './v2-heard.ts'
 import type { V2Device } from './v2-device.ts'
 import { leaveFollowed, takeDevice } from './v2-follow.ts'
 import type { Followed, V2State } from './v2-state.ts'
@@ -71,9 +70,9 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     const { session } = await beginTurn(state)
     return accept(await session.hear({ ...entry, inputId: input }))
   },
-  'input.notify': async (state, { input, heard, ...event }) => {
+  'input.notify': async (state, { input, ...event }) => {
     const { session } = await beginTurn(state)
-    return accept(await session.notify({ ...event, ...readHeard(session, heard), inputId: input }))
+    return accept(await session.notify({ ...event, inputId: input }))
   },
   'input.withdraw': async (state, { input }) => accept(await demandSession(state).session.withdraw(input)),
   'input.rewind': async (state, { input, ...at }) => {
@@ -81,11 +80,11 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     const { turn } = await session.rewind({ ...at, inputId: input })
     return turn === undefined ? {} : { turn }
   },
-  'turn.interrupt': async (state, { heard, ...given }) => {
-    const { session } = demandSession(state)
-    await session.interrupt({ ...given, ...readHeard(session, heard) })
+  'turn.interrupt': async (state, given) => {
+    await demandSession(state).session.interrupt(given)
     return {}
   },
+  'speech.played': notePlayed,
   'approval.decide': async (state, decision) => accept(await demandSession(state).session.decide(decision)),
   'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given)),
   'device.attach': async (state, device) => {
@@ -130,6 +129,19 @@ function demandDevice({ device }: Followed): V2Device {
   })
 }
 
+/** @throws BatonError `invalid_event` for a message that is no answer of the session, and for what is no count */
+async function notePlayed(state: V2State, { message, chars }: Given<'speech.played'>): Promise<object> {
+  const { session } = demandSession(state)
+  const turn = Number(/^t([1-9]\d{0,15})$/.exec(String(message))?.[1])
+  if (!(turn <= (session.lastTurn()?.turn ?? 0)))
+    throw new BatonError({
+      code: 'invalid_event',
+      message: `message names no answer of this session: "${String(message).slice(0, 100)}"`,
+      hint: 'Send the `message` of the sentence that was played.',
+    })
+  return insist(await session.connect({ connection: state.init.connection }).display(turn, chars))
+}
+
 /** @throws BatonError `server_draining`, `quota_exceeded` */
 async function beginTurn(state: V2State): Promise<Followed> {
   const followed = demandSession(state)
@@ -148,10 +160,9 @@ async function beginTurn(state: V2State): Promise<Followed> {
 }
 
 async function sendInput(state: V2State, given: Given<'input.send'>): Promise<object> {
-  const { input, content, asks = true, heard, ...others } = given
+  const { input, content, asks = true, ...options } = given
   checkChoice(state, given)
   const { session } = await beginTurn(state)
-  const options: SayOptions = { ...others, ...readHeard(session, heard) }
   const parts = decodeUserInput(content)
   if (!parts.ok) throw new BatonError(parts.refusal)
   const speaker = session.connect({ connection: state.init.connection, asks, reportsPlayback: true })

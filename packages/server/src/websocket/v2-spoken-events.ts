@@ -3,8 +3,7 @@ import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } f
 import { BatonError } from '@baton/core'
 import type { Cursor2, OpenFrom, Requests, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
-import { WHOLE_LINE_CHARS } from './sentences.ts'
-import { Speech } from './v2-speech.ts'
+import { Speech, WHOLE_LINE_CHARS } from '@baton/runtime'
 import type { ToldEvent, V2Writer } from './v2-state.ts'
 
 export interface Spoken {

@@ -119,6 +119,7 @@ export const OF_SESSION: ReadonlySet<RequestType> = new Set<RequestType>([
   'input.withdraw',
   'input.rewind',
   'turn.interrupt',
+  'speech.played',
   'approval.decide',
   'question.answer',
   'device.attach',

@@ -1,13 +1,26 @@
 // Makes sentences from a session's events. Its whole state stands in the cursors that it hands out, so that any server can go on
 // exactly there: while the model writes, the text of an unfinished sentence is nowhere else.
-import type { SessionEvent, SessionEventOf } from '@baton/core'
-import type { SentenceFrame, SentencesDroppedFrame, SpeechPlace, SpokenAnswer } from '@baton/protocol'
+import type { MessageId, SessionEvent, SessionEventOf, SpeechPlace, SpokenAnswer } from '@baton/core'
 import { takeUnit } from './sentences.ts'
 
-type Frame = SentenceFrame | SentencesDroppedFrame
+interface OfAnswer {
+  readonly message: MessageId
+  readonly step: number
+  /** Counts the sentences of the answer, from 0. */
+  readonly index: number
+}
+
+/** What a voice says next. `start` and `end`: the part of the answer's text that it covers. */
+export interface Sentence extends OfAnswer {
+  readonly type: 'sentence'
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
 /** A frame to write before the event, and the place behind the frame. */
 export interface Said {
-  readonly frame: { readonly [Type in Frame['type']]: Omit<Extract<Frame, { type: Type }>, 'next'> }[Frame['type']]
+  readonly frame: Sentence | (OfAnswer & { readonly type: 'sentences.dropped' })
   readonly place: SpeechPlace
 }
 
@@ -30,6 +43,11 @@ export class Speech {
     if (this.#silentTo !== undefined && event.cursor.pos > this.#silentTo) this.#silentTo = undefined
     const said = this.#takeEvent(event)
     return this.#silentTo === undefined ? said : []
+  }
+
+  /** What is left to say if nothing more comes. */
+  takeRest(): readonly Said[] {
+    return this.#answer ? this.#say(this.#answer, true) : []
   }
 
   #takeEvent(event: SessionEvent): readonly Said[] {
