@@ -42,6 +42,11 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this
   }
 
+  /** The past was told, and so was what is being written, as far as it is. */
+  get isCaughtUp(): boolean {
+    return this.#ended || (this.#isLive && !this.#frames.hasWaiting)
+  }
+
   async nextBatch(): Promise<EventBatch | undefined> {
     for (;;) {
       const events: SessionEvent[] = []

@@ -87,6 +87,11 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to a reader that left
   }
 
+  /** Whether live frames wait for it. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** All frames that are there, at least one; undefined at the end. */
   async nextBatch(): Promise<readonly Frame[] | undefined> {
     while (this.#past) {

@@ -50,14 +50,7 @@ async function readAnswer(engine: ReadEngine): Promise<Answer> {
   }
   const reader = openEvents(engine, { from: 'turn', tellsLive: true })
   try {
-    for (let isPast = true; isPast;) {
-      const batch = await reader.nextBatch()
-      for (const event of batch?.events ?? []) {
-        isPast &&= event.type !== 'live'
-        take(event)
-      }
-      if (!batch) break
-    }
+    while (!reader.isCaughtUp) for (const event of (await reader.nextBatch())?.events ?? []) take(event)
   } finally {
     reader.leave()
   }

@@ -1,6 +1,6 @@
 // Interrupts in every phase of a session, with every way to say how much of the answer was taken in.
-import type { Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { Heard, Tool } from '@baton/core'
 import type { Played } from '@baton/core/machine'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
@@ -33,6 +33,7 @@ async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Int
 
 const SPEAKS: ScriptedStep = { pieces: ['One ', 'two ', 'three'], pieceMs: 100 }
 const AFTER: ScriptedStep = { text: 'after' }
+const MARKED = 'The **first** train leaves at 9.40. It’s [slow](https://a.test), sadly.'
 
 function createSignal() {
   const controller = new AbortController()
@@ -161,6 +162,141 @@ export const INTERRUPT_SITUATIONS: Situations = {
     await session.interrupt({ heard: { type: 'display' } })
     await world.time.until(session.send('next').answer)
     expect(textsTold(world.model, 'assistant')).toEqual(['all of it'])
+  },
+  ...forEachRow<[string, Heard, string]>(
+    'an interrupt after an answer with marks, of which the user heard %s',
+    [
+      ['none', { type: 'none' }, ''],
+      ['three words', { type: 'words', words: 3 }, 'The **first** train'],
+      ['no word', { type: 'words', words: 0 }, ''],
+      ['more words than it has', { type: 'words', words: 99 }, MARKED],
+      ['the first sentence', { type: 'sentence', index: 0 }, 'The **first** train leaves at 9.40.'],
+      ['two words of the second', { type: 'sentence', index: 1, words: 2 }, `${MARKED.slice(0, 35)} It’s [slow`],
+      ['the second sentence of this answer', { type: 'sentence', index: 1, message: 't1' }, MARKED],
+      ['so many characters of this answer', { type: 'chars', chars: 9, message: 't1' }, 'The **fir'],
+    ],
+    async ({ createWorld }, [, heard, text]) => {
+      const world = await createWorld({ steps: [{ text: MARKED }, AFTER] })
+      const session = await world.open()
+      await world.time.until(session.send('go').answer)
+      await session.interrupt({ heard })
+      await world.time.until(session.send('next').answer)
+      expect(textsTold(world.model, 'assistant')).toEqual(text === '' ? [] : [text])
+    },
+  ),
+  'an interrupt by an input counts words while the model writes, over two steps': async ({ createWorld }) => {
+    const world = await createWorld({
+      ...calling(act(() => 'seen')),
+      steps: [{ text: 'Look there: ', ...listCalls('act') }, SPEAKS, AFTER],
+    })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.pass(250)
+    const next = session.send('stop', { delivery: 'interrupt', heard: { type: 'words', words: 3 } })
+    expect(await world.time.until(turn.answer)).toMatchObject({ stop: 'cancelled', text: 'Look there: \n\nOne' })
+    await world.time.until(next.answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['Look there: [call]', 'One'])
+  },
+  'of a newer answer nothing was heard while a voice still says an older one': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'Old words.' }, SPEAKS, AFTER] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    const turn = session.send('more')
+    await world.time.pass(250)
+    await session.interrupt({ heard: { type: 'sentence', index: 0, message: 't1' } })
+    await world.time.until(turn.answer)
+    await world.time.until(session.send('next').answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['Old words.'])
+  },
+  'what was heard of an answer that is not there is refused, and nothing is cut': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'All of it.' }, AFTER] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    const wrong: readonly Heard[] = [
+      { type: 'sentence', index: 4 },
+      { type: 'chars', chars: 2, message: 't9' },
+      { type: 'words', words: 1, message: 'x' },
+    ]
+    for (const heard of wrong) {
+      const refused = { code: 'invalid_event' }
+      await expect(session.interrupt({ heard })).rejects.toMatchObject(refused)
+      await expect(session.notify({ name: 'x', delivery: 'interrupt', heard })).rejects.toMatchObject(refused)
+      await expect(session.send('x', { delivery: 'interrupt', heard }).answer).rejects.toMatchObject(refused)
+    }
+    await world.time.until(session.send('next').answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['All of it.'])
+  },
+  ...forEachRow<[string, readonly (number | undefined)[], readonly string[]]>(
+    'an interrupt of a program while a voice has %s',
+    [
+      ['played a part', [0, 4], ['One ']],
+      ['only begun', [0], []],
+      ['played more, and a late report says less', [8, 4], ['One two ']],
+      ['reported nothing', [], ['One two ']],
+      ['got all of it without a report of its own', [4, undefined], ['One two ']],
+    ],
+    async ({ createWorld }, [, reports, told]) => {
+      const world = await createWorld({ steps: [SPEAKS, AFTER] })
+      const session = await world.open()
+      const voice = session.connect({ connection: 'voice' })
+      const turn = session.send('go')
+      await world.time.pass(250)
+      for (const chars of reports) expect((await voice.display(1, chars)).type).toBe('accepted')
+      await session.interrupt()
+      await world.time.until(turn.answer)
+      await world.time.until(session.send('next').answer)
+      expect(textsTold(world.model, 'assistant')).toEqual(told)
+    },
+  ),
+  'an urgent event that interrupts keeps what the voice has reported': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    session.send('go').answer.catch(() => {})
+    await world.time.pass(250)
+    await session.connect({ connection: 'voice' }).display(1, 4)
+    await session.notify({ name: 'door', delivery: 'interrupt' })
+    await world.time.pass(2000)
+    expect(textsTold(world.model, 'assistant')).toEqual(['One '])
+  },
+  'a tool that goes on after an interrupt: the next input is answered at once, and a note tells the outcome': async ({
+    createWorld,
+  }) => {
+    const booked = Promise.withResolvers<string>()
+    let runs = 0
+    const book = act(
+      () => {
+        runs += 1
+        return booked.promise
+      },
+      { effect: 'once', onInterrupt: 'detach', timeoutMs: 60_000 },
+    )
+    const world = await createWorld(calling(book))
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.pass(1000)
+    const next = session.send('and the weather?', { delivery: 'interrupt' })
+    expect((await world.time.until(turn.answer)).stop).toBe('cancelled')
+    expect((await world.time.until(next.answer)).text).toBe('after')
+    expect(resultsTold(world.model)).toEqual([
+      { isError: false, text: 'Still running. The user spoke meanwhile; a note will tell the outcome.' },
+    ])
+    booked.resolve('table 4')
+    await world.time.pass(1000)
+    await world.time.until(session.send('thanks').answer)
+    expect(textsTold(world.model, 'user')).toEqual(['go', 'and the weather?', expect.stringContaining('has ended: table 4')])
+    expect(await world.facts('call-settled')).toMatchObject([{ settlement: { type: 'cancelled', detached: true } }])
+    expect(runs).toBe(1)
+  },
+  'a tool that goes on after an interrupt ends at the end of its time, and is told so': async ({ createWorld }) => {
+    const book = act(never, { effect: 'once', onInterrupt: 'detach', timeoutMs: 20_000 })
+    const world = await createWorld(calling(book))
+    const session = await world.open()
+    session.send('go').answer.catch(() => {})
+    await world.time.pass(1000)
+    await world.time.until(session.send('next', { delivery: 'interrupt' }).answer)
+    await world.time.pass(25_000)
+    await world.time.until(session.send('more').answer)
+    expect(textsTold(world.model, 'user').at(-1)).toContain('did not end in its time: it may have had its effect')
   },
   'an interrupt before the first word leaves nothing of the answer': async (stage) => {
     const interrupted = await interruptAt(stage, { afterMs: 50, init: { steps: [SPEAKS, AFTER] } })
