@@ -283,7 +283,11 @@ export const INTERRUPT_SITUATIONS: Situations = {
     booked.resolve('table 4')
     await world.time.pass(1000)
     await world.time.until(session.send('thanks').answer)
-    expect(textsTold(world.model, 'user')).toEqual(['go', 'and the weather?', expect.stringContaining('has ended: table 4')])
+    expect(textsTold(world.model, 'user')).toEqual([
+      'go',
+      'and the weather?',
+      expect.stringContaining('has ended: table 4'),
+    ])
     expect(await world.facts('call-settled')).toMatchObject([{ settlement: { type: 'cancelled', detached: true } }])
     expect(runs).toBe(1)
   },

@@ -1,0 +1,162 @@
+// Apps with a voice, on a connection without a network: one of version 1, one of version 2. Both run the client tool.
+import type { JsonObject } from '@baton/core'
+import type { AppConnectionInit, MemorySocket } from '@baton/server/websocket'
+import {
+  createMemorySocket,
+  DEFAULT_CONNECTION_LIMITS,
+  DeviceNames,
+  openV1Connection,
+  openV2Connection,
+} from '@baton/server/websocket'
+import type { ContractWorld } from '../host-contract/host-kind.ts'
+import type { Cell } from './cells.ts'
+
+export interface BargeApp {
+  /** Says something, without an interrupt. */
+  say(text: string): Promise<void>
+  /** The user speaks over the voice, which has played so many words, and then says this. */
+  interrupt(text: string): Promise<void>
+  /** The client tool ends, where this app has begun it. */
+  finishTool(): Promise<void>
+  /** How often this app has begun the client tool. */
+  readonly runs: () => number
+  /** Refusals that it was told. */
+  readonly errors: () => readonly string[]
+  /** What the voice was given to say. */
+  readonly spoken: () => readonly string[]
+}
+
+type Frame = JsonObject & { readonly type: string }
+
+function connect(world: ContractWorld, open: (init: AppConnectionInit) => void): MemorySocket {
+  const memory = createMemorySocket()
+  const { clock, timers } = world.time
+  let ids = 0
+  open({
+    clock,
+    timers,
+    newId: () => `front-${(ids += 1)}`,
+    socket: memory.socket,
+    connection: `connection-${world.session}`,
+    host: world.host,
+    principal: { id: 'anonymous' },
+    log: { info: () => {}, warn: () => {} },
+    limits: { ...DEFAULT_CONNECTION_LIMITS, sessionFramesPerMinute: 10_000, addressFramesPerMinute: 10_000 },
+    isDraining: () => false,
+  })
+  return memory
+}
+
+/** Frames that were read, and what to do with each new one. */
+function readFrames(memory: MemorySocket, take: (frame: Frame) => void): () => void {
+  let read = 0
+  return () => {
+    for (; read < memory.sent.length; read++) take(JSON.parse(memory.sent[read] ?? '{}') as Frame) // as a front writes it
+  }
+}
+
+export function openApp2(world: ContractWorld, { tool, phase, played }: Cell): BargeApp {
+  const memory = connect(world, (init) => openV2Connection({ ...init, allow: {}, deviceNames: new DeviceNames() }))
+  const errors: string[] = []
+  const spoken: string[] = []
+  let serial = 0
+  let runs = 0
+  let offered: string | undefined
+  const send = (type: string, given: object): void =>
+    memory.deliver(JSON.stringify({ id: `r${(serial += 1)}`, type, ...given }))
+  const read = readFrames(memory, (frame) => {
+    if (frame.type === 'error') errors.push(JSON.stringify(frame))
+    if (frame.type === 'sentence') spoken.push(String(frame['text']))
+    if (frame.type === 'ok' && 'call' in frame) runs += 1
+    for (const event of (frame['events'] ?? []) as readonly Frame[]) if (event.type === 'call') takeCall(event)
+  })
+  const takeCall = ({ call }: Frame): void => {
+    const { callId, status, runs: by } = call as JsonObject
+    if (status !== 'waiting' || by !== 'client') return
+    offered = String(callId)
+    if (phase === 'claimed') send('call.claim', { callId: offered })
+  }
+  const pass = async (ms = 0): Promise<void> => {
+    await world.time.pass(ms)
+    read()
+    await world.time.pass(ms)
+    read()
+  }
+  send('session.open', {
+    session: world.session,
+    speech: true,
+    device: { name: 'app', runs: tool === 'client' ? ['act'] : [], asks: true },
+  })
+  const words = { type: 'words', words: played, message: 't1' }
+  return {
+    say: async (content) => {
+      send('input.send', { input: `said ${content}`, content })
+      await pass()
+    },
+    // Either way of it says what was heard.
+    interrupt: async (content) => {
+      read()
+      await pass()
+      if (played % 2 === 0) send('turn.interrupt', { heard: words })
+      const how = played % 2 === 0 ? {} : { delivery: 'interrupt', heard: words }
+      send('input.send', { input: `said ${content}`, content, ...how })
+      await pass()
+    },
+    finishTool: async () => {
+      if (runs > 0) send('call.result', { callId: offered, outcome: { output: 'booked' } })
+      await pass()
+    },
+    runs: () => runs,
+    errors: () => errors,
+    spoken: () => spoken,
+  }
+}
+
+/** It says what the server wants to be said, and cannot say how much was heard. */
+export function openApp1(world: ContractWorld): BargeApp {
+  const memory = connect(world, openV1Connection)
+  const errors: string[] = []
+  const spoken: string[] = []
+  let serial = 0
+  let callId: string | undefined
+  const send = (type: string, payload: object): void => {
+    const id = `f${(serial += 1)}`
+    const timestamp = new Date(world.time.clock.nowMs()).toISOString()
+    memory.deliver(JSON.stringify({ id, type, sessionId: world.session, timestamp, protocolVersion: 1, payload }))
+  }
+  const read = readFrames(memory, ({ type, payload }) => {
+    if (type === 'error') errors.push(JSON.stringify(payload))
+    if (type !== 'tool.call') return
+    const call = payload as JsonObject
+    if (call['name'] === 'act') callId = String(call['callId'])
+    else if (call['name'] === 'tts.speak') spoken.push(String(call['arguments']))
+    // A speech has not ended when the user speaks over it.
+    else send('tool.result', { callId: call['callId'], result: '{"ok":true}' })
+  })
+  const pass = async (): Promise<void> => {
+    for (let times = 0; times < 4; times++) {
+      await world.time.pass(0)
+      read()
+    }
+  }
+  send('session.start', { sessionId: world.session })
+  return {
+    say: async (text) => {
+      send('user.audio.transcript.final', { text })
+      await pass()
+    },
+    interrupt: async (text) => {
+      await pass()
+      send('audio.output.interrupted', { reason: 'barge_in' })
+      send('user.audio.transcript.final', { text })
+      await pass()
+    },
+    finishTool: async () => {
+      if (callId !== undefined) send('tool.result', { callId, result: '"booked"' })
+      await pass()
+    },
+    runs: () => (callId === undefined ? 0 : 1),
+    errors: () => errors,
+    spoken: () => spoken,
+  }
+}

@@ -1,0 +1,42 @@
+// The same interrupts over SQLite, and a rotating part of them over a real Temporal service.
+import { afterAll, describe, expect, test } from 'vitest'
+import { chooseRotating, describeRotation } from '../depth.ts'
+import { createSqliteKind } from '../host-contract/local-kind.ts'
+import { createTemporalKind } from '../host-contract/temporal-kind.test-kit.ts'
+import { findTemporal, startTemporal } from '../temporal.ts'
+import { listCells, nameCell } from './cells.ts'
+import { checkCell, checkCells } from './check-cells.ts'
+import { suits } from './play.ts'
+
+const program = findTemporal('barge-in over Temporal', (message) => console.warn(message))
+const server = program === undefined ? undefined : await startTemporal(program)
+/** A conversation takes seconds of the service. */
+const DAYS = 9
+let played = 0
+
+test.each([1, 2] as const)('over SQLite, version %i', { timeout: 240_000 }, async (version) => {
+  const kind = createSqliteKind()
+  await checkCells(kind, version)
+  await kind.close()
+})
+
+describe.skipIf(!server)('over a Temporal service', () => {
+  if (!server) return
+  const kind = createTemporalKind(server.address)
+  const cases = ([1, 2] as const).flatMap((version) =>
+    listCells()
+      .filter((cell) => suits(version, cell))
+      .map((cell) => [`version ${version}, ${nameCell(cell)}`, version, cell] as const),
+  )
+  const chosen = chooseRotating(cases, DAYS)
+  test.concurrent.each(chosen)('%s', { timeout: 240_000 }, async (_, version, cell) => {
+    await checkCell(kind, version, cell)
+    played += 1
+  })
+  test('is there', () => expect(chosen.length).toBeGreaterThan(0))
+})
+
+afterAll(async () => {
+  console.log(`barge-in: ${played} interrupts over Temporal; ${describeRotation(DAYS)}`)
+  await server?.close()
+})

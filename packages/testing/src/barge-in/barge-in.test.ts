@@ -1,0 +1,13 @@
+// The user speaks over the voice at every word and in every phase of a tool: the history holds what was played, each call has one
+// settlement, and nothing is done or said twice.
+import { test } from 'vitest'
+import { createMemoryKind } from '../host-contract/local-kind.ts'
+import { createWorkflowKind } from '../host-contract/workflow-kind.ts'
+import { checkCells } from './check-cells.ts'
+
+const KINDS = [createMemoryKind(), createWorkflowKind('workflow')]
+const CASES = KINDS.flatMap((kind) => ([1, 2] as const).map((version) => [kind.name, version, kind] as const))
+
+test.each(CASES)('%s, version %i', { timeout: 120_000 }, async (_, version, kind) => {
+  await checkCells(kind, version)
+})

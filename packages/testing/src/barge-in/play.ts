@@ -1,0 +1,100 @@
+// One interrupt, from the question to the turn after the next one, and what must be true of it.
+import type { ContractWorld, HostKind } from '../host-contract/host-kind.ts'
+import type { BargeApp } from './apps.ts'
+import { openApp1, openApp2 } from './apps.ts'
+import type { Cell } from './cells.ts'
+import { ANSWER, findMoment, findPlayed } from './cells.ts'
+import type { Asked, BargeStage } from './stage.ts'
+import { createBargeStage, readAsked } from './stage.ts'
+
+export type Version = 1 | 2
+
+/** What the model and the log say; `expectPlayed` gives the same as it must be. */
+export interface Played {
+  /** What the model was asked with the input that interrupted, and with the one after it. */
+  readonly asked: readonly Told[]
+  readonly notes: number
+  /** Settlements of each call. */
+  readonly settlements: readonly number[]
+  /** Times that the tool was started, by the server and by the app. */
+  readonly runs: number
+  readonly errors: readonly string[]
+}
+
+type Told = Pick<Asked, 'text' | 'calls'> & { readonly result: string | undefined; readonly results: number }
+
+/** Milliseconds until all that goes on has ended. */
+const AFTER_MS = 8000
+
+export async function playCell(kind: HostKind, version: Version, cell: Cell): Promise<Played> {
+  const stage = await createBargeStage(kind, cell)
+  const { world } = stage
+  const app = version === 1 ? openApp1(world) : openApp2(world, cell)
+  await app.say('go')
+  await until(world, () => world.model.requests.length > 0)
+  await world.time.pass(findMoment(cell))
+  await app.interrupt('next')
+  await app.finishTool()
+  await world.time.pass(AFTER_MS)
+  await app.say('last')
+  await world.time.pass(AFTER_MS)
+  const settled = await world.facts('call-settled')
+  const counts = Map.groupBy(settled, ({ callId }) => callId)
+  const played = {
+    asked: [tell(stage, app, 'next'), tell(stage, app, 'last')],
+    notes: readAsked(stage, 'last')?.users.filter((text) => text.includes('has ended: booked')).length ?? 0,
+    settlements: [...counts.values()].map(({ length }) => length),
+    runs: stage.runs() + app.runs(),
+    errors: [...app.errors(), ...world.warnings],
+  }
+  await world.time.until(world.host.stop())
+  return played
+}
+
+/** The service of a world may need real time for what needs none of the world's. */
+async function until({ time }: ContractWorld, isSo: () => boolean): Promise<void> {
+  const lastMs = Date.now() + 60_000
+  while (!isSo()) {
+    if (Date.now() > lastMs) throw new Error('it did not come to that in a minute')
+    await time.pass(0)
+  }
+}
+
+function tell(stage: BargeStage, app: BargeApp, input: string): Told {
+  const asked = readAsked(stage, input)
+  if (!asked) throw new Error(`the model was not asked with "${input}"; the app was told ${app.errors().join('\n')}`)
+  const { text, calls, results } = asked
+  return { text: text.trimEnd(), calls, result: results[0]?.replaceAll('"', ''), results: results.length }
+}
+
+const RESULTS = {
+  cancel: 'Error: cancelled (it has no effect)',
+  finish: 'booked',
+  detach: 'Still running. The user spoke meanwhile; a note will tell the outcome.',
+  once: 'Error: tool_result_unknown (it may have run)',
+  approval: 'Error: cancelled (it has no effect)',
+  client: 'booked',
+} as const
+
+export function expectPlayed(version: Version, { tool, phase, played }: Cell): Played {
+  const isCalled = phase !== 'writing-1'
+  const isOver = phase === 'writing-2' || phase === 'idle'
+  // An app of version 1 cannot say: nothing before its voice got the answer, then all of it.
+  const text = version === 2 ? findPlayed(played) : phase === 'idle' ? ANSWER : ''
+  const result = isOver ? 'booked' : phase === 'offered' ? RESULTS.cancel : RESULTS[tool]
+  const calls = isCalled ? 1 : 0
+  const told = { text, calls, result: isCalled ? result : undefined, results: calls }
+  return {
+    asked: [told, told],
+    notes: tool === 'detach' && phase === 'running' ? 1 : 0,
+    settlements: isCalled ? [1] : [],
+    runs: isCalled && phase !== 'offered' && phase !== 'approving' ? 1 : 0,
+    errors: [],
+  }
+}
+
+/** Apps of version 1 cannot be asked for approvals, and begin a call with its delivery. */
+export function suits(version: Version, { phase, played }: Cell): boolean {
+  if (version === 2) return true
+  return phase !== 'approving' && phase !== 'offered' && (phase === 'idle' || played === 0)
+}
