@@ -79,6 +79,9 @@ test.each<[string, object]>([
   ['execute must be a function, not null', { execute: null }],
   ['onInterrupt must be "cancel", "finish", "detach", not "stop"', { onInterrupt: 'stop' }],
   ['parallel must be true or false, not "no"', { parallel: 'no' }],
+  ['onInterrupt: "detach" is for a tool with an execute, and a client runs this one', { onInterrupt: 'detach' }],
+  ['waiting.afterMs must be whole milliseconds, 0 or more, not -1', { waiting: { afterMs: -1, say: 'x' } }],
+  ['waiting.say must be words or a function that gives them, not ""', { waiting: { afterMs: 1, say: '' } }],
 ])('a tool: %s', (message, init) => {
   const plain = { name: 't', description: 't', input: { type: 'object' } as const }
   expect(() => tool({ ...plain, ...init })).toThrow(

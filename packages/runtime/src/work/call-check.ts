@@ -40,7 +40,7 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   try {
     const checked = context.validator.validate({ input }, call.arguments)
     const asksNobody = typeof tool?.approval !== 'function' && !context.agent.approvalPolicy
-    const saysNothing = !tool?.describe && !tool?.kind && tool?.title === undefined
+    const saysNothing = !tool?.describe && !tool?.kind && !tool?.waiting && tool?.title === undefined
     if ('then' in checked || !asksNobody || !saysNothing) {
       const judged = judge(context, { call, tool, brought, argumentsHash }, checked)
       return limit(context.timers, judged).catch((cause: unknown) => failCheck(context, call, argumentsHash, cause))

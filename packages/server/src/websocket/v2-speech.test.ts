@@ -24,8 +24,8 @@ async function start(steps: readonly ScriptedStep[]) {
   return await startForTest({ agent, limits: { addressSessionsPerMinute: 10_000, addressFramesPerMinute: 10_000 } })
 }
 
-async function begin(url: string, given: object = { speech: true }): Promise<App2> {
-  const app = await connectApp2(url)
+async function begin(url: string, given: object = { speech: true }, isLoose = false): Promise<App2> {
+  const app = await connectApp2(url, { isLoose })
   await app.request('session.open', { session: 's', ...given })
   return app
 }
@@ -226,6 +226,42 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
     await expect(
       app.request('turn.interrupt', { heard: { type: 'chars', message: other, chars: 2 } }),
     ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+})
+
+test('who reports what was played keeps that much, also where somebody else interrupts', async () => {
+  const steps = [{ text: 'One *two* three. Four five.', hangs: 'until-aborted' as const }, { text: 'Well.' }]
+  const { url, host } = await start(steps)
+  const app = await begin(url, { speech: true }, true)
+  await app.request('input.send', { input: 'i1', content: 'Speak' })
+  const [first] = await app.until(() => (listTold(app).length > 0 ? listTold(app) : undefined))
+  expect(first).toBe('t1/0 0-16 One two three.')
+  for (const chars of [0, 16, 3]) await app.request('speech.played', { message: 't1', chars })
+  const session = await host.session('s')
+  await session.interrupt({ reason: 'somebody else' })
+  expect((await app.event('turn-finished')).text).toBe('One *two* three.')
+  const wrong = [
+    { message: 't9', chars: 1 },
+    { message: 'i1', chars: 1 },
+    { message: 't1', chars: -1 },
+    { message: 't1', chars: 1.5 },
+    { message: 't1' },
+  ] as readonly { readonly message: string; readonly chars: number }[]
+  for (const given of wrong)
+    await expect(app.request('speech.played', given)).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+})
+
+test.each([
+  [{ type: 'words', words: 2, message: 't1' }, 'One *two'],
+  [{ type: 'sentence', index: 0, words: 1 }, 'One'],
+  [{ type: 'sentence', index: 1, message: 't1' }, 'One *two* three. Four five.'],
+  [{ type: 'none' }, ''],
+] as const)('an app says that it heard %o', async (heard, text) => {
+  const { url } = await start([{ text: 'One *two* three. Four five.', hangs: 'until-aborted' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Speak' })
+  await app.until(() => (listTold(app).length > 0 ? true : undefined))
+  await app.request('turn.interrupt', { heard })
+  expect((await app.event('turn-finished')).text).toBe(text)
 })
 
 test('a whole sentence is not held back while the model thinks or a tool of the provider runs', () => {

@@ -1,5 +1,6 @@
 // Apps with a voice, on a connection without a network: one of version 1, one of version 2. Both run the client tool.
 import type { JsonObject } from '@baton/core'
+import type { ToolCallPayload } from '@baton/protocol'
 import type { AppConnectionInit, MemorySocket } from '@baton/server/websocket'
 import {
   createMemorySocket,
@@ -66,14 +67,14 @@ export function openApp2(world: ContractWorld, { tool, phase, played }: Cell): B
     memory.deliver(JSON.stringify({ id: `r${(serial += 1)}`, type, ...given }))
   const read = readFrames(memory, (frame) => {
     if (frame.type === 'error') errors.push(JSON.stringify(frame))
-    if (frame.type === 'sentence') spoken.push(String(frame['text']))
+    if (frame.type === 'sentence') spoken.push(frame['text'] as string)
     if (frame.type === 'ok' && 'call' in frame) runs += 1
     for (const event of (frame['events'] ?? []) as readonly Frame[]) if (event.type === 'call') takeCall(event)
   })
   const takeCall = ({ call }: Frame): void => {
-    const { callId, status, runs: by } = call as JsonObject
+    const { callId, status, runs: by } = call as Readonly<Record<'callId' | 'status' | 'runs', string>>
     if (status !== 'waiting' || by !== 'client') return
-    offered = String(callId)
+    offered = callId
     if (phase === 'claimed') send('call.claim', { callId: offered })
   }
   const pass = async (ms = 0): Promise<void> => {
@@ -127,11 +128,11 @@ export function openApp1(world: ContractWorld): BargeApp {
   const read = readFrames(memory, ({ type, payload }) => {
     if (type === 'error') errors.push(JSON.stringify(payload))
     if (type !== 'tool.call') return
-    const call = payload as JsonObject
-    if (call['name'] === 'act') callId = String(call['callId'])
-    else if (call['name'] === 'tts.speak') spoken.push(String(call['arguments']))
+    const call = payload as unknown as ToolCallPayload
+    if (call.name === 'act') callId = call.callId
+    else if (call.name === 'tts.speak') spoken.push(call.arguments)
     // A speech has not ended when the user speaks over it.
-    else send('tool.result', { callId: call['callId'], result: '{"ok":true}' })
+    else send('tool.result', { callId: call.callId, result: '{"ok":true}' })
   })
   const pass = async (): Promise<void> => {
     for (let times = 0; times < 4; times++) {

@@ -16,7 +16,7 @@ let played = 0
 
 test.each([1, 2] as const)('over SQLite, version %i', { timeout: 240_000 }, async (version) => {
   const kind = createSqliteKind()
-  await checkCells(kind, version)
+  console.log(await checkCells(kind, version))
   await kind.close()
 })
 

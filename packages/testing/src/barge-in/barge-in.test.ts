@@ -9,5 +9,5 @@ const KINDS = [createMemoryKind(), createWorkflowKind('workflow')]
 const CASES = KINDS.flatMap((kind) => ([1, 2] as const).map((version) => [kind.name, version, kind] as const))
 
 test.each(CASES)('%s, version %i', { timeout: 120_000 }, async (_, version, kind) => {
-  await checkCells(kind, version)
+  console.log(await checkCells(kind, version))
 })

@@ -18,6 +18,8 @@ export interface Played {
   readonly settlements: readonly number[]
   /** Times that the tool was started, by the server and by the app. */
   readonly runs: number
+  /** What the voice was given to say twice. */
+  readonly repeated: readonly string[]
   readonly errors: readonly string[]
 }
 
@@ -45,6 +47,7 @@ export async function playCell(kind: HostKind, version: Version, cell: Cell): Pr
     notes: readAsked(stage, 'last')?.users.filter((text) => text.includes('has ended: booked')).length ?? 0,
     settlements: [...counts.values()].map(({ length }) => length),
     runs: stage.runs() + app.runs(),
+    repeated: app.spoken().filter((text, index, all) => all.indexOf(text) !== index),
     errors: [...app.errors(), ...world.warnings],
   }
   await world.time.until(world.host.stop())
@@ -89,6 +92,7 @@ export function expectPlayed(version: Version, { tool, phase, played }: Cell): P
     notes: tool === 'detach' && phase === 'running' ? 1 : 0,
     settlements: isCalled ? [1] : [],
     runs: isCalled && phase !== 'offered' && phase !== 'approving' ? 1 : 0,
+    repeated: [],
     errors: [],
   }
 }

@@ -11,6 +11,9 @@ export interface BargeStage {
   readonly runs: () => number
 }
 
+/** What the model says to everything else. */
+const REPLY = 'You said'
+
 const INPUT = { type: 'object', properties: {} } as const
 
 /** The tool waits by the world's time, which begins with the world. */
@@ -36,7 +39,7 @@ export async function createBargeStage(kind: HostKind, { tool: name }: Cell): Pr
     if (last?.role === 'tool') return { text: STEPS[1], pieceMs: WORD_MS }
     if (last?.role === 'user' && readText(last.parts).endsWith('go'))
       return { text: STEPS[0], pieceMs: WORD_MS, calls: [{ name: 'act', arguments: {} }] }
-    return { text: 'Well.' }
+    return { text: `${REPLY} ${last?.role === 'user' ? readText(last.parts) : ''}.` }
   }
   const world = await kind.createWorld({ tools: [tools[name]], steps, retry: { baseMs: 1 } })
   made.world = world
@@ -57,7 +60,7 @@ export function readAsked({ world }: BargeStage, text: string): Asked | undefine
   if (!request) return undefined
   const { messages } = request
   const said = messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
-  const texts = said.flatMap((part) => (part.type === 'text' && part.text !== 'Well.' ? [part.text] : []))
+  const texts = said.flatMap((part) => (part.type === 'text' && !part.text.startsWith(REPLY) ? [part.text] : []))
   return {
     text: texts.join('\n\n'),
     calls: said.filter(({ type }) => type === 'call').length,

@@ -5,6 +5,34 @@ import { act, CALL, createCyclic, listCalls, never, resultsTold } from './situat
 import type { Situations } from './situation.ts'
 
 export const TOOL_SITUATIONS: Situations = {
+  'a call carries the words that a voice says while it runs, and the model never reads them': async ({
+    createWorld,
+  }) => {
+    const say = (input: unknown): string => `One moment, ${JSON.stringify(input)}.`
+    const fails = (): never => {
+      throw new Error('no words')
+    }
+    const tools = [
+      act(() => 'seen', { waiting: { afterMs: 1500, say } }),
+      act(() => 'seen', { name: 'plain', waiting: { afterMs: 0, say: `  ${'x'.repeat(600)} ` } }),
+      act(() => 'seen', { name: 'broken', waiting: { afterMs: 1, say: fails } }),
+    ]
+    const world = await createWorld({ tools, steps: [listCalls('act', 'plain', 'broken'), { text: 'done' }] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    const words = new Map<string, unknown>()
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'call') words.set(event.call.name, event.call.waiting)
+    }
+    expect(Object.fromEntries(words)).toEqual({
+      act: { afterMs: 1500, say: 'One moment, {}.' },
+      plain: { afterMs: 0, say: 'x'.repeat(500) },
+      broken: undefined,
+    })
+    expect(world.warnings).toEqual(['a tool could not say what it waits for'])
+    expect(JSON.stringify(world.model.requests)).not.toMatch(/One moment|xxx/)
+  },
   'a tool that throws what cannot be looked at fails alone': async ({ createWorld }) => {
     const odd = new Proxy(
       {},
