@@ -51,3 +51,8 @@ function readSeed(): number | undefined {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`BATON_TEST_SEED must be a whole number, not "${text}"`)
   return seed
 }
+
+/** The seed of the day, or the one that BATON_TEST_SEED sets; also at night, when nothing is left out. */
+export function chooseSeed(): number {
+  return readSeed() ?? Math.floor(Date.now() / DAY_MS)
+}

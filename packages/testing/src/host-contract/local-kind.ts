@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
+import { countRequests } from '../simulator/count-requests.ts'
 import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
@@ -73,40 +74,4 @@ function createLocalWorld(place: Place, init: ContractWorldInit): ContractWorld 
     return createLocalWorld(place, next)
   }
   return { ...assembleWorld(parts, { host, session, records }), restart }
-}
-
-/** Virtual time stands still while a thread works for a request. */
-function countRequests(store: Store, count: (change: number) => void): Store {
-  const counted = <Args extends readonly unknown[], Value>(act: (...args: Args) => Promise<Value>) => {
-    return async (...args: Args): Promise<Value> => {
-      count(1)
-      try {
-        return await act(...args)
-      } finally {
-        count(-1)
-      }
-    }
-  }
-  const iterated = <Args extends readonly unknown[], Value>(read: (...args: Args) => AsyncIterable<Value>) =>
-    async function* (...args: Args): AsyncGenerator<Value> {
-      const reader = read(...args)[Symbol.asyncIterator]()
-      try {
-        const next = counted(() => reader.next())
-        for (let one = await next(); one.done !== true; one = await next()) yield one.value
-      } finally {
-        await reader.return?.()
-      }
-    }
-  const { snapshots, blobs } = store
-  return {
-    ...store,
-    acquire: counted(store.acquire),
-    append: counted(store.append),
-    release: counted(store.release),
-    read: iterated(store.read),
-    list: iterated(store.list),
-    remove: counted(store.remove),
-    snapshots: { put: counted(snapshots.put), latest: counted(snapshots.latest) },
-    blobs: { put: counted(blobs.put), get: counted(blobs.get), names: counted(blobs.names) },
-  }
 }

@@ -1,0 +1,69 @@
+// The apps of a soak in real time: one process, a client of protocol version 2 for each conversation. The process that started
+// it says when all come to rest and when they go on.
+import type { Timers } from '@baton/core'
+import { createRandom } from '@baton/core/testing'
+import { openClientTalk } from './client-talk.ts'
+import type { Pace, Said } from './converse.ts'
+import { converse, createSaid } from './converse.ts'
+import { Gate } from './gate.ts'
+import type { Holdings } from './holdings.ts'
+import { takeHoldings } from './holdings.ts'
+
+export interface AppsInit {
+  readonly url: string
+  readonly sessions: number
+  readonly seed: number
+  readonly pace: Pace
+}
+
+/** What the apps are told. `over`: go on for the last time. */
+export type AppsOrder = 'close' | 'open' | 'over'
+
+export interface AppsReport {
+  readonly holdings: Holdings
+  /** Of each conversation. */
+  readonly said: readonly Said[]
+  /** Errors that the apps were told, the first ones. */
+  readonly errors: readonly string[]
+}
+
+/** Milliseconds between two looks at whether all have come to rest. */
+const LOOK_MS = 50
+const ERRORS_MAX = 20
+
+async function main({ url, sessions, seed, pace }: AppsInit): Promise<void> {
+  const gate = new Gate(TIMERS)
+  const errors: string[] = []
+  const onError = (error: string): void => void (errors.length < ERRORS_MAX && errors.push(error))
+  const said = Array.from({ length: sessions }, createSaid)
+  let isOver = false
+  const report = async (): Promise<void> => {
+    gate.close()
+    while (gate.arrived < sessions) await new Promise((resolve) => void setTimeout(resolve, LOOK_MS))
+    const holdings = await takeHoldings({})
+    process.send?.({ holdings, said, errors } satisfies AppsReport)
+  }
+  process.on('message', (order: AppsOrder) => {
+    if (order === 'close') return void report()
+    isOver = order === 'over'
+    gate.open()
+  })
+  // The server is gone.
+  process.once('disconnect', () => process.exit(isOver ? 0 : 1))
+  const conversations = said.map((counts, slot) => {
+    const random = createRandom(seed * 100_003 + slot)
+    const open = () => openClientTalk({ url, session: `call-${slot}`, onError })
+    return converse({ slot, random, gate, open, pace }, counts, () => isOver)
+  })
+  await Promise.all(conversations)
+  process.disconnect()
+}
+
+const TIMERS: Timers = {
+  start: (delayMs, callback) => {
+    const timer = setTimeout(callback, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
+await main(JSON.parse(process.argv[2] ?? '{}') as AppsInit) // of our own process

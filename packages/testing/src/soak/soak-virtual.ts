@@ -1,0 +1,137 @@
+// A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and what the
+// process holds is counted. Over SQLite the sessions live as long as the soak, and their logs are on the disk; over the store
+// in memory each session ends with its half hour and is removed, so that nothing of it may be left.
+import type { EventCursor, Store } from '@baton/core'
+import { createRandom } from '@baton/core/testing'
+import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
+import { createMetrics } from '@baton/host/metrics'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { countRequests } from '../simulator/count-requests.ts'
+import { createCoarseTime } from './coarse-time.ts'
+import type { Said, Talk } from './converse.ts'
+import { converse, createSaid } from './converse.ts'
+import { Gate } from './gate.ts'
+import type { Holdings } from './holdings.ts'
+import { takeHoldings } from './holdings.ts'
+import { openListenerTalk } from './listener-talk.ts'
+import { createSoakAgent, ReadBook } from './soak-model.ts'
+import type { Soaked } from './soaked.ts'
+import { checkRead, countOpen, sumSaid } from './soaked.ts'
+
+export interface VirtualSoakInit {
+  readonly hours: number
+  readonly sessions: number
+  readonly seed: number
+  readonly store: 'memory' | 'sqlite'
+  readonly onSample: (name: string, holdings: Holdings) => void
+}
+
+const START_MS = Date.UTC(2026, 0, 1)
+const STEP_MS = 250
+const ROUND_MS = 30 * 60_000
+/** Of each half hour, so much is left for coming to rest: also for the waits that a host keeps beside its sessions. */
+const REST_MS = 5 * 60_000
+const PACE = { gapMs: 2400, idleMs: 40 * 60_000 }
+
+export async function soakInVirtualTime(init: VirtualSoakInit): Promise<Soaked> {
+  const { hours, sessions, store: kind } = init
+  const world = await createWorld(init)
+  const { time, gate, book, metrics } = world
+  const samples: Holdings[] = []
+  let isOver = false
+  const said = Array.from({ length: sessions }, createSaid)
+  const conversations = said.map((counts, slot) => world.begin(slot, counts, () => isOver))
+  let failure: unknown
+  const ended = Promise.all(conversations).catch((cause: unknown) => (failure = cause))
+  const runUntil = async (ms: number): Promise<void> => {
+    await time.runUntil(START_MS + ms)
+    if (failure !== undefined) throw failure
+  }
+  const rounds = hours * 2
+  for (let round = 1; round <= rounds; round++) {
+    await runUntil(round * ROUND_MS - REST_MS)
+    gate.close()
+    await runUntil(round * ROUND_MS)
+    if (gate.arrived !== sessions) book.report(`${sessions - gate.arrived} conversations did not come to rest`)
+    checkRead(book, said)
+    const open = countOpen(metrics, time.pending())
+    const expected = kind === 'memory' ? 0 : sessions
+    if (open['open sessions'] !== expected)
+      book.report(`${open['open sessions']} sessions are open in place of ${expected}`)
+    const holdings = await takeHoldings(open)
+    samples.push(holdings)
+    init.onSample(`${round / 2} h`, holdings)
+    isOver = round === rounds
+    gate.open()
+  }
+  await runUntil(rounds * ROUND_MS + REST_MS)
+  await ended
+  const closing = world.close()
+  await runUntil(rounds * ROUND_MS + 2 * REST_MS)
+  await closing
+  return { samples, book, said: sumSaid(said) }
+}
+
+async function createWorld({ seed, store: kind }: VirtualSoakInit) {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-soak-'))
+  const disk =
+    kind === 'sqlite'
+      ? await openSqliteStore(join(folder, 'soak.sqlite'), { leaseMs: Infinity })
+      : createMemoryStore({ leaseMs: Infinity })
+  const { store, untilIdle } = watchRequests(disk)
+  const time = createCoarseTime({ startMs: START_MS, stepMs: STEP_MS, untilIdle })
+  const { clock, timers } = time
+  const gate = new Gate(timers)
+  const book = new ReadBook()
+  const metrics = createMetrics({ nowMs: () => clock.nowMs() })
+  const { newId, transport } = createNodeEnvironment({
+    post: () => Promise.reject(new Error('a soak needs no network')),
+  })
+  const agent = createSoakAgent({ book, random: createRandom(seed), timers, isCalm: () => gate.isClosed })
+  const { tools } = agent
+  const host = createHost({ environment: { clock, timers, newId, transport }, store, observers: [metrics] })
+  const begin = (slot: number, said: Said, isOver: () => boolean): Promise<void> => {
+    let calls = 0
+    let cursor: EventCursor | undefined
+    const name = (): string => `call-${slot}-${calls}`
+    const open = (): Promise<Talk> =>
+      openListenerTalk({
+        host,
+        agent,
+        timers,
+        session: name(),
+        cursor,
+        onClose: (left) => void (cursor = left),
+        onError: (code) => book.report(`conversation ${slot} was told ${code}`),
+        tools: [tools, tools.slice(0, 1), tools.slice(1)],
+      })
+    const end = async (): Promise<void> => {
+      await host.remove(name())
+      calls += 1
+      cursor = undefined
+    }
+    const random = createRandom(seed * 100_003 + slot)
+    return converse({ slot, random, gate, open, pace: PACE, ...(kind === 'memory' && { end }) }, said, isOver)
+  }
+  const close = async (): Promise<void> => {
+    await host.stop()
+    await disk.close()
+    rmSync(folder, { recursive: true })
+  }
+  return { time, gate, book, metrics, begin, close }
+}
+
+/** `untilIdle` resolves once the store has answered everything. */
+function watchRequests(disk: Store) {
+  let asked = 0
+  let wake: (() => void) | undefined
+  const store = countRequests(disk, (change) => {
+    asked += change
+    if (asked === 0) wake?.()
+  })
+  const untilIdle = (): Promise<void> | undefined =>
+    asked === 0 ? undefined : new Promise<void>((resolve) => void (wake = resolve))
+  return { store, untilIdle }
+}
