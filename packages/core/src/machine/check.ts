@@ -14,7 +14,7 @@ import { heldChars, jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
-import { findCall } from './state.ts'
+import { findCall, readTurnOf } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
 
 /** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
@@ -35,7 +35,7 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
-  const unread = 'heard' in input && input.heard ? checkHeard(input.heard) : undefined
+  const unread = 'heard' in input && input.heard ? checkHeard(state, input.heard) : undefined
   if (unread) return unread
   switch (input.type) {
     case 'user-input':
@@ -173,9 +173,13 @@ function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | und
 }
 
 /** Words and sentences are counted in the text, which the state does not hold. */
-function checkHeard(heard: Heard): Refusal | undefined {
+function checkHeard({ counters }: State, heard: Heard): Refusal | undefined {
   if (heard.type === 'words' || heard.type === 'sentence')
     return { code: 'invalid_event', message: `heard of type "${heard.type}" must be counted in characters` }
-  if (heard.type !== 'chars' || (heard.chars >= 0 && Number.isFinite(heard.chars))) return undefined
-  return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${heard.chars}` }
+  if (heard.type !== 'chars') return undefined
+  if (!(heard.chars >= 0 && Number.isFinite(heard.chars)))
+    return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${heard.chars}` }
+  const { message } = heard
+  if (message === undefined || (readTurnOf(message) ?? Infinity) <= counters.turn) return undefined
+  return { code: 'invalid_event', message: `heard.message names no answer of this session: "${message.slice(0, 100)}"` }
 }

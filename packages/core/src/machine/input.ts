@@ -16,7 +16,7 @@ export type Played =
 
 /** What people and programs say of it. */
 export type Heard =
-  | Played
+  | Exclude<Played, { readonly type: 'chars' }>
   | { readonly type: 'none' }
   /** What a voice has reported of the newest answer so far; all where none has. */
   | { readonly type: 'reported' }

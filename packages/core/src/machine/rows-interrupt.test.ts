@@ -391,3 +391,14 @@ describe('an interrupt while the history is summarised', () => {
     expect(session.told()).toEqual(['user: [Summary of the conversation so far] so far', 'user: no'])
   })
 })
+
+test('of a newer answer that begins while an older one is spoken nothing was heard, and an answer that is not there is refused', () => {
+  const session = new TestSession().user('go').says('One two.').user('more').says('Three four.')
+  session.interrupt({ type: 'chars', chars: 3, message: 't1' })
+  expect(session.lines()).toEqual(['user: go', 'assistant: One two.', 'user: more'])
+  for (const message of ['t3', 't0', 'x', ''])
+    expect(session.refusal({ type: 'interrupt', reason: 'r', heard: { type: 'chars', chars: 1, message } })).toBe(
+      'invalid_event',
+    )
+  expect(session.refusal({ type: 'interrupt', reason: 'r', heard: { type: 'words', words: 1 } })).toBe('invalid_event')
+})

@@ -4,6 +4,7 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Heard, InputOf, Played } from './input.ts'
 import type { State } from './state.ts'
+import { readTurnOf } from './state.ts'
 import { countChars } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
@@ -14,10 +15,16 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   advance(draft)
 }
 
-/** What the voice reports later was played after the interrupt. */
-function findPlayed({ turn, lastTurn, displayedTurn, displayedChars }: State, heard: Heard): Played {
+/**
+ * What the voice reports later was played after the interrupt. While it speaks an older answer, nothing of the newest was heard:
+ * voices speak answers in order.
+ */
+function findPlayed({ turn, lastTurn, displayedTurn, displayedChars, counters }: State, heard: Heard): Played {
   if (heard.type === 'none') return { type: 'chars', chars: 0 }
-  if (heard.type === 'chars') return { type: 'chars', chars: heard.chars }
+  if (heard.type === 'chars') {
+    const isOlder = heard.message !== undefined && (readTurnOf(heard.message) ?? 0) < counters.turn
+    return { type: 'chars', chars: isOlder ? 0 : heard.chars }
+  }
   if (heard.type === 'all' || heard.type === 'display') return heard
   const isReported = displayedChars !== null && displayedTurn === (turn ?? lastTurn)?.turn
   return isReported ? { type: 'chars', chars: displayedChars } : { type: 'all' }

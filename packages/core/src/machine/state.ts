@@ -373,6 +373,12 @@ export function findQuestion(
   return undefined
 }
 
+/** The turn of the answer with this id; undefined where it is the id of none. */
+export function readTurnOf(message: string): number | undefined {
+  const turn = /^t([1-9]\d{0,15})$/.exec(message)?.[1]
+  return turn === undefined ? undefined : Number(turn)
+}
+
 export function waitsForAnswer(call: Call): boolean {
   return call.questions.some((asked) => asked.deadline !== null)
 }

@@ -11,7 +11,6 @@ import type {
   EventsOptions,
   EventStream,
   FrameStream,
-  Heard,
   LeaseClient,
   LeaseClientInit,
   MessagesPage,
@@ -72,7 +71,8 @@ import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
-import { countHeard, isPlace } from '../speech/count-heard.ts'
+import type { HeardWords } from '../speech/count-heard.ts'
+import { countHeard, isInWords } from '../speech/count-heard.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
@@ -139,7 +139,7 @@ class SessionHandle implements Session {
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
-      this.#storing || parts.value.some(isMedia) || isPlace(said.heard)
+      this.#storing || parts.value.some(isMedia) || isInWords(said.heard)
         ? this.#submitInOrder(said).then(toBatch)
         : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
@@ -233,7 +233,7 @@ class SessionHandle implements Session {
     const waiting = queue === 'withdraw' ? engine.state().queue : []
     const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
     if (this.#closed) throw createClosedError()
-    const counted = isPlace(heard) ? await countHeard(engine, heard) : heard
+    const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
     const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard: counted }])
     insist(outcomes.at(-1) ?? NO_ANSWER)
   }
@@ -340,7 +340,7 @@ class SessionHandle implements Session {
     this.#init.onClose()
   }
 
-  async #count(input: SpokenInput, said: Heard): Promise<Accepted | Refused> {
+  async #count(input: SpokenInput, said: HeardWords): Promise<Accepted | Refused> {
     try {
       const heard = await countHeard(this.#init.engine, said)
       return await this.#submit({ ...input, heard })
@@ -353,7 +353,7 @@ class SessionHandle implements Session {
   #submit(input: Input): Promise<Accepted | Refused> {
     if (this.#closed) return Promise.resolve(CLOSED)
     const { engine } = this.#init
-    if ('heard' in input && input.heard && isPlace(input.heard)) return this.#count(input, input.heard)
+    if ('heard' in input && isInWords(input.heard)) return this.#count(input, input.heard)
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 

@@ -1,34 +1,29 @@
 // Turns what an app says was heard into characters of the newest answer: the session's state holds no texts.
-import type { Heard, Played, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Heard, SessionEvent } from '@baton/core'
+import { BatonError, nameAnswer } from '@baton/core'
 import type { ReadEngine } from '../session/reading.ts'
 import { openEvents } from '../session/reading.ts'
 import type { Sentence } from './speech.ts'
 import { Speech } from './speech.ts'
 
-/** Whether the session must look up what is meant. */
-export function isPlace(heard: Heard | undefined): boolean {
-  return heard !== undefined && ('message' in heard || heard.type === 'words' || heard.type === 'sentence')
+/** What must be counted in the answer's text. */
+export type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
+
+export function isInWords(heard: Heard | undefined): heard is HeardWords {
+  return heard?.type === 'words' || heard?.type === 'sentence'
 }
 
-/** @throws BatonError `invalid_event` for a message that is no answer of the session, or a sentence that it does not have */
-export async function countHeard(engine: ReadEngine, heard: Heard): Promise<Heard> {
-  if (!isPlace(heard) || !('message' in heard || heard.type === 'words' || heard.type === 'sentence')) return heard
-  const newest = engine.history().lastTurn()?.turn ?? 0
-  if (heard.message !== undefined && readTurn(heard.message, newest) < newest) return { type: 'none' }
-  if (heard.type === 'chars') return { type: 'chars', chars: heard.chars }
-  return countWords(await readAnswer(engine), heard)
-}
-
-/** A voice speaks answers in order: while it speaks an older one, the user has heard nothing of the newest. */
-function readTurn(message: string, newest: number): number {
-  const turn = Number(/^t([1-9]\d{0,15})$/.exec(message)?.[1])
-  if (turn <= newest) return turn
-  throw new BatonError({
-    code: 'invalid_event',
-    message: `message names no answer of this session: "${message.slice(0, 100)}"`,
-    hint: 'Send the `message` of the sentence that was heard last.',
-  })
+/**
+ * Names the answer that it has counted in, in case a newer one begins meanwhile.
+ * @throws BatonError `invalid_event` for a sentence that the answer does not have
+ */
+export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise<Heard> {
+  const newest = nameAnswer(engine.history().lastTurn()?.turn ?? 0)
+  const { message = newest } = heard
+  // Of an older one nothing need be counted, and of one that is not there nothing can be.
+  if (message !== newest) return { type: 'chars', chars: 0, message }
+  const { chars } = countWords(await readAnswer(engine), heard)
+  return newest === 't0' ? { type: 'none' } : { type: 'chars', chars, message }
 }
 
 interface Answer {
@@ -67,9 +62,7 @@ function takeText(texts: Map<number, string>, event: SessionEvent): void {
   else if (event.type === 'text-cut') texts.set(event.step, (texts.get(event.step) ?? '').slice(0, event.keepChars))
 }
 
-type Counted = Extract<Heard, { readonly type: 'words' | 'sentence' }>
-
-function countWords({ text, sentences }: Answer, heard: Counted): Played {
+function countWords({ text, sentences }: Answer, heard: HeardWords): { readonly chars: number } {
   if (heard.type === 'sentence') {
     const sentence = sentences[heard.index]
     if (!sentence)
@@ -79,15 +72,15 @@ function countWords({ text, sentences }: Answer, heard: Counted): Played {
         hint: 'Send the `index` of a sentence of this answer.',
       })
     const words = heard.words === undefined ? undefined : splitWords(sentence.text).slice(0, heard.words)
-    return { type: 'chars', chars: words ? findEnd(text, sentence, words) : sentence.end }
+    return { chars: words ? findEnd(text, sentence, words) : sentence.end }
   }
   let left = heard.words
   for (const sentence of sentences) {
     const words = splitWords(sentence.text)
-    if (left <= words.length) return { type: 'chars', chars: findEnd(text, sentence, words.slice(0, left)) }
+    if (left <= words.length) return { chars: findEnd(text, sentence, words.slice(0, left)) }
     left -= words.length
   }
-  return { type: 'chars', chars: sentences.at(-1)?.end ?? 0 }
+  return { chars: sentences.at(-1)?.end ?? 0 }
 }
 
 function splitWords(text: string): readonly string[] {

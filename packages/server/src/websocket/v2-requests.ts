@@ -1,6 +1,6 @@
 // What each request of version 2 does. The session decodes what it is handed, and its refusal names the field that is wrong.
 import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
-import { BatonError, checkFields, decodeUserInput, parseJson } from '@baton/core'
+import { BatonError, checkFields, decodeUserInput, parseJson, readTurnOf } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
 import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
@@ -132,8 +132,8 @@ function demandDevice({ device }: Followed): V2Device {
 /** @throws BatonError `invalid_event` for a message that is no answer of the session, and for what is no count */
 async function notePlayed(state: V2State, { message, chars }: Given<'speech.played'>): Promise<object> {
   const { session } = demandSession(state)
-  const turn = Number(/^t([1-9]\d{0,15})$/.exec(String(message))?.[1])
-  if (!(turn <= (session.lastTurn()?.turn ?? 0)))
+  const turn = readTurnOf(String(message))
+  if (turn === undefined || turn > (session.lastTurn()?.turn ?? 0))
     throw new BatonError({
       code: 'invalid_event',
       message: `message names no answer of this session: "${String(message).slice(0, 100)}"`,
