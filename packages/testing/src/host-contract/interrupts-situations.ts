@@ -286,7 +286,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
     expect(textsTold(world.model, 'user')).toEqual([
       'go',
       'and the weather?',
-      expect.stringContaining('has ended: table 4'),
+      expect.stringContaining('has ended: "table 4"'),
     ])
     expect(await world.facts('call-settled')).toMatchObject([{ settlement: { type: 'cancelled', detached: true } }])
     expect(runs).toBe(1)
