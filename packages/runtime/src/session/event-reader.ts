@@ -42,21 +42,26 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this
   }
 
-  /** The past was told, and so was what is being written, as far as it is. */
-  get isCaughtUp(): boolean {
-    return this.#ended || (this.#isLive && !this.#frames.hasWaiting)
+  nextBatch(): Promise<EventBatch | undefined> {
+    return this.#nextBatch(true)
   }
 
-  async nextBatch(): Promise<EventBatch | undefined> {
+  /** As `nextBatch`, and undefined too once the past was told, and what is being written, as far as it is. Waits for nothing new. */
+  nextWritten(): Promise<EventBatch | undefined> {
+    return this.#nextBatch(false)
+  }
+
+  async #nextBatch(waits: boolean): Promise<EventBatch | undefined> {
     for (;;) {
       const events: SessionEvent[] = []
       if (!this.#isLive) this.#tellLive(events)
       if (events.length === 0) {
-        const frames = await this.#frames.nextBatch()
+        const frames = await this.#frames.nextBatch(waits || !this.#isLive)
         if (!frames || this.#ended) {
           this.leave()
           return undefined
         }
+        if (frames.length === 0) return undefined
         for (const frame of frames) this.#take(frame, events)
       }
       const last = events.at(-1)

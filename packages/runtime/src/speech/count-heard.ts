@@ -17,7 +17,9 @@ export async function countHeard(engine: ReadEngine, heard: Heard): Promise<Hear
   const newest = engine.history().lastTurn()?.turn ?? 0
   if (heard.message !== undefined && readTurn(heard.message, newest) < newest) return { type: 'none' }
   if (heard.type === 'chars') return { type: 'chars', chars: heard.chars }
-  return countWords(await readAnswer(engine), heard)
+  const answer = await readAnswer(engine)
+  // Of an answer that has begun meanwhile nothing was heard yet.
+  return engine.history().lastTurn()?.turn === newest ? countWords(answer, heard) : { type: 'none' }
 }
 
 /** A voice speaks answers in order: while it speaks an older one, the user has heard nothing of the newest. */
@@ -50,7 +52,7 @@ async function readAnswer(engine: ReadEngine): Promise<Answer> {
   }
   const reader = openEvents(engine, { from: 'turn', tellsLive: true })
   try {
-    while (!reader.isCaughtUp) for (const event of (await reader.nextBatch())?.events ?? []) take(event)
+    for (let batch = await reader.nextWritten(); batch; batch = await reader.nextWritten()) batch.events.forEach(take)
   } finally {
     reader.leave()
   }
@@ -70,6 +72,10 @@ function takeText(texts: Map<number, string>, event: SessionEvent): void {
 type Counted = Extract<Heard, { readonly type: 'words' | 'sentence' }>
 
 function countWords({ text, sentences }: Answer, heard: Counted): Played {
+  // Made once: that costs more than to split a sentence.
+  const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
+  const splitWords = (spoken: string): readonly string[] =>
+    [...segmenter.segment(spoken)].flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []))
   if (heard.type === 'sentence') {
     const sentence = sentences[heard.index]
     if (!sentence)
@@ -78,30 +84,27 @@ function countWords({ text, sentences }: Answer, heard: Counted): Played {
         message: `the answer has no sentence ${heard.index}; it has ${sentences.length} so far, counted from 0`,
         hint: 'Send the `index` of a sentence of this answer.',
       })
-    const words = heard.words === undefined ? undefined : splitWords(sentence.text).slice(0, heard.words)
-    return { type: 'chars', chars: words ? findEnd(text, sentence, words) : sentence.end }
+    const end =
+      heard.words === undefined ? sentence.end : findEnd(text, sentence, splitWords(sentence.text), heard.words)
+    return { type: 'chars', chars: end }
   }
   let left = heard.words
   for (const sentence of sentences) {
     const words = splitWords(sentence.text)
-    if (left <= words.length) return { type: 'chars', chars: findEnd(text, sentence, words.slice(0, left)) }
+    if (left <= words.length) return { type: 'chars', chars: findEnd(text, sentence, words, left) }
     left -= words.length
   }
   return { type: 'chars', chars: sentences.at(-1)?.end ?? 0 }
 }
 
-function splitWords(text: string): readonly string[] {
-  const segments = [...new Intl.Segmenter('en', { granularity: 'word' }).segment(text)]
-  return segments.flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []))
-}
-
-/** Where the last of these words of the sentence ends in the answer's text, which has marks that are not spoken. */
-function findEnd(text: string, { start, end, text: spoken }: Sentence, words: readonly string[]): number {
+/** Where so many of the sentence's words end in the answer's text, which has marks that are not spoken. */
+function findEnd(text: string, { start, end }: Sentence, words: readonly string[], count: number): number {
+  if (count > 0 && count >= words.length) return end
   const covered = text.slice(start, end)
   let at = 0
-  for (const word of words) {
+  for (const word of words.slice(0, count)) {
     const found = covered.indexOf(word, at)
     if (found >= 0) at = found + word.length
   }
-  return words.length > 0 && words.length === splitWords(spoken).length ? end : start + at
+  return start + at
 }
