@@ -46,3 +46,19 @@ test.each([
   expect(told).toEqual([])
   await host.stop()
 })
+
+test('of a session that has answered nothing, no words were heard, and no sentence', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'Well.' }] })
+  const host = createHost({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  await session.interrupt({ heard: { type: 'words', words: 2 } })
+  const first = { type: 'sentence', index: 0 } as const
+  await expect(session.interrupt({ heard: first })).rejects.toMatchObject({ code: 'invalid_event' })
+  await expect(session.send('hm', { delivery: 'interrupt', heard: first }).answer).rejects.toMatchObject({
+    code: 'invalid_event',
+  })
+  expect((await session.send('go', { delivery: 'interrupt', heard: { type: 'words', words: 9 } }).answer).text).toBe(
+    'Well.',
+  )
+  await host.stop()
+})

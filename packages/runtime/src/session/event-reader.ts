@@ -42,16 +42,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this
   }
 
-  nextBatch(): Promise<EventBatch | undefined> {
-    return this.#nextBatch(true)
-  }
-
-  /** As `nextBatch`, and undefined too once the past was told, and what is being written, as far as it is. Waits for nothing new. */
-  nextWritten(): Promise<EventBatch | undefined> {
-    return this.#nextBatch(false)
-  }
-
-  async #nextBatch(waits: boolean): Promise<EventBatch | undefined> {
+  /** Undefined at the end. Without `waits` also once the past was told, and what is being written, as far as it is. */
+  async nextBatch(waits = true): Promise<EventBatch | undefined> {
     for (;;) {
       const events: SessionEvent[] = []
       if (!this.#isLive) this.#tellLive(events)

@@ -19,7 +19,7 @@ export async function countHeard(engine: ReadEngine, heard: Heard): Promise<Hear
   if (heard.type === 'chars') return { type: 'chars', chars: heard.chars }
   const answer = await readAnswer(engine)
   // Of an answer that has begun meanwhile nothing was heard yet.
-  return engine.history().lastTurn()?.turn === newest ? countWords(answer, heard) : { type: 'none' }
+  return (engine.history().lastTurn()?.turn ?? 0) === newest ? countWords(answer, heard) : { type: 'none' }
 }
 
 /** A voice speaks answers in order: while it speaks an older one, the user has heard nothing of the newest. */
@@ -52,7 +52,8 @@ async function readAnswer(engine: ReadEngine): Promise<Answer> {
   }
   const reader = openEvents(engine, { from: 'turn', tellsLive: true })
   try {
-    for (let batch = await reader.nextWritten(); batch; batch = await reader.nextWritten()) batch.events.forEach(take)
+    for (let batch = await reader.nextBatch(false); batch; batch = await reader.nextBatch(false))
+      batch.events.forEach(take)
   } finally {
     reader.leave()
   }
