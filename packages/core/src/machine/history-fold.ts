@@ -202,11 +202,7 @@ function createUserMessage(
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
   const untrusted = [...new Set(told.flatMap((note) => note.untrusted ?? []))]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
-  return { role: 'user', parts, ...markUntrusted(untrusted) }
-}
-
-function markUntrusted(untrusted: readonly string[]): Pick<UserMessage, 'untrusted'> {
-  return untrusted.length > 0 ? { untrusted } : {}
+  return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
 }
 
 /** The bodies change too, so that asked again they come without what was left out. */
@@ -328,6 +324,7 @@ function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finishe
   const older = content.entries.filter((entry) => entry.entry < fact.fromEntry)
   const newer = content.entries.filter((entry) => entry.entry > fact.toEntry)
   const replaced = content.entries.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const untrusted = listUntrusted(replaced.flatMap(({ messages }) => messages))
   const summary: HistoryEntry = {
     entry: fact.toEntry,
     exchange: replaced.at(-1)?.exchange ?? 0,
@@ -336,7 +333,7 @@ function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finishe
       {
         role: 'user',
         parts: [text(`[Summary of the conversation so far] ${fact.text}`)],
-        ...markUntrusted(listUntrusted(replaced.flatMap(({ messages }) => messages))),
+        ...(untrusted.length > 0 && { untrusted }),
       },
     ],
   }
