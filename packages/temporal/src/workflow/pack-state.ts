@@ -42,7 +42,7 @@ export function packState(state: State): PackedState {
   return { ...rest, packed: { ...lists, texts: [...places.keys()] } }
 }
 
-/** What an older worker carried has not all fields of today: they begin as in a new session. */
+/** What an older worker carried, or read, has not all fields of today: they begin as in a new session. */
 export function readCarriedState(carried: PackedState | State): State {
   const state = 'packed' in carried ? unpackState(carried) : carried
   return { ...initialState(state.session), ...state }

@@ -140,7 +140,7 @@ export class SessionRun {
       const { state, records, searchFields } = opened
       this.#search.fields = searchFields
       if (state) this.#checkFound?.(state)
-      if (state) this.#state = { ...state, epoch: state.epoch + 1 }
+      if (state) this.#state = { ...readCarriedState(state), epoch: state.epoch + 1 } // a replay has what an older worker read
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
       if (!state) return
