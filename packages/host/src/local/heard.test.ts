@@ -62,3 +62,16 @@ test('of a session that has answered nothing, no words were heard, and no senten
   )
   await host.stop()
 })
+
+test('what is said while the words of an earlier input are counted stays behind that input', async () => {
+  const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
+  const { host, session, model } = await speak([writing, { text: 'Well.' }, { text: 'Well.' }])
+  const say = (inputId: string, more: object = {}) =>
+    session.submit({ type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }], ...more })
+  const heard = { type: 'words', words: 2 }
+  await Promise.all([say('first', { delivery: 'interrupt', heard }), say('second')])
+  await session.turn('second').answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'user' ? message.parts : []))
+  expect(told).toMatchObject(['go', 'first', 'second'].map((text) => ({ text })))
+  await host.stop()
+})

@@ -1,6 +1,7 @@
 // Turns what an app says was heard into characters of the newest answer: the session's state holds no texts.
-import type { Heard, Played, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Heard, Played, Refused, SessionEvent } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import type { Input, InputOf } from '@baton/core/machine'
 import type { ReadEngine } from '../session/reading.ts'
 import { openEvents } from '../session/reading.ts'
 import type { Sentence } from './speech.ts'
@@ -9,6 +10,23 @@ import { Speech } from './speech.ts'
 /** Whether the session must look up what is meant. */
 export function isPlace(heard: Heard | undefined): boolean {
   return heard !== undefined && ('message' in heard || heard.type === 'words' || heard.type === 'sentence')
+}
+
+/** An input with a place that must be looked up. */
+export type PlacedInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'> & { readonly heard: Heard }
+
+export function isPlaced(input: Input): input is PlacedInput {
+  return 'heard' in input && isPlace(input.heard)
+}
+
+/** The same with what was heard as the machine takes it, or why it is refused. */
+export async function countInput(engine: ReadEngine, input: PlacedInput): Promise<Input | Refused> {
+  try {
+    return { ...input, heard: await countHeard(engine, input.heard) }
+  } catch (cause) {
+    if (isBatonError(cause)) return { type: 'refused', code: cause.code, message: cause.message }
+    throw cause
+  }
 }
 
 /** @throws BatonError `invalid_event` for a message that is no answer of the session, or a sentence that it does not have */
