@@ -113,6 +113,8 @@ export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | P
 export interface UserMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'user'
   readonly parts: readonly ContentPart<Source>[]
+  /** Names of untrusted tools whose late outcomes are told beside what was said, or whose results a summary has. No provider is sent them. */
+  readonly untrusted?: readonly string[]
 }
 
 export interface AssistantMessage {
@@ -159,4 +161,14 @@ export function readText(parts: readonly { readonly type: string; readonly text?
   let text = ''
   for (const part of parts) if (part.type === 'text') text += part.text ?? ''
   return text
+}
+
+/** Names of tools whose untrusted results these messages tell: as results, as late outcomes, or in a summary. */
+export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
+  const names = messages.flatMap((message) => {
+    if (message.role === 'user') return message.untrusted ?? []
+    if (message.role === 'assistant') return []
+    return message.parts.flatMap((part) => (part.provenance?.trust === 'untrusted' ? part.name : []))
+  })
+  return [...new Set(names)]
 }

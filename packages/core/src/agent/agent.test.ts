@@ -80,7 +80,11 @@ test.each<[string, object]>([
   ['onInterrupt must be "cancel", "finish", "detach", not "stop"', { onInterrupt: 'stop' }],
   ['parallel must be true or false, not "no"', { parallel: 'no' }],
   ['onInterrupt: "detach" is for a tool with an execute, and a client runs this one', { onInterrupt: 'detach' }],
-  ['waiting.afterMs must be whole milliseconds, 0 or more, not -1', { waiting: { afterMs: -1, say: 'x' } }],
+  ['waiting.afterMs must be whole milliseconds from 0 to 2147483647, not -1', { waiting: { afterMs: -1, say: 'x' } }],
+  [
+    'waiting.afterMs must be whole milliseconds from 0 to 2147483647, not 2147483648',
+    { waiting: { afterMs: 2 ** 31, say: 'x' } },
+  ],
   ['waiting.say must be words or a function that gives them, not ""', { waiting: { afterMs: 1, say: '' } }],
 ])('a tool: %s', (message, init) => {
   const plain = { name: 't', description: 't', input: { type: 'object' } as const }

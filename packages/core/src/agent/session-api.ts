@@ -35,7 +35,7 @@ export interface Host<A extends Agent = Agent> {
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
   session<B extends Agent = A>(id?: string, init?: SessionInit<B>): Promise<Session<B>>
-  /** Lets running turns end for `drainMs` (0 by default), then closes every session. */
+  /** Lets running turns end for `drainMs` (0 by default), and tools that interrupted turns left behind, then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
 

@@ -353,13 +353,16 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
   }
 }
 
+/** The longest that a timer of a browser waits; a longer one ends at once. */
+const TIMER_MS = 2_147_483_647
+
 /** @throws BatonError `invalid_tool` */
 function checkWaiting(name: string, waiting: WaitingInit<never>): void {
   const what = `tool "${name}": waiting`
   checkFields(waiting, { what, code: 'invalid_tool', fields: new Set(['afterMs', 'say']) })
   const { afterMs, say } = waiting
-  if (!Number.isSafeInteger(afterMs) || afterMs < 0)
-    throw wrong(name, `waiting.afterMs must be whole milliseconds, 0 or more, not ${describeValue(afterMs)}`)
+  if (!Number.isSafeInteger(afterMs) || afterMs < 0 || afterMs > TIMER_MS)
+    throw wrong(name, `waiting.afterMs must be whole milliseconds from 0 to ${TIMER_MS}, not ${describeValue(afterMs)}`)
   if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
     throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
 }

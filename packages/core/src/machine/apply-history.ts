@@ -77,13 +77,14 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
   const media = step.calls.flatMap((call) => call.media ?? [])
-  const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate }) => ({
+  const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate, provenance }) => ({
     callId,
     name,
     runs,
     offer,
     settlement: settlement ?? 'unknown',
     tellLate,
+    ...(provenance && { provenance }),
   }))
   const entry: IndexEntry = {
     entry: fact.entry,

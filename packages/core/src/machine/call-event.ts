@@ -90,24 +90,23 @@ export function detachCall(draft: Draft, call: Call): void {
   settle(draft, call, { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }, true)
 }
 
-/** The outcome of a tool that went on after an interrupt: `said` follows its name in the note. */
-export function endDetached(draft: Draft, { callId, name }: Call, end: DetachedEnd): void {
-  const { outcome, preview, said } = end
-  emit(draft, { type: 'result-ignored', callId, reason: 'late', outcome, preview })
-  const text = `The tool "${name}" (${callId}) ${said}`
-  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text })
+/**
+ * A note about a call. `words` are the tool's own: they stand in the user's message, so they are quoted, and cannot
+ * pass for words of the user.
+ */
+export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?: string): void {
+  const { callId, name, provenance } = call
+  const text = `The tool "${name}" (${callId}) ${said}${words === undefined ? '' : `: ${JSON.stringify(words)}`}`
+  const untrusted = words !== undefined && provenance?.trust === 'untrusted' && { untrusted: name }
+  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text, ...untrusted })
 }
 
-interface DetachedEnd {
-  readonly outcome: 'ok' | 'error'
-  readonly preview: string
-  readonly said: string
-}
+export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
 
-/** It ends without an outcome of its own. `why` is a whole clause, such as `did not end in its time`. */
+/** A tool that went on after an interrupt ends without an outcome of its own. `why` is a whole clause, such as `did not end in its time`. */
 export function loseDetached(draft: Draft, call: Call, why: string): void {
-  const said = `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`
-  endDetached(draft, call, { outcome: 'error', preview: why, said })
+  emit(draft, { type: 'result-ignored', callId: call.callId, reason: 'late', outcome: 'error', preview: why })
+  noteOutcome(draft, call, `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`)
 }
 
 export function applyCallEventToAll(draft: Draft, event: CallEvent): void {

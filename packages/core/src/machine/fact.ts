@@ -143,7 +143,8 @@ export type Fact =
   | { readonly type: 'input-withdrawn'; readonly inputId: string }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
-  | { readonly type: 'note-queued'; readonly note: number; readonly text: string }
+  /** `untrusted`: the tool whose words the note tells, where its results are not to be believed. */
+  | { readonly type: 'note-queued'; readonly note: number; readonly text: string; readonly untrusted?: string }
   // Turns and steps
   | {
       readonly type: 'turn-started'

@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from '../messages.ts'
 import type { JsonObject } from '../json.ts'
-import { readText } from '../messages.ts'
+import { listUntrusted, readText } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
@@ -47,9 +47,15 @@ export interface PlainHistory {
   plan: readonly PlanEntry[]
 }
 
+export interface HistoryNote {
+  readonly text: string
+  /** The tool whose untrusted words it tells. */
+  readonly untrusted?: string
+}
+
 export interface HistoryContent extends PlainHistory {
   readonly inputs: Map<string, InputBody>
-  readonly notes: Map<number, string>
+  readonly notes: Map<number, HistoryNote>
   /** Entries that left the window; kept only where a rewind may ask for them. */
   readonly left: HistoryEntry[] | null
   open: OpenBody | null
@@ -83,9 +89,11 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
     case 'input-accepted':
       content.inputs.set(fact.inputId, fact.body)
       break
-    case 'note-queued':
-      content.notes.set(fact.note, fact.text)
+    case 'note-queued': {
+      const { note, text, untrusted } = fact
+      content.notes.set(note, { text, ...(untrusted !== undefined && { untrusted }) })
       break
+    }
     case 'inputs-entered':
       enter(content, fact)
       break
@@ -190,9 +198,11 @@ function createUserMessage(
   inputs: readonly string[],
   notes: readonly number[],
 ): UserMessage<MediaSource> {
-  const told = notes.map((note) => text(content.notes.get(note) ?? ''))
+  const told = notes.map((note) => content.notes.get(note) ?? { text: '' })
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-  return { role: 'user', parts: [...told, ...renderInputs(bodies)] }
+  const untrusted = [...new Set(told.flatMap((note) => note.untrusted ?? []))]
+  const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
+  return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
 }
 
 /** The bodies change too, so that asked again they come without what was left out. */
@@ -314,11 +324,18 @@ function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finishe
   const older = content.entries.filter((entry) => entry.entry < fact.fromEntry)
   const newer = content.entries.filter((entry) => entry.entry > fact.toEntry)
   const replaced = content.entries.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const untrusted = listUntrusted(replaced.flatMap(({ messages }) => messages))
   const summary: HistoryEntry = {
     entry: fact.toEntry,
     exchange: replaced.at(-1)?.exchange ?? 0,
     role: 'summary',
-    messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
+    messages: [
+      {
+        role: 'user',
+        parts: [text(`[Summary of the conversation so far] ${fact.text}`)],
+        ...(untrusted.length > 0 && { untrusted }),
+      },
+    ],
   }
   leave(content, replaced)
   content.entries = [...older, summary, ...newer]

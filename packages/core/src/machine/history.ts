@@ -6,6 +6,7 @@ import type {
   AskedQuestion,
   HistoryContent,
   HistoryEntry,
+  HistoryNote,
   OpenQuestion,
   PlainHistory,
   PlainOpenBody,
@@ -31,7 +32,7 @@ export interface OpenCall {
 /** A history as JSON. It stands in snapshots, which are disposable, so its shape may change with any version. */
 export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly inputs: readonly (readonly [string, InputBody])[]
-  readonly notes: readonly (readonly [number, string])[]
+  readonly notes: readonly (readonly [number, HistoryNote])[]
   readonly left: readonly HistoryEntry[] | null
   readonly open:
     | (PlainOpenBody & {

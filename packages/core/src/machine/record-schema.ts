@@ -227,7 +227,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
       }),
     ),
   },
-  'note-queued': { note: checkWhole, text: checkText },
+  'note-queued': { note: checkWhole, text: checkText, untrusted: optionalText },
   'turn-started': {
     turn: checkWhole,
     exchange: checkWhole,

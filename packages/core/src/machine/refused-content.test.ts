@@ -121,7 +121,7 @@ describe('an image that the provider refuses', () => {
     session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('late') })
     send(session, 'x', image).modelFails('model_invalid_request', noRetry)
     expect(session.lines().slice(-2)).toEqual([
-      'user: The tool "read" (call_1_0) finished after all: late',
+      'user: The tool "read" (call_1_0) finished after all: "late"',
       `user: ${note('[An image')}`,
     ])
   })

@@ -193,7 +193,7 @@ describe('a result', () => {
     const outcome = toOutcome(`${'x'.repeat(1999)}😀y`)
     session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome })
     expect(session.fact('note-queued').text).toBe(
-      `The tool "pay" (call_1_0) finished after all: ${'x'.repeat(1999)}😀…`,
+      `The tool "pay" (call_1_0) finished after all: "${'x'.repeat(1999)}😀…"`,
     )
   })
 
@@ -206,8 +206,8 @@ describe('a result', () => {
       session.send({ type: 'tool-finished', callId, attempt: 1, outcome: toOutcome(callId) })
     session.user('and?')
     expect(session.told().slice(-3)).toEqual([
-      'user: The tool "pay" (call_1_0) finished after all: call_1_0',
-      'user: The tool "pay" (call_1_1) finished after all: call_1_1',
+      'user: The tool "pay" (call_1_0) finished after all: "call_1_0"',
+      'user: The tool "pay" (call_1_1) finished after all: "call_1_1"',
       'user: and?',
     ])
   })

@@ -1,6 +1,6 @@
 // Rows for what becomes of calls: results, claims, approvals and what clients report of them.
 import type { StoredPart } from '../messages.ts'
-import { applyCallEvent, callOutcome, dropClient, endDetached, settle } from './call-event.ts'
+import { applyCallEvent, callOutcome, dropClient, noteOutcome, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
 import { wholeChars } from './cut-parts.ts'
 import type { Draft } from './draft.ts'
@@ -19,9 +19,8 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
   const call = findCall(draft.state, input.callId)
   const detached = findDetached(draft.state, input)
   if (detached) {
-    const { outcome } = input
-    const said = `has ended: ${preview(outcome, RULES.noteChars)}`
-    endDetached(draft, detached, { outcome: outcome.type, preview: preview(outcome, 200), said })
+    ignore(draft, input, 'late')
+    noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))
   } else if (call && call.state === 'started' && call.attempt === input.attempt)
     settle(draft, call, boundOutcome(draft, input.outcome), false)
   else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
@@ -90,7 +89,6 @@ function ignoreSettled(draft: Draft, input: Answer): void {
   const open = findCall(state, input.callId)
   const closed = state.recentCalls.findLast((call) => call.callId === input.callId)
   const settlement = open?.settlement ?? closed?.settlement
-  const name = open?.name ?? closed?.name ?? ''
   const tellLate = open?.tellLate ?? closed?.tellLate ?? false
   if (settlement === undefined || settlement === null) {
     ignore(draft, input, 'unknown')
@@ -98,9 +96,8 @@ function ignoreSettled(draft: Draft, input: Answer): void {
   }
   const answered = settlement === 'ok' || (settlement === 'error' && !tellLate)
   ignore(draft, input, answered ? 'duplicate' : 'late')
-  if (!tellLate) return
-  const text = `The tool "${name}" (${input.callId}) finished after all: ${preview(input.outcome, RULES.noteChars)}`
-  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text })
+  const call = open ?? closed
+  if (tellLate && call) noteOutcome(draft, call, 'finished after all', preview(input.outcome, RULES.noteChars))
 }
 
 type Answer = InputOf<'tool-result'> | InputOf<'tool-finished'>

@@ -170,7 +170,7 @@ describe('stop', () => {
     expect(session.factTypes()).toEqual(['result-ignored', 'note-queued'])
     expect(session.state.phase).toBe('stopped')
     session.send({ type: 'start' }).user('and?')
-    expect(session.told().slice(-2)).toEqual(['user: The tool "pay" (call_1_0) finished after all: ', 'user: and?'])
+    expect(session.told().slice(-2)).toEqual(['user: The tool "pay" (call_1_0) finished after all: ""', 'user: and?'])
   })
 })
 

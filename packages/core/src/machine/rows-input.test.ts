@@ -398,7 +398,7 @@ describe('a rewind', () => {
       .interrupt()
     session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid') })
     session.user('and?')
-    const told = ['user: The tool "pay" (call_1_0) finished after all: paid', 'user: and?']
+    const told = ['user: The tool "pay" (call_1_0) finished after all: "paid"', 'user: and?']
     expect(session.told().slice(-2)).toEqual(told)
     session.says('fine').send({ type: 'rewind', inputId: 'r', exchange: 2, again: true })
     expect(session.told().slice(-2)).toEqual(told)

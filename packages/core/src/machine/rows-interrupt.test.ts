@@ -297,12 +297,12 @@ describe('an interrupt while calls run', () => {
     session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid') })
     session.user('b').user('cc').says('ok')
     expect(session.told().slice(-3)).toEqual([
-      'user: The tool "pay" (call_1_0) finished after all: paid',
+      'user: The tool "pay" (call_1_0) finished after all: "paid"',
       'user: b',
       'user: cc',
     ])
     expect(session.state.index.slice(-2).map(({ notes, chars }) => [notes, chars])).toEqual([
-      [[1], 1 + 50],
+      [[1], 1 + 52],
       [[], 2],
     ])
   })
@@ -350,16 +350,16 @@ describe('an interrupt while calls run', () => {
     session.send(late)
     expect(session.facts).toEqual([
       { type: 'result-ignored', callId: 'call_1_0', reason: 'late', outcome: 'ok', preview: 'paid 5' },
-      { type: 'note-queued', note: 1, text: 'The tool "pay" (call_1_0) finished after all: paid 5' },
+      { type: 'note-queued', note: 1, text: 'The tool "pay" (call_1_0) finished after all: "paid 5"' },
     ])
     expect(session.send(late).factTypes()).toEqual(['result-ignored'])
     session.user('did it work?')
     expect(session.told().slice(-2)).toEqual([
-      'user: The tool "pay" (call_1_0) finished after all: paid 5',
+      'user: The tool "pay" (call_1_0) finished after all: "paid 5"',
       'user: did it work?',
     ])
     expect(session.state.notes).toEqual([])
-    expect(session.state.index.at(-1)).toMatchObject({ notes: [1], chars: 52 + 12 })
+    expect(session.state.index.at(-1)).toMatchObject({ notes: [1], chars: 54 + 12 })
     expect(session.says('yes').user('and?').told().at(-1)).toBe('user: and?')
   })
 

@@ -1,5 +1,6 @@
 // The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
 import type { JsonObject } from '../json.ts'
+import type { Provenance } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { MediaSize } from './size.ts'
@@ -218,6 +219,8 @@ export interface ClosedCall {
   readonly offer: Offer | null
   /** Whether a late result is told to the model. */
   readonly tellLate: boolean
+  /** Absent: see `CallProposal`. */
+  readonly provenance?: Provenance
 }
 
 export interface RememberedDecision {

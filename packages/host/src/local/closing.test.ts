@@ -1,5 +1,6 @@
 // What a session does when it ends here, and what it takes for its log when it begins: in which order, and how much of it.
-import type { Model, Store } from '@baton/core'
+import type { Model, Store, ToolContext } from '@baton/core'
+import { tool } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { createManualTime, createTestWorld, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
 
@@ -90,3 +91,39 @@ test('what was streamed of an answer stands in the log, whole and in order, when
     pieces.map((_, index) => pieces.slice(0, index).reduce((sum, { text }) => sum + text.length, 0)),
   )
 })
+
+test.each(['detach', 'finish'] as const)(
+  'a host that stops gives its time to a tool of an interrupted turn (%s)',
+  async (onInterrupt) => {
+    const time = createManualTime()
+    const disk = ownStore()
+    const booked = Promise.withResolvers<string>()
+    const signals: ToolContext['signal'][] = []
+    const book = tool({
+      name: 'book',
+      description: 'Books',
+      input: { type: 'object' },
+      onInterrupt,
+      execute: (_, { signal }) => {
+        signals.push(signal)
+        return booked.promise
+      },
+    })
+    const steps = (call: number) => (call === 0 ? { calls: [{ name: 'book', arguments: {} }] } : { text: 'answer' })
+    const world = createTestWorld({ time, store: disk, tools: [book], steps: (_, call) => steps(call) })
+    const session = await world.open()
+    session.send('go').answer.catch(() => {})
+    await time.settle()
+    await time.until(session.interrupt())
+    if (onInterrupt === 'detach') await time.until(session.send('next').answer)
+    const stopping = world.host.stop({ drainMs: 5000 })
+    await time.pass(1000)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    booked.resolve('table 4')
+    await time.until(stopping)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    const again = createTestWorld({ time, store: disk, tools: [book], steps: () => ({ text: 'answer' }) })
+    await time.until((await again.open()).send('more').answer)
+    expect(JSON.stringify(again.model.requests.at(-1)?.messages)).toContain('table 4')
+  },
+)

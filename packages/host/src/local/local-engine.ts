@@ -1,7 +1,7 @@
 // The local engine: sessions as actors in this process.
 import type { Agent } from '@baton/core'
 import type { Engine } from '@baton/runtime'
-import { waitForTurns } from '@baton/runtime'
+import { hasRunningWork, waitForTurns } from '@baton/runtime'
 import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
@@ -22,7 +22,7 @@ export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSes
   const stop: Engine['stop'] = async ({ drainMs }) => {
     const sessions = await openSessions.all()
     await waitForTurns(environment, drainMs, () =>
-      sessions.some((local) => !local.isClosed() && local.state().turn !== null),
+      sessions.some((local) => !local.isClosed() && hasRunningWork(local.state())),
     )
     await openSessions.closeAll()
     leases.stop()

@@ -1,14 +1,13 @@
 // What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
 // are validated here, where their schemas are known.
 import type { PendingApproval, Principal } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject, listUntrusted, parseJson } from '@baton/core'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { findApproval, listClientTools } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
-import { listUntrusted } from '../work/model-work.ts'
 
 export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()

@@ -42,21 +42,18 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this
   }
 
-  /** The past was told, and so was what is being written, as far as it is. */
-  get isCaughtUp(): boolean {
-    return this.#ended || (this.#isLive && !this.#frames.hasWaiting)
-  }
-
-  async nextBatch(): Promise<EventBatch | undefined> {
+  /** Undefined at the end. Without `waits` also once the past was told, and what is being written, as far as it is. */
+  async nextBatch(waits = true): Promise<EventBatch | undefined> {
     for (;;) {
       const events: SessionEvent[] = []
       if (!this.#isLive) this.#tellLive(events)
       if (events.length === 0) {
-        const frames = await this.#frames.nextBatch()
+        const frames = await this.#frames.nextBatch(waits || !this.#isLive)
         if (!frames || this.#ended) {
           this.leave()
           return undefined
         }
+        if (frames.length === 0) return undefined
         for (const frame of frames) this.#take(frame, events)
       }
       const last = events.at(-1)

@@ -87,19 +87,15 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to a reader that left
   }
 
-  /** Whether live frames wait for it. */
-  get hasWaiting(): boolean {
-    return this.#waiting.length > 0
-  }
-
-  /** All frames that are there, at least one; undefined at the end. */
-  async nextBatch(): Promise<readonly Frame[] | undefined> {
+  /** All frames that are there; undefined at the end. `waits`: at least one, else none where none is there. */
+  async nextBatch(waits = true): Promise<readonly Frame[] | undefined> {
     while (this.#past) {
       const old = await this.#nextOld(this.#past)
       if (old.length > 0) return old
     }
     while (this.#waiting.length === 0) {
       if (this.#ended) return undefined
+      if (!waits) return []
       this.#wake ??= Promise.withResolvers()
       await this.#wake.promise
     }

@@ -33,13 +33,15 @@ export function openEvents(engine: ReadEngine, { from = 'now', delivery, tellsLi
   const init = { ...readProjectionInit(engine), delivery }
   const more = { delivery, ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
   const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
-  if (from === 'now') {
+  const newest = engine.history().lastTurn()?.pos
+  // Before its first turn a session has nothing newer than now.
+  if (from === 'now' || (from === 'turn' && newest === undefined)) {
     const start = readStart(engine.state(), engine.history())
     const projection = new SessionProjection({ ...init, start })
     return new EventReader({ follow, frames: follow(headPos + 1), projection, from: projection.cursor, ...more })
   }
-  const newest = engine.history().lastTurn()?.pos ?? headPos + 1
-  const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: newest, since: newest } : from
+  const since = newest ?? 0
+  const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: since, since } : from
   checkPlace(cursor, headPos, engine.session)
   const frames = follow(Math.min(cursor.since ?? 0, cursor.pos))
   const projection = new SessionProjection({ ...init, since: cursor.since })

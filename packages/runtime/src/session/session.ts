@@ -55,9 +55,8 @@ import {
   decodeTurnOptions,
   decodeUrgent,
   decodeUserInput,
-  isBatonError,
 } from '@baton/core'
-import type { ClientReport, Input, InputOf, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
+import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
@@ -71,8 +70,8 @@ import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
-import type { HeardWords } from '../speech/count-heard.ts'
-import { countHeard, isInWords } from '../speech/count-heard.ts'
+import type { PlacedInput } from '../speech/count-heard.ts'
+import { countHeard, countInput, isInWords, isPlaced } from '../speech/count-heard.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
@@ -208,7 +207,8 @@ class SessionHandle implements Session {
     const refused = asks ? findRefusal(this.#init.engine, value) : undefined
     if (refused) return Promise.resolve(refused)
     if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
-    if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
+    if ('inputId' in value && (this.#storing || bringsBytes(value) || isPlaced(value)))
+      return this.#submitInOrder(value)
     return this.#submit(value)
   }
 
@@ -340,20 +340,15 @@ class SessionHandle implements Session {
     this.#init.onClose()
   }
 
-  async #count(input: SpokenInput, said: HeardWords): Promise<Accepted | Refused> {
-    try {
-      const heard = await countHeard(this.#init.engine, said)
-      return await this.#submit({ ...input, heard })
-    } catch (cause) {
-      if (isBatonError(cause)) return { type: 'refused', code: cause.code, message: cause.message }
-      throw cause
-    }
+  async #count(input: PlacedInput): Promise<Accepted | Refused> {
+    const counted = await countInput(this.#init.engine, input)
+    return counted.type === 'refused' ? counted : await this.#submit(counted)
   }
 
   #submit(input: Input): Promise<Accepted | Refused> {
     if (this.#closed) return Promise.resolve(CLOSED)
     const { engine } = this.#init
-    if ('heard' in input && isInWords(input.heard)) return this.#count(input, input.heard)
+    if (isPlaced(input)) return this.#count(input)
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 
@@ -386,8 +381,6 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
     },
   })
 }
-
-type SpokenInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'>
 
 function ignore(): void {}
 

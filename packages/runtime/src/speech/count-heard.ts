@@ -1,16 +1,35 @@
 // Turns what an app says was heard into characters of the newest answer: the session's state holds no texts.
-import type { Heard, SessionEvent } from '@baton/core'
-import { BatonError, nameAnswer } from '@baton/core'
+import type { Heard, Refused, SessionEvent } from '@baton/core'
+import { BatonError, isBatonError, nameAnswer } from '@baton/core'
+import type { Input, InputOf } from '@baton/core/machine'
 import type { ReadEngine } from '../session/reading.ts'
 import { openEvents } from '../session/reading.ts'
 import type { Sentence } from './speech.ts'
 import { Speech } from './speech.ts'
 
 /** What must be counted in the answer's text. */
-export type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
+type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
+type Chars = Extract<Heard, { readonly type: 'chars' }>
 
 export function isInWords(heard: Heard | undefined): heard is HeardWords {
   return heard?.type === 'words' || heard?.type === 'sentence'
+}
+
+/** An input with words or sentences that must be counted. */
+export type PlacedInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'> & { readonly heard: HeardWords }
+
+export function isPlaced(input: Input): input is PlacedInput {
+  return 'heard' in input && isInWords(input.heard)
+}
+
+/** The same with what was heard as the machine takes it, or why it is refused. */
+export async function countInput(engine: ReadEngine, input: PlacedInput): Promise<Input | Refused> {
+  try {
+    return { ...input, heard: await countHeard(engine, input.heard) }
+  } catch (cause) {
+    if (isBatonError(cause)) return { type: 'refused', code: cause.code, message: cause.message }
+    throw cause
+  }
 }
 
 /**
@@ -18,26 +37,36 @@ export function isInWords(heard: Heard | undefined): heard is HeardWords {
  * @throws BatonError `invalid_event` for a sentence that the answer does not have
  */
 export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise<Heard> {
-  const newest = nameAnswer(engine.history().lastTurn()?.turn ?? 0)
+  const turn = engine.history().lastTurn()?.turn
+  const newest = turn === undefined ? undefined : nameAnswer(turn)
   const { message = newest } = heard
-  // Of an older one nothing need be counted, and of one that is not there nothing can be.
+  if (message === undefined) return countWords(NOTHING, heard)
+  // Of an older one nothing need be counted, and one that is not there is refused by its name.
   if (message !== newest) return { type: 'chars', chars: 0, message }
-  const { chars } = countWords(await readAnswer(engine), heard)
-  return newest === 't0' ? { type: 'none' } : { type: 'chars', chars, message }
+  return { ...countWords(await readAnswer(engine), heard), message }
 }
 
 interface Answer {
   /** The texts of its steps, joined by a blank line. */
   readonly text: string
   readonly sentences: readonly Sentence[]
+  /** It was interrupted: what was not heard is gone. */
+  readonly isCut: boolean
 }
+
+const NOTHING: Answer = { text: '', sentences: [], isCut: false }
 
 /** As far as it is written. */
 async function readAnswer(engine: ReadEngine): Promise<Answer> {
   const speech = new Speech()
   const texts = new Map<number, string>()
   let sentences: Sentence[] = []
+  let isCut = false
   const take = (event: SessionEvent): void => {
+    // A sentence that was cut is a sentence still.
+    isCut ||= event.type === 'text-cut' || (event.type === 'step-finished' && event.interrupted === true)
+    if (event.type === 'step-finished' && event.interrupted)
+      for (const { frame } of speech.takeRest()) if (frame.type === 'sentence') sentences.push(frame)
     for (const { frame } of speech.take(event))
       if (frame.type === 'sentence') sentences.push(frame)
       else sentences = sentences.slice(0, frame.index)
@@ -45,12 +74,13 @@ async function readAnswer(engine: ReadEngine): Promise<Answer> {
   }
   const reader = openEvents(engine, { from: 'turn', tellsLive: true })
   try {
-    while (!reader.isCaughtUp) for (const event of (await reader.nextBatch())?.events ?? []) take(event)
+    for (let batch = await reader.nextBatch(false); batch; batch = await reader.nextBatch(false))
+      batch.events.forEach(take)
   } finally {
     reader.leave()
   }
   for (const { frame } of speech.takeRest()) if (frame.type === 'sentence') sentences.push(frame)
-  return { text: [...texts.values()].filter((text) => text !== '').join('\n\n'), sentences }
+  return { text: [...texts.values()].filter((text) => text !== '').join('\n\n'), sentences, isCut }
 }
 
 function takeText(texts: Map<number, string>, event: SessionEvent): void {
@@ -62,39 +92,42 @@ function takeText(texts: Map<number, string>, event: SessionEvent): void {
   else if (event.type === 'text-cut') texts.set(event.step, (texts.get(event.step) ?? '').slice(0, event.keepChars))
 }
 
-function countWords({ text, sentences }: Answer, heard: HeardWords): { readonly chars: number } {
+function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Chars {
+  // Made once: that costs more than to split a sentence.
+  const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
+  const splitWords = (spoken: string): readonly string[] =>
+    [...segmenter.segment(spoken)].flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []))
   if (heard.type === 'sentence') {
     const sentence = sentences[heard.index]
+    // It was said, and an interrupt has taken it away already.
+    if (!sentence && isCut) return { type: 'chars', chars: text.length }
     if (!sentence)
       throw new BatonError({
         code: 'invalid_event',
         message: `the answer has no sentence ${heard.index}; it has ${sentences.length} so far, counted from 0`,
         hint: 'Send the `index` of a sentence of this answer.',
       })
-    const words = heard.words === undefined ? undefined : splitWords(sentence.text).slice(0, heard.words)
-    return { chars: words ? findEnd(text, sentence, words) : sentence.end }
+    const end =
+      heard.words === undefined ? sentence.end : findEnd(text, sentence, splitWords(sentence.text), heard.words)
+    return { type: 'chars', chars: end }
   }
   let left = heard.words
   for (const sentence of sentences) {
     const words = splitWords(sentence.text)
-    if (left <= words.length) return { chars: findEnd(text, sentence, words.slice(0, left)) }
+    if (left <= words.length) return { type: 'chars', chars: findEnd(text, sentence, words, left) }
     left -= words.length
   }
-  return { chars: sentences.at(-1)?.end ?? 0 }
+  return { type: 'chars', chars: sentences.at(-1)?.end ?? 0 }
 }
 
-function splitWords(text: string): readonly string[] {
-  const segments = [...new Intl.Segmenter('en', { granularity: 'word' }).segment(text)]
-  return segments.flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []))
-}
-
-/** Where the last of these words of the sentence ends in the answer's text, which has marks that are not spoken. */
-function findEnd(text: string, { start, end, text: spoken }: Sentence, words: readonly string[]): number {
+/** Where so many of the sentence's words end in the answer's text, which has marks that are not spoken. */
+function findEnd(text: string, { start, end }: Sentence, words: readonly string[], count: number): number {
+  if (count > 0 && count >= words.length) return end
   const covered = text.slice(start, end)
   let at = 0
-  for (const word of words) {
+  for (const word of words.slice(0, count)) {
     const found = covered.indexOf(word, at)
     if (found >= 0) at = found + word.length
   }
-  return words.length > 0 && words.length === splitWords(spoken).length ? end : start + at
+  return start + at
 }

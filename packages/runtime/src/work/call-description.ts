@@ -1,5 +1,6 @@
 // What people are shown of a call: made by the tool from its validated input, bounded, and never in the way of the call.
 import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
+import { describeValue } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
 
 const TITLE_CHARS = 200
@@ -7,6 +8,8 @@ const PLACES_MAX = 32
 const PATH_CHARS = 1024
 const DIFF_CHARS = 65_536
 const SAY_CHARS = 500
+/** UTF-16 units that are looked at. */
+const SAY_SEARCHED = 10_000
 
 export interface CallAbout extends CallDescription {
   readonly kind?: NonNullable<Tool['kind']>
@@ -29,7 +32,7 @@ export function describeCall(tool: Tool, input: unknown, log: Logger): CallAbout
 function describe(tool: Tool, input: unknown, log: Logger): CallDescription {
   if (!tool.describe) return {}
   try {
-    return bound(tool.describe(input))
+    return bound(demandNow(tool.describe(input)))
   } catch (cause) {
     log.warn('a call could not be described', { tool: tool.name, cause: describeThrown(cause) })
     return {}
@@ -40,12 +43,30 @@ function describeWaiting({ name, waiting }: Tool, input: unknown, log: Logger): 
   if (!waiting) return undefined
   const { afterMs, say } = waiting
   try {
-    const words = String(typeof say === 'function' ? say(input) : say).trim()
-    return words === '' ? undefined : { afterMs, say: words.slice(0, SAY_CHARS) }
+    const said: unknown = typeof say === 'function' ? demandNow(say(input)) : say
+    if (typeof said !== 'string') throw new Error(`it says ${describeValue(said)}, and not words`)
+    const words = said.slice(0, SAY_SEARCHED).replace(UNSPOKEN, ' ').trim()
+    return words === '' ? undefined : { afterMs, say: cut(words, SAY_CHARS) }
   } catch (cause) {
     log.warn('a tool could not say what it waits for', { tool: name, cause: describeThrown(cause) })
     return undefined
   }
+}
+
+/** Words of a model may stand in it: what steers a terminal, or turns the order of letters around. */
+const UNSPOKEN = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]+/gu
+
+/** People are shown a call at once. A promise that nobody takes would end the process where it rejects. */
+function demandNow<Value>(value: Value): Value {
+  const then: unknown = (value as { readonly then?: unknown } | null | undefined)?.then // code of others gave it
+  if (typeof then !== 'function') return value
+  Promise.resolve(value).catch(() => {}) // what it brings has no use
+  throw new Error('it gave a promise; it must answer at once')
+}
+
+/** Never half of a character. */
+function cut(text: string, chars: number): string {
+  return text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Field by field: what a tool gives is code of others, and goes into a record. */
@@ -61,7 +82,7 @@ function bound({ title, locations, diff }: CallDescription): CallDescription {
     ...(Number.isSafeInteger(line) && { line: Number(line) }),
   }))
   return {
-    ...(title !== undefined && { title: String(title).slice(0, TITLE_CHARS) }),
+    ...(title !== undefined && { title: cut(String(title), TITLE_CHARS) }),
     ...(places && { locations: places }),
     ...(shown.length > 0 && { diff: shown }),
   }

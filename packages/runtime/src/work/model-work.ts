@@ -1,6 +1,6 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { JsonObject, LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
-import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode } from '@baton/core'
+import type { JsonObject, LiveFrame, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
@@ -222,15 +222,6 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
     textBefore,
     ...(output && { output }),
   }
-}
-
-/** Names of tools whose results in these messages are marked as untrusted. */
-export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
-  const names = new Set<string>()
-  for (const message of messages)
-    if (message.role === 'tool')
-      for (const part of message.parts) if (part.provenance?.trust === 'untrusted') names.add(part.name)
-  return [...names]
 }
 
 function joinText(parts: readonly ModelPart[]): string {

@@ -1,13 +1,13 @@
 // The state that goes from one run of a workflow to the next.
 import type { SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, followRecord, initialState } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState, outstanding } from '@baton/core/machine'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { packState, unpackState } from './pack-state.ts'
+import { packState, readCarriedState, unpackState } from './pack-state.ts'
 
 /** As it is read on the other side. */
 function carry(state: State): { readonly bytes: number; readonly state: State } {
@@ -19,6 +19,18 @@ const GOLDEN = join(import.meta.dirname, '../../../testing/src/golden')
 const logs = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'))
 
 describe('a state that goes to the next run', () => {
+  test('of a worker that knew fewer fields has them as a new session does, and can go on', () => {
+    const { detached, displayedChars, ...older } = { ...initialState('s'), pos: 7, title: 'old' }
+    expect([detached, displayedChars]).toEqual([[], null])
+    const { packed, ...others } = packState({ ...older, detached, displayedChars })
+    const { detached: _, displayedChars: __, ...rest } = others
+    for (const carried of [older, { ...rest, packed }]) {
+      const state = readCarriedState(carried as State) // as JSON of an older version brings it
+      expect(state).toEqual({ ...older, detached, displayedChars })
+      expect(outstanding(state)).toEqual([])
+    }
+  })
+
   test('there are logs to look at', () => expect(logs.length).toBeGreaterThan(0))
 
   test.each(logs)('is equal to what it was after every record of %s', (file) => {

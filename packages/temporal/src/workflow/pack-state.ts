@@ -1,6 +1,7 @@
 // A session's state as it goes from one run to the next: its long lists by columns, which takes less than half of the bytes.
 // What is unpacked is equal to what was packed, whatever fields the items of a list have.
 import type { State } from '@baton/core/machine'
+import { initialState } from '@baton/core/machine'
 
 /** The lists of a state that grow with the conversation. */
 const LONG_LISTS = ['index', 'recentInputs', 'recentCalls'] as const
@@ -39,6 +40,12 @@ export function packState(state: State): PackedState {
     recentCalls: packList(recentCalls, places),
   }
   return { ...rest, packed: { ...lists, texts: [...places.keys()] } }
+}
+
+/** What an older worker carried, or read, has not all fields of today: they begin as in a new session. */
+export function readCarriedState(carried: PackedState | State): State {
+  const state = 'packed' in carried ? unpackState(carried) : carried
+  return { ...initialState(state.session), ...state }
 }
 
 export function unpackState({ packed, ...rest }: PackedState): State {

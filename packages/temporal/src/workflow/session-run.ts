@@ -27,7 +27,7 @@ import { AGAIN_MS } from '../contract.ts'
 import { callLocally, stateQuery, submitUpdate } from './activities.ts'
 import { checkSubmission } from './check-submission.ts'
 import { Deadlines } from './deadlines.ts'
-import { packState, unpackState } from './pack-state.ts'
+import { packState, readCarriedState } from './pack-state.ts'
 import { Publishing } from './publishing.ts'
 import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
@@ -83,8 +83,7 @@ export class SessionRun {
   constructor({ identity, tuning = {}, carried, checkFound }: SessionRunInit) {
     this.#checkFound = checkFound
     this.#identity = carried?.identity ?? identity
-    const state = carried?.state ?? initialState(identity.session)
-    this.#state = 'packed' in state ? unpackState(state) : state
+    this.#state = carried ? readCarriedState(carried.state) : initialState(identity.session)
     this.#idleMs = tuning.idleMs ?? DAY_MS
     this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
     this.#search = new SearchAttributes(carried?.searchFields)
@@ -141,7 +140,7 @@ export class SessionRun {
       const { state, records, searchFields } = opened
       this.#search.fields = searchFields
       if (state) this.#checkFound?.(state)
-      if (state) this.#state = { ...state, epoch: state.epoch + 1 }
+      if (state) this.#state = { ...readCarriedState(state), epoch: state.epoch + 1 } // a replay has what an older worker read
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
       if (!state) return

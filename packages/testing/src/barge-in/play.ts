@@ -44,7 +44,7 @@ export async function playCell(kind: HostKind, version: Version, cell: Cell): Pr
   const counts = Map.groupBy(settled, ({ callId }) => callId)
   const played = {
     asked: [tell(stage, app, 'next'), tell(stage, app, 'last')],
-    notes: readAsked(stage, 'last')?.users.filter((text) => text.includes('has ended: booked')).length ?? 0,
+    notes: readAsked(stage, 'last')?.users.filter((text) => text.includes('has ended: "booked')).length ?? 0,
     settlements: [...counts.values()].map(({ length }) => length),
     runs: stage.runs() + app.runs(),
     repeated: app.spoken().filter((text, index, all) => all.indexOf(text) !== index),

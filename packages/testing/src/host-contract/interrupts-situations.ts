@@ -208,6 +208,21 @@ export const INTERRUPT_SITUATIONS: Situations = {
     await world.time.until(session.send('next').answer)
     expect(textsTold(world.model, 'assistant')).toEqual(['Old words.'])
   },
+  'an interrupt that says again what was heard cuts no more, whether or not anything of that sentence is left': async ({
+    createWorld,
+  }) => {
+    const world = await createWorld({ steps: [{ text: 'One two. Three four. Five', hangs: 'until-aborted' }, AFTER] })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.pass(1000)
+    const heard: Heard = { type: 'sentence', index: 1, words: 1, message: 't1' }
+    await session.interrupt({ heard })
+    expect((await world.time.until(turn.answer)).text).toBe('One two. Three')
+    await session.interrupt({ heard })
+    await session.interrupt({ heard: { type: 'sentence', index: 2, message: 't1' } })
+    await world.time.until(session.send('next', { delivery: 'interrupt', heard }).answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['One two. Three'])
+  },
   'what was heard of an answer that is not there is refused, and nothing is cut': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'All of it.' }, AFTER] })
     const session = await world.open()
@@ -286,7 +301,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
     expect(textsTold(world.model, 'user')).toEqual([
       'go',
       'and the weather?',
-      expect.stringContaining('has ended: table 4'),
+      expect.stringContaining('has ended: "table 4"'),
     ])
     expect(await world.facts('call-settled')).toMatchObject([{ settlement: { type: 'cancelled', detached: true } }])
     expect(runs).toBe(1)

@@ -33,6 +33,38 @@ export const TOOL_SITUATIONS: Situations = {
     expect(world.warnings).toEqual(['a tool could not say what it waits for'])
     expect(JSON.stringify(world.model.requests)).not.toMatch(/One moment|xxx/)
   },
+  'what is no word is not said while a tool runs, and a promise that rejects ends no process': async ({
+    createWorld,
+  }) => {
+    // A program without types gives such things.
+    const odd = (say: unknown): Parameters<typeof act>[1] => ({ waiting: { afterMs: 1, say: say as () => string } })
+    const rejects = (): unknown => Promise.reject(new Error('no words'))
+    const tools = [
+      act(() => 'seen', { name: 'promise', ...odd(rejects), describe: rejects as () => object }),
+      act(() => 'seen', { name: 'nothing', ...odd(() => undefined) }),
+      act(() => 'seen', { name: 'steers', ...odd(() => '\u001b[2JOne\u202e moment\n') }),
+      act(() => 'seen', { name: 'smiles', ...odd(() => `x${'😀'.repeat(300)}`) }),
+    ]
+    const names = tools.map(({ name }) => name)
+    const world = await createWorld({ tools, steps: [listCalls(...names), { text: 'done' }] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    const words = new Map<string, unknown>()
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'call') words.set(event.call.name, event.call.waiting?.say)
+    }
+    expect(Object.fromEntries(words)).toEqual({
+      promise: undefined,
+      nothing: undefined,
+      steers: '[2JOne  moment',
+      smiles: `x${'😀'.repeat(249)}`,
+    })
+    expect(world.warnings.toSorted()).toEqual([
+      'a call could not be described',
+      ...Array<string>(2).fill('a tool could not say what it waits for'),
+    ])
+  },
   'a tool that throws what cannot be looked at fails alone': async ({ createWorld }) => {
     const odd = new Proxy(
       {},

@@ -16,6 +16,7 @@ import {
   performTool,
   ReplicatedSession,
   startSessionClock,
+  hasRunningWork,
   waitForTurns,
 } from '@baton/runtime'
 import type { Decided, WorkflowService } from './workflow.ts'
@@ -56,7 +57,7 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {
     await waitForTurns(init.environment, drainMs, () =>
-      [...runs.values()].some(({ gateway }) => gateway.state().turn !== null),
+      [...runs.values()].some(({ gateway }) => hasRunningWork(gateway.state())),
     )
     await Promise.all([...runs.values()].map((run) => run.close()))
   }

@@ -1,0 +1,77 @@
+// What was heard is counted in the answer that stands when the interrupt comes, whatever happens while it is counted.
+import { defineAgent } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createHost } from './create-host.ts'
+
+/** The first answer is being written, and its first sentence is there. */
+async function speak(steps: readonly ScriptedStep[]) {
+  const model = createScriptedModel({ steps })
+  const host = createHost({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  const turn = session.send('go')
+  turn.answer.catch(() => {})
+  for await (const event of turn) if (event.type === 'text' && event.offset + event.text.length >= 15) break
+  return { host, session, model }
+}
+
+test('a report of the voice beside the interrupt does not keep the interrupt waiting, whenever it comes', async () => {
+  const words = { type: 'words', words: 2 } as const
+  for (let ticks = 0; ticks < 60; ticks += 1) {
+    const { host, session } = await speak([{ text: 'One two three. Four.', hangs: 'until-aborted' }])
+    const voice = session.connect({ connection: 'voice' })
+    await voice.display(1, 1)
+    const interrupted = session.interrupt({ heard: words })
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
+    await Promise.all([interrupted, voice.display(1, 4)])
+    expect((await session.messages()).messages.at(-1)).toMatchObject({ steps: [{ text: 'One two' }] })
+    await host.stop()
+  }
+})
+
+test.each([
+  { type: 'words', words: 1 },
+  { type: 'sentence', index: 0 },
+] as const)('nothing was heard of an answer that began while %o of the one before was counted', async (heard) => {
+  const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
+  const { host, session, model } = await speak([writing, writing, { text: 'Well.' }])
+  // The first is counted while the second ends that turn and begins the next.
+  const late = session.interrupt({ heard })
+  const next = session.send('next', { delivery: 'interrupt', heard: { type: 'none' } })
+  next.answer.catch(() => {})
+  await late
+  await session.send('last', { delivery: 'interrupt' }).answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  expect(told).toEqual([])
+  await host.stop()
+})
+
+test('of a session that has answered nothing, no words were heard, and no sentence', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'Well.' }] })
+  const host = createHost({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  await session.interrupt({ heard: { type: 'words', words: 2 } })
+  const first = { type: 'sentence', index: 0 } as const
+  await expect(session.interrupt({ heard: first })).rejects.toMatchObject({ code: 'invalid_event' })
+  await expect(session.send('hm', { delivery: 'interrupt', heard: first }).answer).rejects.toMatchObject({
+    code: 'invalid_event',
+  })
+  expect((await session.send('go', { delivery: 'interrupt', heard: { type: 'words', words: 9 } }).answer).text).toBe(
+    'Well.',
+  )
+  await host.stop()
+})
+
+test('what is said while the words of an earlier input are counted stays behind that input', async () => {
+  const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
+  const { host, session, model } = await speak([writing, { text: 'Well.' }, { text: 'Well.' }])
+  const say = (inputId: string, more: object = {}) =>
+    session.submit({ type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }], ...more })
+  const heard = { type: 'words', words: 2 }
+  await Promise.all([say('first', { delivery: 'interrupt', heard }), say('second')])
+  await session.turn('second').answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'user' ? message.parts : []))
+  expect(told).toMatchObject(['go', 'first', 'second'].map((text) => ({ text })))
+  await host.stop()
+})
