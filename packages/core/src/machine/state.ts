@@ -242,6 +242,25 @@ export interface Counters {
   readonly note: number
 }
 
+/** What the provider counted of the newest request that it answered, and of its answer. */
+export interface Counted {
+  readonly model: string
+  readonly exchange: number
+  /** The request's last entry. */
+  readonly toEntry: number
+  /** Input tokens. */
+  readonly tokens: number
+  /** Of its entries, and of instructions and tools. */
+  readonly historyChars: number
+  readonly overheadChars: number
+  readonly answerChars: number
+  /** Output tokens that the next request holds. */
+  readonly answerTokens: number
+  readonly answerCalls: number
+  /** Of the exchange so far, as long as the requests of the exchange hold them. */
+  readonly thoughtTokens: number
+}
+
 export interface State {
   readonly session: string
   readonly birth: string
@@ -284,6 +303,10 @@ export interface State {
   readonly displayedTurn: number
   /** Tokens in 1,000 characters, calibrated by what the provider counts. */
   readonly tokensPer1000Chars: number
+  /** Tokens that a tool's result costs beside its characters, learnt in the same way. */
+  readonly tokensPerResult: number
+  /** Null: no provider has counted a request of this session. */
+  readonly counted: Counted | null
   /** Summaries of the running turn that were cut short by a restart. */
   readonly summaryRecoveries: number
   /** The running turn's summary failed: its window slides instead. */
@@ -323,6 +346,8 @@ export function initialState(session: string): State {
     lastTurn: null,
     displayedTurn: 0,
     tokensPer1000Chars: 250,
+    tokensPerResult: 12,
+    counted: null,
     summaryRecoveries: 0,
     summaryFailed: false,
   }

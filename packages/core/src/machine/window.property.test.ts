@@ -6,6 +6,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import type { Random } from '../testing/random.ts'
 import { createRandom } from '../testing/random.ts'
 import { TestSession, toOutcome } from '../testing/test-session.ts'
+import { requestTokens } from './estimate.ts'
 import type { WindowSpec } from './spec.ts'
 
 const CHARS_PER_TOKEN = 4
@@ -27,7 +28,7 @@ function chooseWindow(random: Random): Partial<WindowSpec> {
 function checkRequest(session: TestSession, seed: number): void {
   const { spec, state } = session
   const { contextTokens = 0, reserveTokens } = spec.window
-  const tokens = Math.ceil((session.fact('model-started').chars * state.tokensPer1000Chars) / 1000)
+  const tokens = requestTokens(spec, state)
   expect([seed, tokens + reserveTokens <= contextTokens]).toEqual([seed, true])
   const { fromEntry = 0, toEntry = 0 } = state.attempt ?? {}
   const [issue] = validateHistory(session.history.messages(fromEntry, toEntry))
@@ -82,7 +83,9 @@ function play(seed: number, counts: Counts): void {
         continue
       }
       const calls = random.chance(0.4) ? Array.from({ length: 1 + random.below(3) }, () => 'read') : []
-      session.says({ text: 'a'.repeat(size()), calls, usage: { inputTokens, outputTokens: 1 } })
+      const text = 'a'.repeat(size())
+      const outputTokens = Math.ceil((text.length * density) / 1000)
+      session.says({ text, calls, usage: { inputTokens, ...(random.chance(0.9) && { outputTokens }) } })
     }
     expect([seed, session.state.phase]).toEqual([seed, 'idle'])
     // A turn fails when all that is older has left, and not before.

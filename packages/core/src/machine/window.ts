@@ -1,17 +1,9 @@
 // The window: which part of the history a request may hold. It moves by whole exchanges and never splits a step.
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Spec } from './spec.ts'
+import { requestTokens } from './estimate.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, State } from './state.ts'
-
-/** Characters that a token of the overhead was measured with. */
-const CHARS_PER_TOKEN = 4
-
-/** Estimated characters of the next request. */
-export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
-  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
-}
 
 /**
  * Shortens the history until the request fits: by a summary where the agent wants one, else by dropping the oldest
@@ -31,7 +23,7 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
   if (length > RULES.indexed)
     return { message: `the running exchange has ${length} entries; at most ${RULES.indexed} are kept` }
   const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tokens = requestTokens(draft)
+  const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
 }
@@ -51,11 +43,7 @@ export function halve(draft: Draft): void {
 function needsRoom({ spec, state }: Draft, index = state.index): boolean {
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
   const tooMany = wholeExchanges({ index }).length > spec.window.exchanges || index.length > RULES.indexed
-  return tooMany || requestTokens({ spec, state }, index) + spec.window.reserveTokens > actAt
-}
-
-function requestTokens({ spec, state }: Pick<Draft, 'spec' | 'state'>, index = state.index): number {
-  return Math.ceil((requestChars(spec, { index }) * state.tokensPer1000Chars) / 1000)
+  return tooMany || requestTokens(spec, state, index) + spec.window.reserveTokens > actAt
 }
 
 /**
@@ -106,15 +94,20 @@ function fittingExchanges(draft: Draft): number {
   const most = Math.min(spec.window.keepExchanges, spec.window.exchanges - 1)
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens
   if (actAt === undefined) return most
-  const room = (((actAt - spec.window.reserveTokens) / 2) * 1000) / state.tokensPer1000Chars
-  let chars = spec.window.overheadTokens * CHARS_PER_TOKEN
-  let count = 0
-  for (const exchange of wholeExchanges(state).toReversed()) {
-    chars += indexChars(state.index.filter((entry) => entry.exchange === exchange))
-    if (chars > room || count === most) break
-    count += 1
-  }
-  return count
+  const room = (actAt - spec.window.reserveTokens) / 2
+  const newestFirst = wholeExchanges(state).toReversed()
+  const fitting = newestFirst.findIndex((_, at) => {
+    const kept = newestFirst.slice(0, at + 1)
+    return (
+      at === most ||
+      requestTokens(
+        spec,
+        state,
+        state.index.filter((entry) => kept.includes(entry.exchange)),
+      ) > room
+    )
+  })
+  return fitting < 0 ? newestFirst.length : fitting
 }
 
 /** Those that something is left of but their summary. */
@@ -127,8 +120,4 @@ function listExchanges(index: readonly IndexEntry[]): readonly number[] {
   const exchanges: number[] = []
   for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)
   return exchanges
-}
-
-function indexChars(index: readonly IndexEntry[]): number {
-  return index.reduce((sum, entry) => sum + entry.chars, 0)
 }
