@@ -28,7 +28,7 @@ export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): numbe
 export function requestTokens(spec: Spec, state: Estimated, index = state.index): number {
   const { counted, turn, tokensPer1000Chars } = state
   const model = turn ? turn.models[turn.candidate] : (state.model ?? spec.models[0])
-  if (!counted || counted.model !== model) return toTokens(requestChars(spec, { index }), tokensPer1000Chars)
+  if (!counted || counted.model !== model) return Math.ceil((requestChars(spec, { index }) * tokensPer1000Chars) / 1000)
   const chars = spec.window.overheadTokens * CHARS_PER_TOKEN - counted.overheadChars
   const exchange = turn?.exchange ?? state.counters.exchange
   const tokens = keptTokens(counted, index, exchange) + addedTokens(counted, index, state)
@@ -55,7 +55,7 @@ export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<Sta
       answerChars: fact.chars,
       answerTokens:
         outputTokens === undefined
-          ? toTokens(fact.chars, tokensPer1000Chars)
+          ? Math.ceil((fact.chars * tokensPer1000Chars) / 1000)
           : outputTokens - (thoughts.rideAlong ? 0 : thoughts.tokens),
       answerCalls: fact.calls.length,
       thoughtTokens: earlier + (thoughts.rideAlong ? thoughts.tokens : 0),
@@ -139,10 +139,6 @@ function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
   const told = parts.reduce((sum, part) => sum + (part.type === 'reasoning' ? part.text.length : 0), 0)
   const { outputTokens = 0, reasoningTokens = chars === 0 ? 0 : Math.round((outputTokens * told) / chars) } = usage
   return { tokens: Math.min(outputTokens, reasoningTokens), rideAlong }
-}
-
-function toTokens(chars: number, tokensPer1000Chars: number): number {
-  return Math.ceil((chars * tokensPer1000Chars) / 1000)
 }
 
 export function indexChars(index: readonly IndexEntry[]): number {

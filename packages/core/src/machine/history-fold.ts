@@ -159,6 +159,9 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
     case 'inputs-left-out':
       leaveOut(content, fact)
       break
+    case 'results-moved':
+      moveResults(content, fact)
+      break
     case 'history-rewound': {
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
@@ -193,6 +196,21 @@ function createUserMessage(
   const told = notes.map((note) => text(content.notes.get(note) ?? ''))
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
   return { role: 'user', parts: [...told, ...renderInputs(bodies)] }
+}
+
+function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<'results-moved'>): void {
+  const move = (message: StoredMessage): StoredMessage =>
+    message.role !== 'tool' || !message.parts.some(({ callId }) => calls.includes(callId))
+      ? message
+      : {
+          ...message,
+          parts: message.parts.map((part) => (calls.includes(part.callId) ? { ...part, moved: true } : part)),
+        }
+  content.entries = content.entries.map((entry) => {
+    const messages = entry.messages.map(move)
+    return messages.some((message, at) => message !== entry.messages[at]) ? { ...entry, messages } : entry
+  })
+  if (first) rebase(content, first.entry + 1)
 }
 
 /** The bodies change too, so that asked again they come without what was left out. */

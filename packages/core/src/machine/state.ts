@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
-import type { MediaSize } from './size.ts'
+import type { LongResult, MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
@@ -41,6 +41,8 @@ export interface IndexEntry {
   readonly notes?: readonly number[]
   /** Absent where it has none. */
   readonly media?: EntryMedia
+  /** For `step`: results that may go behind a handle. */
+  readonly long?: readonly LongResult[]
 }
 
 /** Images and files of an entry of the history. */
@@ -134,6 +136,8 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
+  /** Those that may go behind a handle; absent where that would save little. */
+  readonly longChars?: number
   /** Of its result; absent where that has none. */
   readonly media?: MediaSize
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */

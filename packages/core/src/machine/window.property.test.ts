@@ -41,6 +41,7 @@ interface Counts {
   refusals: number
   overflows: number
   moves: number
+  results: number
   summaries: number
 }
 
@@ -88,21 +89,23 @@ function play(seed: number, counts: Counts): void {
       session.says({ text, calls, usage: { inputTokens, ...(random.chance(0.9) && { outputTokens }) } })
     }
     expect([seed, session.state.phase]).toEqual([seed, 'idle'])
-    // A turn fails when all that is older has left, and not before.
+    // A turn fails when all that is older has left and all long results are behind handles, and not before.
     const { error } = session.logged('turn-finished').at(-1) ?? {}
     const exchanges = new Set(session.state.index.map(({ exchange }) => exchange)).size
-    const isAlone = error?.message.startsWith('the running exchange') ? exchanges === 1 : true
+    const isWhole = exchanges === 1 && session.state.index.every(({ long }) => !long)
+    const isAlone = error?.message.startsWith('the running exchange') ? isWhole : true
     expect([seed, turn, isAlone]).toEqual([seed, turn, true])
   }
   const codes = session.logged('turn-finished').flatMap(({ error }) => error?.code ?? [])
   expect([seed, codes.filter((code) => code !== 'context_overflow')]).toEqual([seed, []])
   counts.overflows += codes.length
   counts.moves += session.logged('window-moved').length
+  counts.results += session.logged('results-moved').length
   counts.summaries += session.logged('summary-finished').length
 }
 
 test('each request fits its window, or its turn ends with a typed error', () => {
-  const counts: Counts = { requests: 0, refusals: 0, overflows: 0, moves: 0, summaries: 0 }
+  const counts: Counts = { requests: 0, refusals: 0, overflows: 0, moves: 0, summaries: 0, results: 0 }
   const seeds = chooseCount({ quick: 500, deep: 10_000 })
   for (let seed = 1; seed <= seeds; seed++) play(seed, counts)
   console.log(`window: ${seeds} conversations, ${JSON.stringify(counts)}`)
