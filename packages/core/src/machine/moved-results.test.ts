@@ -1,6 +1,7 @@
 // Results that go behind handles because a request would not fit its model's window, in the middle of a turn too.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
+import { createHistory } from './history.ts'
 import type { WindowSpec } from './spec.ts'
 
 /** Room for 1,000 tokens, which are 4,000 characters. */
@@ -100,5 +101,25 @@ describe('a result behind a handle', () => {
       expect.stringContaining('call_3_0 ='),
     ])
     expect(listMoved(session)).toEqual([true])
+  })
+
+  test('stays there after a rewind, a restart and a snapshot', () => {
+    const session = look(open(), 1, 40_000).says('A').user('b').says('B')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 2, again: true })
+    expect(listMoved(session)).toEqual([true])
+    session.send({ type: 'host-restarted', downMs: 5 })
+    expect(listMoved(session)).toEqual([true])
+    const restored = createHistory({ snapshot: JSON.parse(JSON.stringify(session.history.takeSnapshot())) })
+    expect(restored.entries()).toEqual(session.history.entries())
+  })
+
+  test('comes back with what a rewind brings back into the window', () => {
+    const session = look(open({ ...WINDOW, exchanges: 2 }), 1, 40_000).says('A')
+    const { index } = session.user('b').says('B').state
+    session.user('c').says('C')
+    expect(session.logged('window-moved')).toHaveLength(1)
+    session.send({ type: 'rewind', inputId: 'r', exchange: 2, again: true, index })
+    expect(listMoved(session)).toEqual([true])
+    expect(session.state.phase).toBe('modelling')
   })
 })
