@@ -75,6 +75,8 @@ export interface ResultPart<Source extends MediaSource = InlineSource> {
   readonly content: readonly ContentPart<Source>[]
   /** Absent for a trusted tool of the agent's own. */
   readonly provenance?: Provenance
+  /** Only in the history: a request has the beginning of the text, and a handle by which the rest is read. */
+  readonly moved?: true
 }
 
 /** Where a result comes from, and whether it may be believed: data from outside can try to give orders. */

@@ -7,18 +7,25 @@ export type WriteRequest = <List extends string, Body extends { readonly [key in
   list: List,
 ) => string
 
+/** Written anew each time: the last message may go on, and both ends of the last step may bear a mark of the prompt cache. */
+const UNSETTLED = 3
+
 export function createWriteRequest(): WriteRequest {
   /** Of lists of messages, the texts, with a comma behind each. */
   const texts = createPrefixCache<object, string>()
-  /** The last message is written anew each time: it may go on, or bear a mark. */
   const readText = (messages: readonly object[]): string => {
-    const settled = messages.slice(0, -1)
+    const settled = messages.slice(0, -UNSETTLED)
     const known = texts.take(settled)
     let text = known?.value ?? ''
     for (const message of settled.slice(known?.items.length ?? 0)) text += `${JSON.stringify(message)},`
     texts.keep({ items: settled, value: text })
-    const last = messages.at(-1)
-    return last ? text + JSON.stringify(last) : text
+    return (
+      text +
+      messages
+        .slice(settled.length)
+        .map((message) => JSON.stringify(message))
+        .join(',')
+    )
   }
   return (body, list) => {
     const { [list]: messages, ...rest } = body

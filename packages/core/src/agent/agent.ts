@@ -334,7 +334,9 @@ export function createSpec(
   interruptMs = DEFAULT_INTERRUPT_MS,
 ): Spec {
   const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
-  const overheadChars = agent.instructions.length + schemas.join('').length
+  // Of these tools the request has all but one, which is offered when a result was too long.
+  const offered = schemas.filter((_, at) => agent.tools[at]?.name !== RESERVED_NAME)
+  const overheadChars = agent.instructions.length + offered.join('').length
   const windowTokens = agent.window.contextTokens ?? contextTokens
   const plain = {
     agent: agent.name,

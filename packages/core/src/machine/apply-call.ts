@@ -1,6 +1,6 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
-import { countChars, measureMedia } from './size.ts'
+import { countChars, measureLong, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { findCall, findCallIndex, waitsForAnswer } from './state.ts'
@@ -135,6 +135,7 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   const isOk = settlement.type === 'ok'
   const media = isOk ? measureMedia(settlement.content) : undefined
+  const longChars = isOk ? measureLong(settlement.content) : undefined
   const said = 'message' in settlement ? settlement.message.length : SETTLED_CHARS
   return {
     ...call,
@@ -142,6 +143,7 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     settlement: settlement.type,
     resultChars: call.editedChars + (isOk ? countChars(settlement.content) : said),
     ...(media && { media }),
+    ...(longChars !== undefined && { longChars }),
     tellLate,
     approval: null,
     deadline: null,

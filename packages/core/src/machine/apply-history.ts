@@ -8,6 +8,7 @@ type HistoryFact = FactOf<
   | 'inputs-entered'
   | 'step-closed'
   | 'window-moved'
+  | 'results-moved'
   | 'summary-started'
   | 'summary-finished'
   | 'summary-failed'
@@ -24,6 +25,8 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
       return stepClosed(state, fact)
     case 'window-moved':
       return { ...state, index: state.index.filter((entry) => entry.entry >= fact.fromEntry) }
+    case 'results-moved':
+      return resultsMoved(state, fact)
     case 'summary-started':
       return summaryStarted(state, fact)
     case 'summary-finished':
@@ -77,6 +80,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
   const media = step.calls.flatMap((call) => call.media ?? [])
+  const long = step.calls.flatMap(({ callId, longChars: chars }) => (chars === undefined ? [] : [{ callId, chars }]))
   const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate, provenance }) => ({
     callId,
     name,
@@ -93,6 +97,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
     chars: step.chars + resultChars,
     step: step.step,
     ...(media.length > 0 && { media: addMedia(media) }),
+    ...(long.length > 0 && { long }),
   }
   const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
   return withEntries({ ...state, step: null, recentCalls }, [entry])
@@ -149,6 +154,17 @@ function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State 
     costMicros: state.turn.costMicros + (fact.usage.costMicros ?? 0),
   }
   return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
+}
+
+function resultsMoved(state: State, { calls, sizes }: FactOf<'results-moved'>): State {
+  const chars = new Map(sizes.map((size) => [size.entry, size.chars]))
+  const index = state.index.map((entry) => {
+    if (!chars.has(entry.entry)) return entry
+    const { long, ...kept } = entry
+    const left = long?.filter(({ callId }) => !calls.includes(callId)) ?? []
+    return { ...kept, chars: chars.get(entry.entry) ?? entry.chars, ...(left.length > 0 && { long: left }) }
+  })
+  return { ...state, index }
 }
 
 function inputsLeftOut(state: State, { sizes }: FactOf<'inputs-left-out'>): State {

@@ -1,4 +1,5 @@
 // The fold of facts about turns, steps and attempts.
+import { takeCount } from './estimate.ts'
 import type { CallProposal, FactOf } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
 import type { Call, State, Turn } from './state.ts'
@@ -135,7 +136,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
     phase: hasCalls && state.phase === 'modelling' ? 'calling' : state.phase,
     attempt: null,
     counters: { ...state.counters, step },
-    tokensPer1000Chars: calibrated(state, fact.usage.inputTokens),
+    ...takeCount(state, fact),
     step: {
       step,
       exchange: turn.exchange,
@@ -190,14 +191,6 @@ function createCall({ about: _about, ...proposal }: CallProposal): Call {
     editedChars: 0,
     tellLate: false,
   }
-}
-
-/** Half the old ratio and half the new: one odd count (a cached image, a hidden tool prompt) does not swing it. */
-function calibrated(state: State, inputTokens: number | undefined): number {
-  const chars = state.attempt?.chars ?? 0
-  if (inputTokens === undefined || chars < 400) return state.tokensPer1000Chars
-  const counted = Math.min(2000, Math.max(50, Math.round((inputTokens * 1000) / chars)))
-  return Math.round((state.tokensPer1000Chars + counted) / 2)
 }
 
 function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {

@@ -77,6 +77,7 @@ export function apply(state: State, fact: Fact): State {
     case 'inputs-entered':
     case 'step-closed':
     case 'window-moved':
+    case 'results-moved':
     case 'summary-started':
     case 'summary-finished':
     case 'summary-failed':

@@ -73,6 +73,12 @@ export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 
 export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
+/** Characters that an entry of the history has from now on. */
+export interface EntrySize {
+  readonly entry: number
+  readonly chars: number
+}
+
 export type Fact =
   | {
       readonly type: 'session-opened'
@@ -278,6 +284,8 @@ export type Fact =
     }
   // History
   | { readonly type: 'window-moved'; readonly fromEntry: number }
+  /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
+  | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
   | { readonly type: 'summary-started'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
   | {
       readonly type: 'summary-finished'
@@ -300,7 +308,7 @@ export type Fact =
       /** In the provider's words; at most 200 characters. */
       readonly reason: string
       /** What the entries count from now on. */
-      readonly sizes: readonly { readonly entry: number; readonly chars: number }[]
+      readonly sizes: readonly EntrySize[]
     }
   /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
   | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }

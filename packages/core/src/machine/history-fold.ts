@@ -167,6 +167,9 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
     case 'inputs-left-out':
       leaveOut(content, fact)
       break
+    case 'results-moved':
+      moveResults(content, fact)
+      break
     case 'history-rewound': {
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
@@ -203,6 +206,21 @@ function createUserMessage(
   const untrusted = [...new Set(told.flatMap((note) => note.untrusted ?? []))]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
   return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
+}
+
+function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<'results-moved'>): void {
+  const move = (message: StoredMessage): StoredMessage =>
+    message.role !== 'tool' || !message.parts.some(({ callId }) => calls.includes(callId))
+      ? message
+      : {
+          ...message,
+          parts: message.parts.map((part) => (calls.includes(part.callId) ? { ...part, moved: true } : part)),
+        }
+  content.entries = content.entries.map((entry) => {
+    const messages = entry.messages.map(move)
+    return messages.some((message, at) => message !== entry.messages[at]) ? { ...entry, messages } : entry
+  })
+  if (first) rebase(content, first.entry + 1)
 }
 
 /** The bodies change too, so that asked again they come without what was left out. */

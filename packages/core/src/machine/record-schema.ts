@@ -125,6 +125,8 @@ const checkBody = checkVariant({
   transcript: checkFields({ speaker: checkText, text: checkText }),
   urgent: checkFields({ name: checkText, label: optionalText, detail: optional(checkJson), message: optionalText }),
 })
+const checkWholes = checkList(checkWhole)
+const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount }))
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
 const checkReason = checkFields({ reason: checkText })
 const checkSettlement = checkVariant({
@@ -144,8 +146,9 @@ const checkIndex = checkList(
     chars: checkAmount,
     step: optional(checkWhole),
     inputs: optional(checkTexts),
-    notes: optional(checkList(checkWhole)),
+    notes: optional(checkWholes),
     media: optional(checkEntryMedia),
+    long: optional(checkList(checkFields({ callId: checkText, chars: checkAmount }))),
   }),
 )
 
@@ -221,7 +224,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
       checkFields({
         entry: checkWhole,
         inputs: checkTexts,
-        notes: checkList(checkWhole),
+        notes: checkWholes,
         chars: checkAmount,
         media: optional(checkEntryMedia),
       }),
@@ -325,18 +328,14 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'call-settled': { ...CALL, settlement: checkSettlement, tellLate: checkFlag },
   'result-ignored': { ...CALL, reason: checkText, outcome: checkWord('ok', 'error'), preview: checkText },
   'window-moved': { fromEntry: checkWhole },
+  'results-moved': { calls: checkTexts, sizes: checkSizes },
   'summary-started': { ...ATTEMPT, ...RANGE },
   'summary-finished': { ...ATTEMPT, ...RANGE, text: checkText, usage: checkUsage },
   'summary-failed': { ...ATTEMPT, error: checkFailure },
   'interrupt-accepted': { reason: checkText, heard: checkPlayed, untilMs: optional(checkMs) },
   'grace-started': { untilMs: checkMs },
   'answer-cut': { cuts: checkList(checkFields({ step: checkWhole, keepChars: checkAmount })) },
-  'inputs-left-out': {
-    inputs: checkTexts,
-    steps: optional(checkList(checkWhole)),
-    reason: checkText,
-    sizes: checkList(checkFields({ entry: checkWhole, chars: checkAmount })),
-  },
+  'inputs-left-out': { inputs: checkTexts, steps: optional(checkWholes), reason: checkText, sizes: checkSizes },
   'display-written': { turn: checkWhole, chars: optional(checkWhole) },
   'history-rewound': { inputId: checkText, exchange: checkWhole, index: checkIndex },
   'host-restarted': { downMs: checkMs },

@@ -17,7 +17,7 @@ import { advance } from './turn.ts'
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
   const call = findCall(draft.state, input.callId)
-  const detached = findDetached(draft.state, input)
+  const detached = draft.state.detached.length === 0 ? undefined : findDetached(draft.state, input)
   if (detached) {
     ignore(draft, input, 'late')
     noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))

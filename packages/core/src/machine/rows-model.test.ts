@@ -104,23 +104,6 @@ describe('an answer', () => {
     const session = new TestSession().user('go').says('a\ud83d')
     expect(session.lines()).toEqual(['user: go', 'assistant: a\ufffd'])
   })
-
-  test('calibrates the estimate by what the provider counted, within bounds and by half', () => {
-    const session = new TestSession().user('x'.repeat(400))
-    session.says({ text: 'a', usage: { inputTokens: 200, outputTokens: 5 } })
-    expect(session.state.tokensPer1000Chars).toBe((250 + 500) / 2)
-    session.user('y').says({ text: 'b', usage: { inputTokens: 100_000 } })
-    expect(session.state.tokensPer1000Chars).toBe(Math.round((375 + 2000) / 2))
-    session.user('z').says({ text: 'b', usage: { inputTokens: 0 } })
-    expect(session.state.tokensPer1000Chars).toBe(Math.round((1188 + 50) / 2))
-    session.user('z').says('no count')
-    expect(session.state.tokensPer1000Chars).toBe(619)
-  })
-
-  test('a short request calibrates nothing', () => {
-    const session = new TestSession().user('x'.repeat(399)).says({ text: 'a', usage: { inputTokens: 200 } })
-    expect(session.state.tokensPer1000Chars).toBe(250)
-  })
 })
 
 describe('tool rounds', () => {

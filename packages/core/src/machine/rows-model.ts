@@ -14,7 +14,7 @@ import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
 import { advance, closeStep, enterNotes, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
-import { halve, mayHalve } from './window.ts'
+import { mayShrink, shrink } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
   emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
@@ -180,9 +180,9 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     return
   }
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
-  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayHalve(state)) {
+  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayShrink(state)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
-    halve(draft)
+    shrink(draft)
   } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
     const retryAtMs = state.nowMs + delayMs
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })

@@ -1,4 +1,5 @@
 // Sizes in UTF-16 units, the unit in which the machine counts everything that is not yet tokens.
+import { RULES } from './spec.ts'
 import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
 
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
@@ -36,6 +37,20 @@ function partChars(part: StoredPart | AssistantPart): number {
 /** In older records, which hold base64, every file counts the same. */
 function fileChars({ mediaType, source }: FilePart<MediaSource>): number {
   return source.type === 'blob' && TEXT_TYPE.test(mediaType) ? source.bytes : MEDIA_CHARS
+}
+
+/** A result that may go behind a handle, and its characters. */
+export interface LongResult {
+  readonly callId: string
+  readonly chars: number
+}
+
+/** Characters of a result of one text that is long enough to go behind a handle. */
+export function measureLong(parts: readonly StoredPart[]): number | undefined {
+  const [part, ...others] = parts
+  return part?.type === 'text' && others.length === 0 && part.text.length > RULES.longChars
+    ? part.text.length
+    : undefined
 }
 
 /** Images and files among parts. */

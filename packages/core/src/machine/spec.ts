@@ -154,6 +154,9 @@ export const DEFAULT_INTERRUPT_MS = 1000
 
 /** Fixed by the rules of the machine, not by an agent. */
 export const RULES = {
+  /** UTF-16 units from which a result may go behind a handle, and those that a request has of it then. */
+  longChars: 2000,
+  movedChars: 1200,
   /** Entries of a plan, and UTF-16 units of each. */
   planEntries: 100,
   planChars: 1000,

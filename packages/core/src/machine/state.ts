@@ -2,9 +2,12 @@
 import type { JsonObject } from '../json.ts'
 import type { Provenance } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
-import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
-import type { MediaSize } from './size.ts'
+import type { Call, Offer, OpenStep, Question } from './call.ts'
+import type { SettlementType } from './fact.ts'
+import type { LongResult, MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
+
+export type { Call, CallClock, Offer, OpenStep, Question } from './call.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -42,6 +45,8 @@ export interface IndexEntry {
   readonly notes?: readonly number[]
   /** Absent where it has none. */
   readonly media?: EntryMedia
+  /** For `step`: results that may go behind a handle. */
+  readonly long?: readonly LongResult[]
 }
 
 /** Images and files of an entry of the history. */
@@ -95,70 +100,6 @@ export interface QueuedInput {
   readonly output?: JsonObject
   /** Its sender cannot be asked anything. */
   readonly asks?: false
-}
-
-export interface CallClock {
-  readonly mode: ClockMode
-  readonly deadline: Deadline | null
-  readonly remainingMs: number
-  readonly awayRemainingMs: number
-  /** Restarts after which it was given a rest of time. */
-  readonly graces: number
-}
-
-/** A call as it was handed to a client. */
-export interface Offer {
-  readonly number: number
-  readonly connection: string
-  readonly principal: string
-  /** Whether its client claims a call before it acts. */
-  readonly claims: boolean
-}
-
-export interface Call extends Omit<CallProposal, 'about'> {
-  readonly state: CallState
-  /** Starts of a server tool. */
-  readonly attempt: number
-  readonly approvals: number
-  /** The newest request, also once it was granted: a call begins within its time only. */
-  readonly approval: { readonly id: string; readonly deadline: Deadline } | null
-  /** The last offer, also after it was taken back. */
-  readonly offer: Offer | null
-  /** A client that had claimed it left, and may have acted. */
-  readonly mayHaveActed?: true
-  readonly clock: CallClock
-  /** Of a started server tool; null while it waits for an answer of its user. */
-  readonly deadline: Deadline | null
-  /** Milliseconds that were left of `deadline` when the tool asked its user; null while it runs. */
-  readonly heldMs: number | null
-  /** What the tool asked, over all its attempts. */
-  readonly questions: readonly Question[]
-  readonly settlement: SettlementType | null
-  readonly resultChars: number
-  /** Of its result; absent where that has none. */
-  readonly media?: MediaSize
-  /** Length of the arguments that a person put in place of the model's: the model is shown them. */
-  readonly editedChars: number
-  /** Whether the model is told of a result that comes after the settlement. */
-  readonly tellLate: boolean
-}
-
-export interface Question {
-  readonly n: number
-  readonly id: string
-  /** Null once it is answered. */
-  readonly deadline: Deadline | null
-}
-
-/** A step whose calls are not all settled. */
-export interface OpenStep {
-  readonly step: number
-  readonly exchange: number
-  readonly chars: number
-  readonly calls: readonly Call[]
-  /** The turn was interrupted: the calls settle without it. */
-  readonly orphaned: boolean
-  readonly grace: Deadline | null
 }
 
 export interface TurnStep {
@@ -245,6 +186,25 @@ export interface Counters {
   readonly note: number
 }
 
+/** What the provider counted of the newest request that it answered, and of its answer. */
+export interface Counted {
+  readonly model: string
+  readonly exchange: number
+  /** The request's last entry. */
+  readonly toEntry: number
+  /** Input tokens. */
+  readonly tokens: number
+  /** Of its entries, and of instructions and tools. */
+  readonly historyChars: number
+  readonly overheadChars: number
+  readonly answerChars: number
+  /** Output tokens that the next request holds. */
+  readonly answerTokens: number
+  readonly answerCalls: number
+  /** Of the exchange so far, as long as the requests of the exchange hold them. */
+  readonly thoughtTokens: number
+}
+
 export interface State {
   readonly session: string
   readonly birth: string
@@ -291,6 +251,10 @@ export interface State {
   readonly displayedChars: number | null
   /** Tokens in 1,000 characters, calibrated by what the provider counts. */
   readonly tokensPer1000Chars: number
+  /** Tokens that a tool's result costs beside its characters, learnt in the same way. */
+  readonly tokensPerResult: number
+  /** Null: no provider has counted a request of this session. */
+  readonly counted: Counted | null
   /** Summaries of the running turn that were cut short by a restart. */
   readonly summaryRecoveries: number
   /** The running turn's summary failed: its window slides instead. */
@@ -332,6 +296,8 @@ export function initialState(session: string): State {
     displayedTurn: 0,
     displayedChars: null,
     tokensPer1000Chars: 250,
+    tokensPerResult: 12,
+    counted: null,
     summaryRecoveries: 0,
     summaryFailed: false,
   }

@@ -8,7 +8,8 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
-import { makeRoom, requestChars } from './window.ts'
+import { requestChars } from './estimate.ts'
+import { makeRoom } from './window.ts'
 
 /** Between two steps' texts in a turn's whole answer. */
 export const TEXT_SEPARATOR = '\n\n'

@@ -6,6 +6,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import type { Random } from '../testing/random.ts'
 import { createRandom } from '../testing/random.ts'
 import { TestSession, toOutcome } from '../testing/test-session.ts'
+import { requestTokens } from './estimate.ts'
 import type { WindowSpec } from './spec.ts'
 
 const CHARS_PER_TOKEN = 4
@@ -27,7 +28,7 @@ function chooseWindow(random: Random): Partial<WindowSpec> {
 function checkRequest(session: TestSession, seed: number): void {
   const { spec, state } = session
   const { contextTokens = 0, reserveTokens } = spec.window
-  const tokens = Math.ceil((session.fact('model-started').chars * state.tokensPer1000Chars) / 1000)
+  const tokens = requestTokens(spec, state)
   expect([seed, tokens + reserveTokens <= contextTokens]).toEqual([seed, true])
   const { fromEntry = 0, toEntry = 0 } = state.attempt ?? {}
   const [issue] = validateHistory(session.history.messages(fromEntry, toEntry))
@@ -40,6 +41,7 @@ interface Counts {
   refusals: number
   overflows: number
   moves: number
+  results: number
   summaries: number
 }
 
@@ -82,24 +84,28 @@ function play(seed: number, counts: Counts): void {
         continue
       }
       const calls = random.chance(0.4) ? Array.from({ length: 1 + random.below(3) }, () => 'read') : []
-      session.says({ text: 'a'.repeat(size()), calls, usage: { inputTokens, outputTokens: 1 } })
+      const text = 'a'.repeat(size())
+      const outputTokens = Math.ceil((text.length * density) / 1000)
+      session.says({ text, calls, usage: { inputTokens, ...(random.chance(0.9) && { outputTokens }) } })
     }
     expect([seed, session.state.phase]).toEqual([seed, 'idle'])
-    // A turn fails when all that is older has left, and not before.
+    // A turn fails when all that is older has left and all long results are behind handles, and not before.
     const { error } = session.logged('turn-finished').at(-1) ?? {}
     const exchanges = new Set(session.state.index.map(({ exchange }) => exchange)).size
-    const isAlone = error?.message.startsWith('the running exchange') ? exchanges === 1 : true
+    const isWhole = exchanges === 1 && session.state.index.every(({ long }) => !long)
+    const isAlone = error?.message.startsWith('the running exchange') ? isWhole : true
     expect([seed, turn, isAlone]).toEqual([seed, turn, true])
   }
   const codes = session.logged('turn-finished').flatMap(({ error }) => error?.code ?? [])
   expect([seed, codes.filter((code) => code !== 'context_overflow')]).toEqual([seed, []])
   counts.overflows += codes.length
   counts.moves += session.logged('window-moved').length
+  counts.results += session.logged('results-moved').length
   counts.summaries += session.logged('summary-finished').length
 }
 
 test('each request fits its window, or its turn ends with a typed error', () => {
-  const counts: Counts = { requests: 0, refusals: 0, overflows: 0, moves: 0, summaries: 0 }
+  const counts: Counts = { requests: 0, refusals: 0, overflows: 0, moves: 0, summaries: 0, results: 0 }
   const seeds = chooseCount({ quick: 500, deep: 10_000 })
   for (let seed = 1; seed <= seeds; seed++) play(seed, counts)
   console.log(`window: ${seeds} conversations, ${JSON.stringify(counts)}`)

@@ -1,24 +1,23 @@
 // The window: which part of the history a request may hold. It moves by whole exchanges and never splits a step.
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Spec } from './spec.ts'
+import { requestTokens } from './estimate.ts'
 import { RULES } from './spec.ts'
+import type { LongResult } from './size.ts'
 import type { IndexEntry, State } from './state.ts'
 
-/** Characters that a token of the overhead was measured with. */
-const CHARS_PER_TOKEN = 4
-
-/** Estimated characters of the next request. */
-export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
-  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
-}
+/** Shares of the room that a request may have. */
+const HALF = 1 / 2
+const THREE_QUARTERS = 3 / 4
 
 /**
- * Shortens the history until the request fits: by a summary where the agent wants one, else by dropping the oldest
- * exchanges. The running exchange stays; where it alone does not fit, the turn cannot go on.
+ * Shortens the history until the request fits. A result that is too large alone goes behind a handle. Then comes a summary
+ * where the agent wants one, else the oldest exchanges are dropped. The running exchange stays, and of its results as many go
+ * behind handles as must; where that is not enough, the turn cannot go on.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
   const { spec } = draft
+  moveResults(draft, 'alone')
   if (spec.window.summarise && !draft.state.summaryFailed && needsRoom(draft)) {
     const range = summaryRange(draft)
     if (range) {
@@ -27,35 +26,87 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
     }
   }
   if (needsRoom(draft)) slideOn(draft)
+  moveResults(draft, 'all')
   const { length } = draft.state.index
   if (length > RULES.indexed)
     return { message: `the running exchange has ${length} entries; at most ${RULES.indexed} are kept` }
   const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tokens = requestTokens(draft)
+  const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
 }
 
-/** Whether the history has anything older than the running exchange. */
-export function mayHalve(state: State): boolean {
-  return state.index.at(0)?.exchange !== state.index.at(-1)?.exchange
+/** Whether the history has anything older than the running exchange, or results that may go behind handles. */
+export function mayShrink({ index }: State): boolean {
+  return isLonger(index) || index.some(({ long }) => long)
 }
 
-/** After the provider said that its window is full: drops the older half. */
-export function halve(draft: Draft): void {
-  const count = wholeExchanges(draft.state).length
-  slide(draft, Math.max(1, Math.floor(count / 2)))
+/** After the provider said that its window is full: drops the older half, or moves all results of the running exchange. */
+export function shrink(draft: Draft): void {
+  const { index } = draft.state
+  if (isLonger(index)) slide(draft, Math.max(1, Math.floor(wholeExchanges({ index }).length / 2)))
+  else
+    emitMoved(
+      draft,
+      index.flatMap(({ long = [] }) => long),
+    )
+}
+
+function isLonger(index: readonly IndexEntry[]): boolean {
+  return index.at(0)?.exchange !== index.at(-1)?.exchange
 }
 
 /** Whether a request with these entries would be too large. */
-function needsRoom({ spec, state }: Draft, index = state.index): boolean {
-  const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tooMany = wholeExchanges({ index }).length > spec.window.exchanges || index.length > RULES.indexed
-  return tooMany || requestTokens({ spec, state }, index) + spec.window.reserveTokens > actAt
+function needsRoom(draft: Draft, index = draft.state.index): boolean {
+  const { exchanges } = draft.spec.window
+  const tooMany = wholeExchanges({ index }).length > exchanges || index.length > RULES.indexed
+  return tooMany || isTooLarge(draft, index)
 }
 
-function requestTokens({ spec, state }: Pick<Draft, 'spec' | 'state'>, index = state.index): number {
-  return Math.ceil((requestChars(spec, { index }) * state.tokensPer1000Chars) / 1000)
+/** Whether a request with these entries has more tokens than this share of what one may have. */
+function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boolean {
+  const { actAtTokens, contextTokens, reserveTokens } = spec.window
+  const room = (actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER) - reserveTokens
+  return requestTokens(spec, state, index) > room * share
+}
+
+/**
+ * Puts results behind handles, the oldest first, where the request is too large. What is moved changes the beginning of all
+ * requests to come, so it is moved until a quarter of the room is free.
+ * @param which `alone`: only those that take half of the room, whatever else leaves
+ */
+function moveResults(draft: Draft, which: 'alone' | 'all'): void {
+  if (!isTooLarge(draft)) return
+  const moved: LongResult[] = []
+  let index = draft.state.index
+  const newest = index.findLast(({ role }) => role === 'step')?.entry
+  for (const entry of index)
+    for (const result of entry.long ?? []) {
+      if (which === 'alone' && !isTooLarge(draft, [{ ...entry, chars: result.chars }], HALF)) continue
+      // What the model has just asked for is moved only where it must be.
+      if (!isTooLarge(draft, index, entry.entry === newest ? 1 : THREE_QUARTERS)) continue
+      moved.push(result)
+      index = withoutResults(index, [result])
+    }
+  emitMoved(draft, moved)
+}
+
+function emitMoved(draft: Draft, results: readonly LongResult[]): void {
+  if (results.length === 0) return
+  const left = withoutResults(draft.state.index, results)
+  const sizes = left
+    .filter((entry, at) => entry !== draft.state.index[at])
+    .map(({ entry, chars }) => ({ entry, chars }))
+  emit(draft, { type: 'results-moved', calls: results.map(({ callId }) => callId), sizes })
+}
+
+/** The entries as they are once these results are behind handles. */
+function withoutResults(index: readonly IndexEntry[], results: readonly LongResult[]): readonly IndexEntry[] {
+  return index.map((entry) => {
+    const saved = (entry.long ?? []).filter((result) => results.includes(result))
+    const chars = saved.reduce((sum, result) => sum + result.chars - RULES.movedChars, 0)
+    return saved.length === 0 ? entry : { ...entry, chars: entry.chars - chars }
+  })
 }
 
 /**
@@ -104,17 +155,19 @@ function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEn
 function fittingExchanges(draft: Draft): number {
   const { spec, state } = draft
   const most = Math.min(spec.window.keepExchanges, spec.window.exchanges - 1)
-  const actAt = spec.window.actAtTokens ?? spec.window.contextTokens
-  if (actAt === undefined) return most
-  const room = (((actAt - spec.window.reserveTokens) / 2) * 1000) / state.tokensPer1000Chars
-  let chars = spec.window.overheadTokens * CHARS_PER_TOKEN
-  let count = 0
-  for (const exchange of wholeExchanges(state).toReversed()) {
-    chars += indexChars(state.index.filter((entry) => entry.exchange === exchange))
-    if (chars > room || count === most) break
-    count += 1
-  }
-  return count
+  const newestFirst = wholeExchanges(state).toReversed()
+  const fitting = newestFirst.findIndex((_, at) => {
+    const kept = newestFirst.slice(0, at + 1)
+    return (
+      at === most ||
+      isTooLarge(
+        draft,
+        state.index.filter((entry) => kept.includes(entry.exchange)),
+        HALF,
+      )
+    )
+  })
+  return fitting < 0 ? newestFirst.length : fitting
 }
 
 /** Those that something is left of but their summary. */
@@ -127,8 +180,4 @@ function listExchanges(index: readonly IndexEntry[]): readonly number[] {
   const exchanges: number[] = []
   for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)
   return exchanges
-}
-
-function indexChars(index: readonly IndexEntry[]): number {
-  return index.reduce((sum, entry) => sum + entry.chars, 0)
 }

@@ -12,7 +12,7 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { applyRecord, checkRecord, effectKey, outstanding } from '../machine/index.ts'
+import { applyRecord, checkRecord, effectKey, outstanding, requestTokens } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
@@ -269,7 +269,7 @@ function startModel(ledger: Ledger, { spec, after }: Observation, fact: FactOf<'
   if (ledger.tokens > turnTokens)
     fail('6 within its limits', `the model is asked after ${ledger.tokens} tokens; the limit is ${turnTokens}`)
   const hard = spec.window.contextTokens
-  const tokens = Math.ceil((fact.chars * after.tokensPer1000Chars) / 1000)
+  const tokens = requestTokens(spec, after)
   if (hard !== undefined && tokens + spec.window.reserveTokens > hard + 1)
     fail('7 fits the window', `about ${tokens} tokens are sent to a window of ${hard}`)
   markSeen(ledger, fact.toEntry)

@@ -59,7 +59,7 @@ test('a whole request, with its marks for the cache', () => {
     stream: true,
     system: [{ type: 'text', text: 'Be brief.', cache_control: mark }],
     messages: [
-      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: mark }] },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1_0', name: 'agent_-dot-spawn', input: { a: 1 } }] },
       {
         role: 'user',
@@ -84,6 +84,23 @@ test('a whole request, with its marks for the cache', () => {
     tool_choice: { type: 'auto' },
   })
   expect(encode(request, { cache: '1h' }).tools?.[0]).toMatchObject({ cache_control: { type: 'ephemeral', ttl: '1h' } })
+})
+
+test('marks of the user’s own take the place of the history’s: four are the most', () => {
+  const request = {
+    instructions: 'Be brief.',
+    messages: [user('a'), assistant(call('call_1_0')), results('call_1_0')],
+    tools: [spawn],
+  }
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const provider = { anthropic: { metadata: mark } }
+  const listMarked = (own: Partial<ModelRequest['settings']>, serverTools: readonly JsonObject[] = []) =>
+    encode({ ...request, settings: own }, { cache: '5m', serverTools }).messages.map(
+      ({ content }) => content.filter(({ cache_control: marked }) => marked !== undefined).length,
+    )
+  expect(listMarked({})).toEqual([1, 0, 1])
+  expect(listMarked({ provider })).toEqual([0, 0, 1])
+  expect(listMarked({ provider }, [{ type: 'x', ...mark }])).toEqual([0, 0, 0])
 })
 
 describe('tool_choice', () => {

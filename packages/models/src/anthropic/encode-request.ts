@@ -6,6 +6,7 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { isSayable, withSayableOutput } from '../schema/sayable-output.ts'
+import { countFreeMarks, findMarkedMessages } from '../cache-marks.ts'
 import { addProviderFields } from '../provider-fields.ts'
 import { findChosenServerTool, nameServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -74,13 +75,14 @@ export function encodeAnthropicRequest(
       : undefined
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 1 })
   const mark = buildMark(settings.cache ?? options.cache, traits)
+  const others = [serverTools, settings.serverTools?.[PROVIDER], settings.provider?.[PROVIDER]]
   const outputConfig = encodeOutputConfig(request, traits, { plan, compile: memory.compile })
   const body: AnthropicRequest = {
     model: options.model,
     max_tokens: maxTokens,
     stream: true,
     ...(request.instructions.trim() !== '' && { system: marked([{ type: 'text', text: request.instructions }], mark) }),
-    messages: markLast(messages, mark),
+    messages: mark ? markEnds(messages, mark, countFreeMarks(FIXED_MARKS, 'cache_control', ...others)) : messages,
     ...(tools.length + serverTools.length > 0 && { tools: [...serverTools, ...marked(tools, mark)] }),
     ...(toolChoice && { tool_choice: toolChoice }),
     ...(thinking && { thinking }),
@@ -250,15 +252,21 @@ function marked<Item extends object>(items: readonly Item[], mark: CacheControl 
   return last && mark ? [...items.slice(0, -1), { ...last, cache_control: mark }] : items
 }
 
-/** The end of the history: the next request begins with all of this. Thinking blocks may not carry a mark (400). */
-function markLast(messages: readonly WireMessage[], mark: CacheControl | undefined): readonly WireMessage[] {
-  const last = messages.at(-1)
-  if (!last || !mark) return messages
-  const index = last.content.findLastIndex((block) => MARKABLE.has(block.type))
-  const block = last.content[index]
-  if (!block) return messages
-  const content: readonly WireBlock[] = last.content.with(index, { ...block, cache_control: { ...mark } })
-  return [...messages.slice(0, -1), { ...last, content }]
+/** Behind instructions and behind tools. */
+const FIXED_MARKS = 2
+
+function markEnds(messages: readonly WireMessage[], mark: CacheControl, free: number): readonly WireMessage[] {
+  const ends = findMarkedMessages(messages, free)
+  return messages.map((message, index) => (ends.includes(index) ? markEnd(message, mark) : message))
+}
+
+/** Thinking blocks may not carry a mark (400). */
+function markEnd(message: WireMessage, mark: CacheControl): WireMessage {
+  const index = message.content.findLastIndex((block) => MARKABLE.has(block.type))
+  const block = message.content[index]
+  if (!block) return message
+  const content: readonly WireBlock[] = message.content.with(index, { ...block, cache_control: { ...mark } })
+  return { ...message, content }
 }
 
 const MARKABLE: ReadonlySet<string> = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'])

@@ -170,6 +170,19 @@ test('cache points stand behind instructions, tools and history of Claude; Nova 
   expect(listPoints(NOVA)).toEqual([point, expect.stringContaining('toolSpec'), point])
 })
 
+test('a cache point stands where the request before this one ended, too', () => {
+  const said = (role: 'user' | 'assistant', text: string): Message => ({ role, parts: [{ type: 'text', text }] })
+  const messages = [
+    said('user', 'a'),
+    said('assistant', 'A'),
+    said('user', 'b'),
+    said('assistant', 'B'),
+    said('user', 'c'),
+  ]
+  const { messages: sent } = encode(NOVA, { messages }, { cache: '5m' })
+  expect(sent.map(({ content }) => content.length)).toEqual([1, 1, 2, 1, 2])
+})
+
 test('more documents than Bedrock takes: the latest five, each with its own name and text beside it', () => {
   const file = {
     type: 'file',

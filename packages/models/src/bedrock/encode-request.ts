@@ -6,6 +6,7 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
+import { countFreeMarks, findMarkedMessages } from '../cache-marks.ts'
 import { addProviderFields } from '../provider-fields.ts'
 import { refuseChosenServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -63,11 +64,17 @@ export function encodeBedrockRequest(
   const { messages, plan } = encodeHistory(work)
   const { instructions, output, settings } = request
   const mark = buildMark(settings.cache ?? options.cache, traits)
+  const free = countFreeMarks(
+    FIXED_MARKS,
+    'cachePoint',
+    settings.serverTools?.[PROVIDER],
+    settings.provider?.[PROVIDER],
+  )
   const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), { plan, request })
   const { temperature, topP } = chooseInference(work, plan)
   const fields = modelFields(work, plan, maxTokens ?? Number.MAX_SAFE_INTEGER)
   const body: BedrockRequest = {
-    messages: marked(messages, mark),
+    messages: mark.length > 0 ? markEnds(messages, mark, free) : messages,
     ...(instructions.trim() !== '' && { system: [{ text: instructions }, ...mark] }),
     inferenceConfig: {
       // Thoughts are part of maxTokens; what is left is for the answer.
@@ -207,8 +214,12 @@ function buildMark(cache: BedrockEncodeOptions['cache'], traits: ModelTraits): r
   return [{ cachePoint: cache === '1h' ? { type: 'default', ttl: '1h' } : { type: 'default' } }]
 }
 
-/** The end of the history: the next request begins with all of this. */
-function marked(messages: readonly WireMessage[], mark: readonly CachePoint[]): readonly WireMessage[] {
-  const last = messages.at(-1)
-  return last?.role === 'user' ? [...messages.slice(0, -1), { ...last, content: [...last.content, ...mark] }] : messages
+/** Behind instructions and behind tools. */
+const FIXED_MARKS = 2
+
+function markEnds(messages: readonly WireMessage[], mark: readonly CachePoint[], free: number): readonly WireMessage[] {
+  const ends = findMarkedMessages(messages, free)
+  return messages.map((message, index) =>
+    ends.includes(index) && message.role === 'user' ? { ...message, content: [...message.content, ...mark] } : message,
+  )
 }

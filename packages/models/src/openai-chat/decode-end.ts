@@ -51,7 +51,9 @@ export function readUsage(usage: JsonObject): Usage {
   const cacheRead = readCount(promptDetails, 'cached_tokens') ?? readCount(usage, 'prompt_cache_hit_tokens')
   const cacheWrite = readCount(promptDetails, 'cache_write_tokens')
   const output = readOutput(usage, input)
-  const reasoning = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  const told = readCount(usage, 'completion_tokens') ?? output
+  const hidden = output !== undefined && told !== undefined && output > told ? output - told : undefined
+  const reasoning = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens') ?? hidden
   return {
     ...(input !== undefined && { inputTokens: input }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),

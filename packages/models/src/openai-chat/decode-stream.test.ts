@@ -358,7 +358,10 @@ describe('what an answer cost', () => {
     expect(spent({ prompt_tokens: 9, completion_tokens: 2, prompt_cache_hit_tokens: 4 })).toMatchObject({
       cacheReadTokens: 4,
     })
-    expect(spent({ prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 })).toMatchObject({ outputTokens: 74 })
+    expect(spent({ prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 })).toMatchObject({
+      outputTokens: 74,
+      reasoningTokens: 62,
+    })
     expect(readAnswer([delta({ content: 'x' }), STOPPED, '[DONE]']).usage).toEqual({})
   })
 

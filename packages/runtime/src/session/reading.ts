@@ -8,6 +8,7 @@ import type {
   SessionDetails,
 } from '@baton/core'
 import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
+import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals } from './approvals.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
@@ -102,8 +103,6 @@ export async function readMedia(
   return await inTime(world.timers, () => world.blobs.get(session, nameMediaBlob(handle)))
 }
 
-const CHARS_PER_1000_TOKENS = 1000
-
 export function readDetails(engine: ReadEngine): SessionDetails {
   const state = engine.state()
   const history = engine.history()
@@ -111,8 +110,6 @@ export function readDetails(engine: ReadEngine): SessionDetails {
   const { cursor, activity } = new SessionProjection({ start: readStart(state, history) })
   const models = state.turn?.models ?? spec.models
   const model = state.model ?? spec.models[0] ?? ''
-  const chars = state.index.reduce((sum, entry) => sum + entry.chars, 0)
-  const used = spec.window.overheadTokens + Math.ceil((chars * state.tokensPer1000Chars) / CHARS_PER_1000_TOKENS)
   const { contextTokens: size } = spec.window
   return {
     id: engine.session,
@@ -127,7 +124,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
     approvals: listApprovals(engine),
     questions: history.openQuestions(),
     plan: history.plan(),
-    context: { used, ...(size !== undefined && { size }) },
+    context: { used: requestTokens(spec, state), ...(size !== undefined && { size }) },
     lastMs: state.nowMs,
     head: cursor,
   }

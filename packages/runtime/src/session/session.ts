@@ -138,7 +138,7 @@ class SessionHandle implements Session {
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
-      this.#storing || parts.value.some(isMedia) || isInWords(said.heard)
+      this.#storing || parts.value.some(isMedia) || said.heard !== undefined
         ? this.#submitInOrder(said).then(toBatch)
         : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
@@ -207,7 +207,7 @@ class SessionHandle implements Session {
     const refused = asks ? findRefusal(this.#init.engine, value) : undefined
     if (refused) return Promise.resolve(refused)
     if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
-    if ('inputId' in value && (this.#storing || bringsBytes(value) || isPlaced(value)))
+    if ('inputId' in value && (this.#storing || bringsBytes(value) || 'heard' in value))
       return this.#submitInOrder(value)
     return this.#submit(value)
   }
@@ -348,7 +348,7 @@ class SessionHandle implements Session {
   #submit(input: Input): Promise<Accepted | Refused> {
     if (this.#closed) return Promise.resolve(CLOSED)
     const { engine } = this.#init
-    if (isPlaced(input)) return this.#count(input)
+    if ('heard' in input && isPlaced(input)) return this.#count(input)
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 

@@ -17,6 +17,7 @@ import type {
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'
+import { showMoved } from './moved-results.ts'
 import { READ_RESULT } from './tool-result.ts'
 import type { WorkContext } from './work.ts'
 
@@ -77,18 +78,20 @@ async function createStepRequest(
 }
 
 /** Calls and results read as text: a summary needs no tools, and no provider refuses it. */
-function createSummaryRequest(
-  { context: { agent }, history }: RequestSources,
+async function createSummaryRequest(
+  { context, history }: RequestSources,
   { session }: ModelJob,
   effect: Summarise,
-): ModelRequest {
-  const told = history.messages(effect.fromEntry, effect.toEntry).map(describeMessage).join('\n\n')
+): Promise<ModelRequest> {
+  const stored = history.messages(effect.fromEntry, effect.toEntry)
+  const shown = await mapSome(stored, (message) => showMoved(session, message, context))
+  const told = shown.map(describeMessage).join('\n\n')
   return {
     instructions: SUMMARISE,
     messages: [userText(told)],
     tools: [],
     toolChoice: { type: 'none' },
-    settings: { ...agent.settings, maxOutputTokens: 512 },
+    settings: { ...context.agent.settings, maxOutputTokens: 512 },
     session,
   }
 }
@@ -166,8 +169,8 @@ export class RequestMessages {
     }
     const handles = new Set(messages.flatMap((message) => (known.has(message) ? [] : listHandles(message))))
     const bytes = await readBlobs(session, [...handles], reader)
-    return messages.map((message) => {
-      const loaded = known.get(message) ?? inlineMessage(message, bytes)
+    return await mapSome(messages, async (message) => {
+      const loaded = known.get(message) ?? inlineMessage(await showMoved(session, message, reader), bytes)
       if (!known.has(message)) this.#loaded = (this.#loaded ?? new WeakMap()).set(message, new WeakRef(loaded))
       return loaded
     })
@@ -191,10 +194,12 @@ async function readBlobs(
 
 function isInline(message: StoredMessage): message is Message {
   if (message.role === 'assistant') return true
-  return message.parts.every((part) =>
-    (part.type === 'result' ? part.content : [part]).every(
-      (piece) => piece.type === 'text' || piece.source.type !== 'blob',
-    ),
+  return message.parts.every(
+    (part) =>
+      !(part.type === 'result' && part.moved) &&
+      (part.type === 'result' ? part.content : [part]).every(
+        (piece) => piece.type === 'text' || piece.source.type !== 'blob',
+      ),
   )
 }
 

@@ -1,5 +1,5 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { Agent, BlobStore, ContentPart, JsonObject, Tool, ToolContent } from '@baton/core'
+import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core'
 import { BatonError, decodeUserInput, isBatonError, isErrorCode, parseJson, tool } from '@baton/core'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
@@ -144,23 +144,38 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
     await within(context.timers, limit, context.blobs.put(session, `result/${handle}`, text))
   } catch {
     // The tool has done its work: a store that fails now must not make the model believe that it has not.
-    return showPiece(text, 0, () => 'The rest could not be kept')
+    return showPiece(text, {})
   }
-  return showPiece(text, 0, hintReadOn(handle))
+  return showPiece(text, { handle })
+}
+
+interface Piece {
+  /** Where it begins in `text`; 0 by default. */
+  readonly offset?: number
+  /** 12,288 by default. */
+  readonly chars?: number
+  /** Absent: the rest is lost. */
+  readonly handle?: string
+  /** Where `text` is a piece itself: its place in the whole, and the whole's length. */
+  readonly from?: number
+  readonly of?: number
 }
 
 /** A piece of a long result, and how the next one is had. */
-function showPiece(text: string, offset: number, next: (end: number) => string): ContentPart {
-  const end = wholeEnd(text, offset + HEAD_CHARS)
-  const where = `characters ${offset} to ${end} of ${text.length}`
+export function showPiece(
+  text: string,
+  { offset = 0, chars = HEAD_CHARS, handle, from = 0, of = text.length }: Piece,
+): TextPart {
+  const end = wholeEnd(text, offset + chars)
+  const next =
+    handle === undefined
+      ? 'The rest could not be kept'
+      : `Read on with ${READ_RESULT} {"handle":"${handle}","offset":${from + end}}`
+  const where = `characters ${from + offset} to ${from + end} of ${of}`
   return {
     type: 'text',
-    text: `${text.slice(offset, end)}\n[${where}. ${end < text.length ? next(end) : 'This is the end'}]`,
+    text: `${text.slice(offset, end)}\n[${where}. ${from + end < of ? next : 'This is the end'}]`,
   }
-}
-
-function hintReadOn(handle: string): (end: number) => string {
-  return (end) => `Read on with ${READ_RESULT} {"handle":"${handle}","offset":${end}}`
 }
 
 /** Not between the halves of a surrogate pair. */
@@ -184,7 +199,7 @@ export function createReadResultTool(blobs: BlobStore): Tool {
       const text = isOwn ? await blobs.get(session, `result/${handle}`) : undefined
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
       // As it stands: as JSON a text full of quotes would be too long itself, and be shortened once more.
-      return { content: [showPiece(text, Math.min(text.length, Number(input['offset'])), hintReadOn(handle))] }
+      return { content: [showPiece(text, { handle, offset: Math.min(text.length, Number(input['offset'])) })] }
     },
   })
 }

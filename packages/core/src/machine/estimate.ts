@@ -1,0 +1,146 @@
+// How many input tokens a request will have: what the provider counted of the last one, and what has changed since. Before a
+// provider has counted, characters stand for tokens.
+import type { FactOf } from './fact.ts'
+import type { Spec } from './spec.ts'
+import type { Counted, IndexEntry, State } from './state.ts'
+
+/** Characters that a token of the overhead was measured with, and the first guess for everything else. */
+const CHARS_PER_TOKEN = 4
+/** Tokens that a provider writes around a message. */
+const MESSAGE_TOKENS = 4
+/** Around a tool's result, with what its text has more than other text (recorded: 3 to 40). */
+const RESULT_TOKENS = { least: 0, most: 100 }
+/** Fewer characters say little of what a character costs; a whole first request has hidden prompts in it. */
+const LEARNS_FROM_CHARS = 400
+const LEARNS_FROM_FIRST_CHARS = 4000
+/** Of 1,000 characters: a provider that counts less or more than this counts something else. */
+const DENSITY = { least: 50, most: 2000 }
+
+type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
+type Estimated = Pick<State, 'index' | 'counted' | 'turn' | 'counters' | 'model'> & Learnt
+
+/** Characters of the next request, as they are told to the log. */
+export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
+  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
+}
+
+/** Estimated tokens of a request with these entries to the model whose turn it is. */
+export function requestTokens(spec: Spec, state: Estimated, index = state.index): number {
+  const { counted, turn, tokensPer1000Chars } = state
+  const model = turn ? turn.models[turn.candidate] : (state.model ?? spec.models[0])
+  if (!counted || counted.model !== model) return Math.ceil((requestChars(spec, { index }) * tokensPer1000Chars) / 1000)
+  const chars = spec.window.overheadTokens * CHARS_PER_TOKEN - counted.overheadChars
+  const exchange = turn?.exchange ?? state.counters.exchange
+  const tokens = keptTokens(counted, index, exchange) + addedTokens(counted, index, state)
+  return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
+}
+
+/** What is remembered of a count for the next estimate; undefined where the provider did not count. */
+export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
+  const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
+  const { inputTokens, outputTokens } = fact.usage
+  if (!attempt || !turn || inputTokens === undefined) return { counted, tokensPer1000Chars, tokensPerResult }
+  const historyChars = indexChars(state.index)
+  const thoughts = measureThoughts(fact)
+  const earlier = counted?.exchange === turn.exchange ? counted.thoughtTokens : 0
+  return {
+    ...learn(state, inputTokens),
+    counted: {
+      model: attempt.model,
+      exchange: turn.exchange,
+      toEntry: attempt.toEntry,
+      tokens: inputTokens,
+      historyChars,
+      overheadChars: attempt.chars - historyChars,
+      answerChars: fact.chars,
+      answerTokens:
+        outputTokens === undefined
+          ? Math.ceil((fact.chars * tokensPer1000Chars) / 1000)
+          : outputTokens - (thoughts.rideAlong ? 0 : thoughts.tokens),
+      answerCalls: fact.calls.length,
+      thoughtTokens: earlier + (thoughts.rideAlong ? thoughts.tokens : 0),
+    },
+  }
+}
+
+/** Of the counted request: entries that have left take their share along; thoughts of an exchange that is over are not sent again. */
+function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: number): number {
+  const { tokens, historyChars, overheadChars, toEntry } = counted
+  const kept = indexChars(index.filter(({ entry }) => entry <= toEntry))
+  const thoughts = exchange === counted.exchange ? 0 : counted.thoughtTokens
+  if (kept === historyChars) return tokens - thoughts
+  const overheadTokens = Math.min(tokens, overheadChars / CHARS_PER_TOKEN)
+  const share = historyChars === 0 ? 1 : kept / historyChars
+  return overheadTokens + (tokens - overheadTokens) * share - Math.min(thoughts, tokens) * share
+}
+
+/** Since the count: the answer, whose tokens were counted too, its calls' results, and what was said. */
+function addedTokens(
+  counted: Counted,
+  index: readonly IndexEntry[],
+  { tokensPer1000Chars: density, tokensPerResult }: Learnt,
+): number {
+  const added = index.filter(({ entry }) => entry > counted.toEntry)
+  const chars = indexChars(added)
+  const framing = added.length * MESSAGE_TOKENS
+  // An answer that was cut, or is not part of the history yet.
+  if (added.length === 0 || chars < counted.answerChars) return framing + (chars * density) / 1000
+  const rest = chars - counted.answerChars
+  return counted.answerTokens + framing + counted.answerCalls * tokensPerResult + (rest * density) / 1000
+}
+
+/** What was added since the last count tells what characters cost, or, where they are few, what a result costs beside them. */
+function learn(state: State, inputTokens: number): Learnt {
+  const { counted, attempt, turn, index, tokensPer1000Chars, tokensPerResult } = state
+  const chars = attempt?.chars ?? 0
+  if (!counted || counted.model !== attempt?.model) {
+    const isLong = chars >= LEARNS_FROM_FIRST_CHARS
+    return {
+      tokensPer1000Chars: isLong
+        ? approach(tokensPer1000Chars, (inputTokens * 1000) / chars, DENSITY)
+        : tokensPer1000Chars,
+      tokensPerResult,
+    }
+  }
+  const added = index.filter(({ entry }) => entry > counted.toEntry)
+  const isWhole = indexChars(index) - indexChars(added) === counted.historyChars
+  const rest = indexChars(added) - counted.answerChars
+  // What pictures count for is a guess, and says nothing of characters.
+  if (!isWhole || rest < 0 || added.some(({ media }) => media)) return { tokensPer1000Chars, tokensPerResult }
+  const kept = keptTokens(counted, index, turn?.exchange ?? 0)
+  const without = (known: Partial<Learnt>): number =>
+    inputTokens - kept - addedTokens(counted, index, { tokensPer1000Chars, tokensPerResult, ...known })
+  if (rest >= LEARNS_FROM_CHARS) {
+    const density = (without({ tokensPer1000Chars: 0 }) * 1000) / rest
+    return { tokensPer1000Chars: approach(tokensPer1000Chars, density, DENSITY), tokensPerResult }
+  }
+  if (counted.answerCalls === 0) return { tokensPer1000Chars, tokensPerResult }
+  const each = without({ tokensPerResult: 0 }) / counted.answerCalls
+  return { tokensPer1000Chars, tokensPerResult: approach(tokensPerResult, each, RESULT_TOKENS) }
+}
+
+/** Half the old value and half the new: one odd count (a cached image, a hidden prompt) does not swing it. */
+function approach(
+  before: number,
+  seen: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  return Math.round((before + Math.min(most, Math.max(least, Math.round(seen)))) / 2)
+}
+
+/** Thoughts are output that a request may not hold again: adapters send those that the provider signed. */
+function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
+  readonly tokens: number
+  readonly rideAlong: boolean
+} {
+  const rideAlong = parts.some(
+    (part) => part.type === 'provider' || ((part.type === 'reasoning' || part.type === 'call') && part.state),
+  )
+  const told = parts.reduce((sum, part) => sum + (part.type === 'reasoning' ? part.text.length : 0), 0)
+  const { outputTokens = 0, reasoningTokens = chars === 0 ? 0 : Math.round((outputTokens * told) / chars) } = usage
+  return { tokens: Math.min(outputTokens, reasoningTokens), rideAlong }
+}
+
+export function indexChars(index: readonly IndexEntry[]): number {
+  return index.reduce((sum, entry) => sum + entry.chars, 0)
+}

@@ -1,0 +1,45 @@
+// Results that the machine put behind handles because they take too much of the model's window: a request has the beginning of
+// each, and `result.read` the rest.
+import type { BlobStore, StoredMessage, Timers } from '@baton/core'
+import { inTime } from './media.ts'
+import { READ_RESULT, showPiece } from './tool-result.ts'
+
+/** Characters of the beginning; with the handle it has fewer than the machine counts for it. */
+const SHOWN_CHARS = 1000
+/** What stands at the end of a piece whose whole is kept already. */
+const KEPT_PIECE = new RegExp(
+  String.raw`\n\[characters (\d+) to \d+ of (\d+)\. Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}\]$`,
+)
+
+/** Keeps the whole texts first. Where the store fails, the model is told that the rest could not be kept. */
+export async function showMoved<Stored extends StoredMessage>(
+  session: string,
+  message: Stored,
+  store: { readonly blobs: BlobStore; readonly timers: Timers },
+): Promise<Stored> {
+  if (message.role !== 'tool') return message
+  const parts = await Promise.all(
+    message.parts.map(async ({ moved, ...part }) => {
+      const [piece, ...others] = part.content
+      if (!moved || piece?.type !== 'text' || others.length > 0) return part
+      return { ...part, content: [await showBeginning(piece.text, `${part.callId}_0`, put)] }
+    }),
+  )
+  return { ...message, parts }
+
+  async function put(name: string, text: string): Promise<void> {
+    await inTime(store.timers, () => store.blobs.put(session, name, text))
+  }
+}
+
+async function showBeginning(text: string, handle: string, put: (name: string, text: string) => Promise<void>) {
+  const [, from, of, kept] = KEPT_PIECE.exec(text) ?? []
+  if (kept !== undefined)
+    return showPiece(text, { chars: SHOWN_CHARS, from: Number(from), of: Number(of), handle: kept })
+  try {
+    await put(`result/${handle}`, text)
+    return showPiece(text, { chars: SHOWN_CHARS, handle })
+  } catch {
+    return showPiece(text, { chars: SHOWN_CHARS })
+  }
+}

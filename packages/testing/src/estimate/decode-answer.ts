@@ -1,0 +1,57 @@
+// The recorded answer of a provider, read by Baton's adapter for its wire.
+import type { BatonError, ModelAnswer } from '@baton/core'
+import { isBatonError, parseJson } from '@baton/core'
+import { createAnthropicDecoder, decodeAnthropicMessage } from '@baton/models/anthropic'
+import { createBedrockDecoder, createEventStreamReader, decodeBedrockMessage } from '@baton/models/bedrock'
+import { createGeminiDecoder } from '@baton/models/gemini'
+import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from '@baton/models/openai-chat'
+import { createOpenAiResponsesDecoder, decodeOpenAiResponse } from '@baton/models/openai-responses'
+import { createToolNames } from '@baton/models'
+import type { SseEvent } from '@baton/models/transport'
+import { createSseReader } from '@baton/models/transport'
+import type { RecordedExchange } from '../recordings.ts'
+
+/** Undefined where the provider answered with an error. */
+export function decodeRecordedAnswer(
+  folder: string,
+  { body, isStream }: RecordedExchange,
+  model: string,
+): ModelAnswer | undefined {
+  const names = createToolNames([])
+  const options = { model, names, provider: folder }
+  const parsed = isStream ? undefined : parseJson(new TextDecoder().decode(body))
+  const whole = parsed?.ok ? parsed.value : null
+  const decoders = {
+    anthropic: () =>
+      isStream ? readSse(createAnthropicDecoder(options), body) : decodeAnthropicMessage(whole, options),
+    bedrock: () => {
+      if (!isStream) return decodeBedrockMessage(whole, options)
+      const decoder = createBedrockDecoder(options)
+      createEventStreamReader((event) => decoder.push(event)).push(body)
+      return decoder.end()
+    },
+    google: () => {
+      const decoder = createGeminiDecoder(options)
+      if (isStream) return readSse(decoder, body)
+      decoder.push({ data: new TextDecoder().decode(body) })
+      return decoder.end()
+    },
+    'openai-responses': () =>
+      isStream ? readSse(createOpenAiResponsesDecoder(options), body) : decodeOpenAiResponse(whole, options),
+    'openai-chat': () =>
+      isStream ? readSse(createOpenAiChatDecoder(options), body) : decodeOpenAiChatCompletion(whole, options),
+  }
+  const wire = folder === 'openai-compatible' ? 'openai-chat' : folder
+  const answer = wire in decoders ? decoders[wire as keyof typeof decoders]() : undefined // asked in the line itself
+  return answer === undefined || isBatonError(answer) ? undefined : answer
+}
+
+interface SseDecoder {
+  push(event: SseEvent): void
+  end(): ModelAnswer | BatonError
+}
+
+function readSse(decoder: SseDecoder, body: Uint8Array): ModelAnswer | BatonError {
+  createSseReader((event) => decoder.push(event)).push(body)
+  return decoder.end()
+}
