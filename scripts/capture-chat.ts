@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { withCapture } from './generated-part.ts'
 import { REPOSITORY } from './source-files.ts'
 
 const BATON = join(REPOSITORY, 'packages/cli/bin/baton.mjs')
@@ -28,7 +29,7 @@ try {
   writeFileSync(join(folder, 'README.md'), '# Shop\n\nOpening hours stand in shop.ts.\n')
   const session = await playSession()
   writeFileSync(CAPTURE, session)
-  writeFileSync(PAGE, withCapture(readFileSync(PAGE, 'utf8'), session))
+  writeFileSync(PAGE, withCapture(readFileSync(PAGE, 'utf8'), 'docs/chat-session.txt', session))
   console.log('capture: docs/chat-session.txt, docs/cli.md')
 } finally {
   tmux('kill-server')
@@ -128,11 +129,6 @@ function readable(text: string): string {
     .replace(/\n\$ *$/, '')
     .replaceAll(place, '/home/me')
     .replaceAll(new URL(mock.url).port, '8000')
-}
-
-function withCapture(page: string, session: string): string {
-  const shown = `<!-- capture: docs/chat-session.txt -->\n\`\`\`text\n${session}\`\`\`\n<!-- end capture -->`
-  return page.replace(/<!-- capture: [^]*<!-- end capture -->/, () => shown)
 }
 
 function tmux(...words: readonly string[]): string {

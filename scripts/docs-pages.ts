@@ -25,6 +25,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: [
       'embedding',
       'client',
+      'voice-web',
       'chat',
       'cli',
       'serving',
@@ -51,6 +52,8 @@ export const PICTURES: readonly string[] = [
   'reconnect.svg',
   'chat-desktop.png',
   'chat-phone.png',
+  'voice-desktop.png',
+  'voice-phone.png',
 ]
 
 /** For people who work on Baton: on the site at the end, not in the packs. */

@@ -13,3 +13,9 @@ export function withGeneratedPart(path: string, name: string, part: string): str
   if (before === undefined || after === undefined) throw new Error(`${path} lacks "${begin}" or "${END}"`)
   return `${before}${begin}\n\n${part}\n\n${END}${after}`
 }
+
+/** The page with a captured session, which is the text of the file `path`, in place of the one that it shows. */
+export function withCapture(page: string, path: string, session: string): string {
+  const shown = `<!-- capture: ${path} -->\n\`\`\`text\n${session}\`\`\`\n<!-- end capture -->`
+  return page.replace(/<!-- capture: [^]*<!-- end capture -->/, () => shown)
+}

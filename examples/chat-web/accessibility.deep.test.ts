@@ -1,35 +1,16 @@
 // The chat page for everybody: rules of axe, the keyboard alone, a screen reader's one announcement, no motion where none is
 // wanted, on a phone and on a desktop, dark and light.
-import axe from 'axe-core'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { findViolations, IS_NARROW, LOOKS } from './accessibility.test-kit.ts'
 import { call, findMessageBox, openBrowser, say } from './chat-web.test-kit.ts'
 import { TOUR_STEPS, TOUR_TOOLS, walkTour } from './tour.test-kit.ts'
 
 const { hasBrowser, open } = openBrowser()
 
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const
-const DESKTOP = { viewport: { width: 1280, height: 800 } } as const
-const looks = (['light', 'dark'] as const).flatMap((colorScheme) => [
-  ['phone', colorScheme, { ...PHONE, colorScheme }] as const,
-  ['desktop', colorScheme, { ...DESKTOP, colorScheme }] as const,
-])
-
-async function findViolations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
-  const found = await page.evaluate<readonly string[]>(
-    `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
-  )
-  return found
-}
-
-/** Nothing stands out sideways. */
-const isNarrow =
-  'document.documentElement.scrollWidth <= innerWidth && document.querySelector("main").scrollWidth <= innerWidth'
-
-test.skipIf(!hasBrowser).each(looks)('axe finds nothing: %s, %s', async (_size, _scheme, options) => {
+test.skipIf(!hasBrowser).each(LOOKS)('axe finds nothing: %s, %s', async (_size, _scheme, options) => {
   const { page } = await open(TOUR_STEPS, { tools: TOUR_TOOLS }, options)
   const found = [...(await findViolations(page))]
   await say(page, 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen'.repeat(3))
@@ -39,7 +20,7 @@ test.skipIf(!hasBrowser).each(looks)('axe finds nothing: %s, %s', async (_size, 
   await page.getByRole('button', { name: 'Change' }).click()
   found.push(...(await findViolations(page)))
   expect(found).toEqual([])
-  expect(await page.evaluate(isNarrow)).toBe(true)
+  expect(await page.evaluate(IS_NARROW)).toBe(true)
   expect((await findMessageBox(page).boundingBox())?.y).toBeLessThan(options.viewport.height - 40)
 })
 
@@ -55,7 +36,7 @@ test.skipIf(!hasBrowser)('axe finds nothing in an error and a lost connection', 
 })
 
 /** With `BATON_PICTURES` it writes those of docs/chat.md. */
-test.skipIf(!hasBrowser).each(looks)('a picture for people: %s, %s', async (size, scheme, options) => {
+test.skipIf(!hasBrowser).each(LOOKS)('a picture for people: %s, %s', async (size, scheme, options) => {
   const { page } = await open(TOUR_STEPS, { tools: TOUR_TOOLS }, options)
   await walkTour(page)
   const picture = await page.screenshot()

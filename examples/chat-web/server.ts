@@ -89,10 +89,11 @@ export async function bundlePage(page: URL = new URL('page.tsx', import.meta.url
   const build = await rolldown({
     input: fileURLToPath(page),
     platform: 'browser',
+    resolve: { conditionNames: ['@baton/source', 'browser', 'import', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
     logLevel: 'silent',
   })
-  const { output } = await build.generate({ format: 'esm', minify: true })
+  const { output } = await build.generate({ format: 'esm', minify: true, codeSplitting: false })
   await build.close()
   return output[0].code
 }

@@ -57,6 +57,9 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
     "{ status: 'packed', note: 'arrived late', refunded: 500 }",
   ],
+  'voice.ts': [
+    '(speaking)\n(held)\n(speaking)\nsaid: The first train leaves at 9.40.\ncut:  The next one is slower.\n(idle)\nthe model knows: The **first** train leaves at 9.40. The next\n(speaking)\nsaid: At 9.40.\n(idle)',
+  ],
   'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
 }
 

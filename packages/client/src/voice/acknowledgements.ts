@@ -1,0 +1,37 @@
+// Tells the server how much the voice has played. One report is on its way at a time: the newest says it all.
+import type { VoiceClient } from './voice-api.ts'
+
+export interface PlayedPlace {
+  readonly message: string
+  /** The `end` of a sentence; 0: the answer begins. */
+  readonly chars: number
+}
+
+export function createAcknowledgements(
+  client: Pick<VoiceClient, 'played'>,
+  onFail: (cause: unknown) => void,
+): { readonly report: (place: PlayedPlace) => void; readonly close: () => void } {
+  let newest: PlayedPlace | undefined
+  let isSending = false
+  const send = async (): Promise<void> => {
+    isSending = true
+    for (let place = newest; place; place = newest) {
+      newest = undefined
+      try {
+        await client.played(place)
+      } catch (cause) {
+        onFail(cause)
+      }
+    }
+    isSending = false
+  }
+  return {
+    report: (place) => {
+      newest = place
+      if (!isSending) void send()
+    },
+    close: () => {
+      newest = undefined
+    },
+  }
+}

@@ -1,0 +1,182 @@
+// A speaker over the browser's own speech synthesis, and around its faults. Without a voice a text takes the time that saying it
+// would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
+// good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
+import { platformWorld } from '../world.ts'
+import { createSilentSpeaker } from './silent-speaker.ts'
+import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
+import { sayPiece } from './said-piece.ts'
+import { countWords } from './speech-time.ts'
+import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
+
+export interface BrowserSpeakerOptions {
+  /** `speechSynthesis` of the page by default; null: no sound. */
+  readonly synthesis?: SynthesisLike | null
+  /** `SpeechSynthesisUtterance` of the page by default. */
+  readonly Utterance?: new (text: string) => UtteranceLike
+  /** The name of a voice. By default one of `lang`, preferably one of this machine. */
+  readonly voice?: string
+  /** BCP 47, such as `en-GB`; the page's language by default. */
+  readonly lang?: string
+  /** 0.1 to 10; 1 by default. */
+  readonly rate?: number
+  /** 0 to 2; 1 by default. */
+  readonly pitch?: number
+  /** 0 to 1; 1 by default. */
+  readonly volume?: number
+  /** Where there is no voice: 160 by default. */
+  readonly wordsPerMinute?: number
+  readonly world?: VoiceWorld
+}
+
+/** Milliseconds that voices have to be listed. */
+const VOICES_MS = 1000
+/** Characters of a text that a voice of the network says at once: less than 15 s, also when it speaks slowly. */
+const NETWORK_CHARS_MAX = 120
+/** Milliseconds between a `cancel` and what is said next. */
+const AFTER_CANCEL_MS = 50
+/**
+ * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
+ * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
+ * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ */
+export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
+  const { world = platformWorld(), wordsPerMinute } = options
+  // Browsers have these globals; their types are not loaded here.
+  const platform = globalThis as unknown as SpeechPlatform
+  const { synthesis = platform.speechSynthesis, Utterance = platform.SpeechSynthesisUtterance } = options
+  const silent = createSilentSpeaker({ world, ...(wordsPerMinute !== undefined && { wordsPerMinute }) })
+  if (!synthesis || !Utterance) return silent
+  const places = { synthesis, Utterance, world, silent }
+  const listed = untilListed(synthesis, world)
+  let said: SaidText | undefined
+  return {
+    speak: async (text, given) => {
+      const own = new SaidText(text, { ...options, ...given, ...places })
+      said = own
+      try {
+        await listed
+        await own.speak()
+      } finally {
+        if (said === own) said = undefined
+      }
+    },
+    pause: () => said?.pause(),
+    resume: () => said?.resume(),
+  }
+}
+
+/** Voices are there, or will not come. */
+function untilListed(synthesis: SynthesisLike, world: VoiceWorld): Promise<void> {
+  if (synthesis.getVoices().length > 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stopTimer()
+      synthesis.removeEventListener?.('voiceschanged', end)
+      resolve()
+    }
+    const stopTimer = world.start(VOICES_MS, end)
+    synthesis.addEventListener?.('voiceschanged', end)
+  })
+}
+
+interface SaidInit extends BrowserSpeakerOptions, SpeakOptions {
+  readonly synthesis: SynthesisLike
+  readonly Utterance: new (text: string) => UtteranceLike
+  readonly world: VoiceWorld
+  readonly silent: Speaker
+}
+
+class SaidText {
+  readonly #text: string
+  readonly #init: SaidInit
+  /** Where the word begins that is being said. */
+  #at = 0
+  #isPaused = false
+  #isSilent = false
+  /** Ends what the synthesis says now, before its end. */
+  #cut: (() => void) | undefined
+  #wake: (() => void) | undefined
+
+  constructor(text: string, init: SaidInit) {
+    this.#text = text
+    this.#init = init
+  }
+
+  async speak(): Promise<void> {
+    const { signal, synthesis, silent } = this.#init
+    const voice = this.#chooseVoice(synthesis.getVoices())
+    if (!voice) return await this.#speakSilently(silent)
+    const stop = (): void => {
+      this.#cut?.()
+      this.#wake?.()
+    }
+    signal.addEventListener('abort', stop)
+    try {
+      while (!signal.aborted && this.#at < this.#text.length) {
+        if (this.#isPaused) await new Promise<void>((resolve) => (this.#wake = resolve))
+        else await this.#sayPiece(voice)
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    if (this.#isSilent) this.#init.silent.pause()
+    this.#cut?.()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (this.#isSilent) this.#init.silent.resume()
+    this.#wake?.()
+  }
+
+  async #speakSilently(silent: Speaker): Promise<void> {
+    this.#isSilent = true
+    const ended = silent.speak(this.#text, this.#init)
+    if (this.#isPaused) silent.pause()
+    await ended
+  }
+
+  #chooseVoice(voices: readonly VoiceLike[]): VoiceLike | undefined {
+    const { voice, lang } = this.#init
+    const named = voices.find(({ name }) => name === voice)
+    if (named) return named
+    const [language = ''] = (lang ?? '').toLowerCase().split(/[-_]/)
+    const fitting = voices.filter((one) => one.lang.toLowerCase().split(/[-_]/)[0] === language)
+    const rank = (one: VoiceLike): number =>
+      Number(one.lang === lang) * 4 + Number(one.localService) * 2 + Number(one.default)
+    const [best] = fitting.toSorted((one, other) => rank(other) - rank(one))
+    return best ?? voices.find((one) => one.default) ?? voices[0]
+  }
+
+  /** Until its end, or until it is cut. */
+  async #sayPiece(voice: VoiceLike): Promise<void> {
+    const { synthesis, Utterance, world, lang = voice.lang, rate = 1, pitch = 1, volume = 1 } = this.#init
+    const from = this.#at
+    const to = voice.localService ? this.#text.length : findPieceEnd(this.#text, from)
+    const utterance = new Utterance(this.#text.slice(from, to))
+    Object.assign(utterance, { voice, lang, rate, pitch, volume })
+    const piece = sayPiece(utterance, { synthesis, world, onBoundary: (at) => this.#advance(from + at) })
+    this.#cut = piece.cut
+    const isWhole = await piece.ended
+    this.#cut = undefined
+    if (isWhole) this.#advance(to)
+    else await new Promise<void>((resolve) => void world.start(AFTER_CANCEL_MS, resolve))
+  }
+
+  #advance(at: number): void {
+    this.#at = Math.max(this.#at, at)
+    this.#init.onWord(countWords(this.#text, this.#at))
+  }
+}
+
+/** At the last space of what may be said at once. */
+function findPieceEnd(text: string, from: number): number {
+  const most = from + NETWORK_CHARS_MAX
+  if (most >= text.length) return text.length
+  const space = text.lastIndexOf(' ', most)
+  return space > from ? space + 1 : most
+}

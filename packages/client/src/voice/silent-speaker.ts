@@ -1,0 +1,87 @@
+// A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice, where the
+// words are shown, and for tests.
+import { platformWorld } from '../world.ts'
+import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
+import { WORDS_PER_MINUTE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
+
+export interface SilentSpeakerOptions {
+  /** 160 by default; a word is six characters with its space. */
+  readonly wordsPerMinute?: number
+  readonly world?: VoiceWorld
+}
+
+export function createSilentSpeaker({
+  wordsPerMinute = WORDS_PER_MINUTE,
+  world = platformWorld(),
+}: SilentSpeakerOptions = {}): Speaker {
+  let text: SilentText | undefined
+  return {
+    speak: (words, options) =>
+      new Promise((resolve) => {
+        const own = new SilentText(words, { ...options, world, wordsPerMinute }, () => {
+          if (text === own) text = undefined
+          resolve()
+        })
+        text = own
+        own.resume()
+      }),
+    pause: () => text?.pause(),
+    resume: () => text?.resume(),
+  }
+}
+
+interface SilentInit extends SpeakOptions {
+  readonly world: VoiceWorld
+  readonly wordsPerMinute: number
+}
+
+class SilentText {
+  readonly #init: SilentInit
+  readonly #end: () => void
+  /** Milliseconds after the beginning at which each word has been said. */
+  readonly #dues: readonly number[]
+  #words = 0
+  #isPaused = false
+  #saidMs = 0
+  #sinceMs = 0
+  #stopTimer: (() => void) | undefined
+
+  constructor(text: string, init: SilentInit, end: () => void) {
+    this.#init = init
+    this.#dues = listWordEnds(text).map((at) => estimateSpeechMs(text.slice(0, at), init.wordsPerMinute))
+    this.#end = () => {
+      this.pause()
+      init.signal.removeEventListener('abort', this.#end)
+      end()
+    }
+    init.signal.addEventListener('abort', this.#end)
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    if (!this.#stopTimer) return
+    this.#stopTimer()
+    this.#stopTimer = undefined
+    this.#saidMs += this.#init.world.nowMs() - this.#sinceMs
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#stopTimer) this.#say()
+  }
+
+  #say(): void {
+    const { world, onWord, signal } = this.#init
+    const due = this.#dues[this.#words]
+    if (signal.aborted || due === undefined) return this.#end()
+    this.#sinceMs = world.nowMs()
+    this.#stopTimer = world.start(Math.max(0, due - this.#saidMs), () => {
+      this.#stopTimer = undefined
+      this.#saidMs = due
+      this.#words += 1
+      onWord(this.#words)
+      // Who hears of the word may hold the voice.
+      if (!this.#isPaused) this.#say()
+    })
+  }
+}

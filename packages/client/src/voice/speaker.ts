@@ -1,0 +1,23 @@
+// What says words aloud: a synthesis of the browser, a player of a service's audio, or nothing but time.
+import type { ToolContext } from '@baton/core'
+import type { World } from '../world.ts'
+
+/** The time that a voice lives in: `platformWorld()` by default. */
+export type VoiceWorld = Pick<World, 'nowMs' | 'start'>
+
+export interface SpeakOptions {
+  /** Aborted when the text must not be said any more: be silent at once, and settle the promise soon. */
+  readonly signal: ToolContext['signal']
+  /** Call it whenever a word has been played: `words` counts the words of the text, from its beginning, that were played whole. */
+  readonly onWord: (words: number) => void
+}
+
+/** It says one text at a time. `pause` comes only while it says one, and is always followed by `resume`, at times after the text ended. */
+export interface Speaker {
+  /** Resolves when the text has been played to its end. A rejection means that it was played as far as `onWord` said. */
+  speak(text: string, options: SpeakOptions): Promise<void>
+  /** Be silent at once, and keep the place. */
+  pause(): void
+  /** Go on from the place of the pause. */
+  resume(): void
+}

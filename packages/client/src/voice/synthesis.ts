@@ -1,0 +1,45 @@
+// What is used of the Web Speech API's synthesis, as our own small interfaces: a browser has all of it, tests bring theirs.
+
+export interface VoiceLike {
+  readonly name: string
+  readonly lang: string
+  /** False: a service on the network makes its sound. */
+  readonly localService: boolean
+  readonly default: boolean
+}
+
+export interface BoundaryEvent {
+  /** `word` or `sentence`; some engines leave it out. */
+  readonly name?: string
+  /** Where in the text the word begins. */
+  readonly charIndex: number
+}
+
+export interface UtteranceLike<V extends VoiceLike = VoiceLike> {
+  voice: V | null
+  lang: string
+  rate: number
+  pitch: number
+  volume: number
+  onstart: ((event: never) => void) | null
+  onend: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  onboundary: ((event: never) => void) | null
+}
+
+export interface SynthesisLike<V extends VoiceLike = VoiceLike, U extends UtteranceLike<V> = UtteranceLike<V>> {
+  readonly speaking: boolean
+  readonly pending: boolean
+  getVoices(): readonly V[]
+  speak(utterance: U): void
+  cancel(): void
+  resume(): void
+  addEventListener?(type: 'voiceschanged', listener: () => void): void
+  removeEventListener?(type: 'voiceschanged', listener: () => void): void
+}
+
+/** What the platform has of it. */
+export interface SpeechPlatform {
+  readonly speechSynthesis?: SynthesisLike
+  readonly SpeechSynthesisUtterance?: new (text: string) => UtteranceLike
+}
