@@ -5,7 +5,7 @@ import { createSqliteKind } from '../host-contract/local-kind.ts'
 import { createTemporalKind } from '../host-contract/temporal-kind.test-kit.ts'
 import { findTemporal, startTemporal } from '../temporal.ts'
 import { listCells, nameCell } from './cells.ts'
-import { checkCell, checkCells } from './check-cells.ts'
+import { checkCell, checkCells } from './check-cells.test-kit.ts'
 import { suits } from './play.ts'
 
 const program = findTemporal('barge-in over Temporal', (message) => console.warn(message))

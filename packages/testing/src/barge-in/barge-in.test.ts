@@ -3,7 +3,7 @@
 import { test } from 'vitest'
 import { createMemoryKind } from '../host-contract/local-kind.ts'
 import { createWorkflowKind } from '../host-contract/workflow-kind.ts'
-import { checkCells } from './check-cells.ts'
+import { checkCells } from './check-cells.test-kit.ts'
 
 const KINDS = [createMemoryKind(), createWorkflowKind('workflow')]
 const CASES = KINDS.flatMap((kind) => ([1, 2] as const).map((version) => [kind.name, version, kind] as const))
