@@ -6,6 +6,7 @@ const WHOSE: Readonly<Record<Fault, string>> = {
   caller: 'the program that calls Baton',
   peer: 'the other end of the wire',
   provider: 'the model or its provider',
+  service: 'a service that a tool asks',
   baton: 'Baton or its surroundings',
 }
 

@@ -13,12 +13,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   models: ['core'],
   runtime: ['core'],
   tools: ['core'],
+  mcp: ['core'],
   client: ['core', 'protocol'],
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
   testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'mcp'],
 }
 
 /** Where a package that runs without Node may use it all the same: the file is loaded only there. */

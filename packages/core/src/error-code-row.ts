@@ -1,7 +1,8 @@
 // What the table of error codes says of each one.
 
-/** Whose fault an error is: of the code that calls Baton, of the other end of a wire, of a model's provider, or ours. */
-export type Fault = 'caller' | 'peer' | 'provider' | 'baton'
+/** Whose fault an error is: of the code that calls Baton, of the other end of a wire, of a model or its provider, of a
+ * service that a tool asks, or ours. */
+export type Fault = 'caller' | 'peer' | 'provider' | 'service' | 'baton'
 
 export interface ErrorCodeRow {
   readonly fault: Fault

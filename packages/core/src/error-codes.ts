@@ -1,7 +1,9 @@
 // The one table of error codes. docs/errors.md is generated from it.
 
+import { API_ERROR_CODES } from './api-error-codes.ts'
 import { row } from './error-code-row.ts'
 import type { ErrorCodeRow } from './error-code-row.ts'
+import { TOOL_ERROR_CODES } from './tool-error-codes.ts'
 
 export type { Fault } from './error-code-row.ts'
 
@@ -238,70 +240,9 @@ export const ERROR_CODES = {
   ),
   model_cut_off: row('provider', true, 'The provider’s answer ended before it was complete.', 'Try again.'),
   // Calls: these go to the model as results
-  tool_not_found: row(
-    'provider',
-    false,
-    'The model called a tool that the agent does not have.',
-    'Nothing: the model is told.',
-  ),
-  tool_gone: row(
-    'caller',
-    false,
-    'The tool was removed from the agent while its call was open.',
-    'Nothing: the model is told.',
-  ),
-  tool_failed: row('caller', false, 'The tool threw an error.', 'See the tool’s message.'),
-  tool_result_timeout: row(
-    'peer',
-    false,
-    'No result came before the deadline.',
-    'Raise the tool’s timeoutMs, or connect a client.',
-  ),
-  tool_result_unknown: row(
-    'peer',
-    false,
-    'The call may have run, but its outcome cannot be known.',
-    'Check by another tool before doing it again.',
-  ),
-  invalid_arguments: row(
-    'provider',
-    false,
-    'The arguments do not fit the tool’s schema.',
-    'Nothing: the model is told what is wrong.',
-  ),
-  arguments_cut_off: row(
-    'provider',
-    false,
-    'The arguments end early, or the model was stopped while writing them.',
-    'Raise maxOutputTokens.',
-  ),
-  call_limit_exceeded: row('provider', false, 'The turn has more calls than limits.callsPerTurn.', 'Raise the limit.'),
-  call_denied: row('caller', false, 'A person or a policy denied the call.', 'Nothing: the model is told.'),
-  approval_expired: row('caller', false, 'Nobody approved the call in time.', 'Raise approvalMs, or approve faster.'),
-  result_too_large: row(
-    'peer',
-    false,
-    'A tool’s result is larger than limits.resultChars or limits.mediaBytes, or than its front takes (resultBytes).',
-    'Return less, or raise the limit.',
-  ),
-  result_invalid: row(
-    'caller',
-    false,
-    'A tool’s result is not JSON, or does not fit its output schema.',
-    'Correct the tool.',
-  ),
-  path_outside_workspace: row(
-    'provider',
-    false,
-    'A path leads out of the workspace.',
-    'Use a path inside the workspace, relative to its root.',
-  ),
-  path_protected: row(
-    'caller',
-    false,
-    'The file is ignored, or may hold secrets.',
-    'Name it in the workspace’s `allow` option if models may read it.',
-  ),
+  ...TOOL_ERROR_CODES,
+  // Services that tools ask
+  ...API_ERROR_CODES,
   // Ends
   handler_failed: row('caller', false, 'A handler of events threw or rejected.', 'Correct it; see the cause.'),
   cancelled: row('caller', false, 'The operation was cancelled.', 'Nothing.'),

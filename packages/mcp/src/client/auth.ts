@@ -1,0 +1,213 @@
+// How a client of MCP logs in to a server over HTTP: with a token, or by OAuth 2.1 with tokens that are stored. The flow itself is
+// the SDK's; this file keeps what it hands out, and brings the user to the page and back.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { BatonError } from '@baton/core'
+import type {
+  AuthProvider,
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+
+/** Where logins are kept, by server address. What it keeps is secret. */
+export interface McpTokenStore {
+  read(server: string): Promise<string | undefined>
+  /** Undefined deletes what is there. */
+  write(server: string, login: string | undefined): Promise<void>
+}
+
+export interface McpOAuth {
+  readonly store: McpTokenStore
+  /** Where the login page sends the user back to. */
+  readonly redirectUrl: string
+  /**
+   * Brings the user to the login page and resolves with the query of the address that it came back to. It has 5 minutes.
+   */
+  authorize(page: URL): Promise<URLSearchParams>
+  /** Shown on the login page; `Baton` by default. */
+  readonly clientName?: string
+  /** A client that is registered already; absent: it is registered with the server at the first login. */
+  readonly client?: { readonly id: string; readonly secret?: string }
+  /** An `https:` address that describes this client, for servers that take such in place of a registration. */
+  readonly clientMetadataUrl?: string
+  /** Scopes to ask for, separated by spaces; as the server says by default. */
+  readonly scope?: string
+}
+
+/**
+ * `token`: asked before each request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`. Else OAuth in a browser.
+ */
+export type McpAuth =
+  { readonly token: () => Promise<string | undefined> } | { readonly provider: OAuthClientProvider } | McpOAuth
+
+/** What one server's transports are given; `login` is undefined where nobody can be asked. */
+export interface TransportAuth {
+  readonly provider: AuthProvider | OAuthClientProvider
+  /** Ends a login that the transport has begun: resolves with the query to finish it with. @throws BatonError `api_unauthorized` */
+  readonly login?: () => Promise<URLSearchParams>
+}
+
+export function createTransportAuth(server: string, auth: McpAuth): TransportAuth {
+  if ('token' in auth) return { provider: { token: auth.token } }
+  if ('provider' in auth) return { provider: auth.provider }
+  const provider = new StoredLogin(server, auth)
+  return { provider, login: () => provider.login() }
+}
+
+/** What is stored of one server. Credentials belong to the authorization server that issued them. */
+interface Login {
+  clients?: Record<string, StoredOAuthClientInformation>
+  tokens?: Record<string, StoredOAuthTokens>
+  /** The issuer whose tokens were saved last. */
+  latest?: string
+  verifier?: string
+  discovery?: OAuthDiscoveryState
+}
+
+const ANY = ''
+
+class StoredLogin implements OAuthClientProvider {
+  readonly #server: string
+  readonly #oauth: McpOAuth
+  declare readonly clientMetadataUrl?: string
+  #page: URL | undefined
+  #state: string | undefined
+
+  constructor(server: string, oauth: McpOAuth) {
+    this.#server = server
+    this.#oauth = oauth
+    if (oauth.clientMetadataUrl !== undefined) this.clientMetadataUrl = oauth.clientMetadataUrl
+  }
+
+  get redirectUrl(): string {
+    return this.#oauth.redirectUrl
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { clientName = 'Baton', redirectUrl, client, scope } = this.#oauth
+    return {
+      client_name: clientName,
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      ...(client?.secret === undefined && { token_endpoint_auth_method: 'none' }),
+      ...(scope !== undefined && { scope }),
+    }
+  }
+
+  state(): string {
+    this.#state = randomBytes(32).toString('base64url')
+    return this.#state
+  }
+
+  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { client } = this.#oauth
+    if (client) return { client_id: client.id, ...(client.secret !== undefined && { client_secret: client.secret }) }
+    return (await this.#read()).clients?.[context?.issuer ?? ANY]
+  }
+
+  async saveClientInformation(
+    information: StoredOAuthClientInformation,
+    context?: OAuthClientInformationContext,
+  ): Promise<void> {
+    await this.#change((login) => (login.clients = { ...login.clients, [context?.issuer ?? ANY]: information }))
+  }
+
+  async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
+    const { tokens, latest } = await this.#read()
+    return tokens?.[context?.issuer ?? latest ?? ANY]
+  }
+
+  async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
+    const issuer = context?.issuer ?? ANY
+    await this.#change((login) => {
+      login.tokens = { ...login.tokens, [issuer]: tokens }
+      login.latest = issuer
+      delete login.verifier
+    })
+  }
+
+  redirectToAuthorization(page: URL): void {
+    this.#page = page
+  }
+
+  async saveCodeVerifier(verifier: string): Promise<void> {
+    await this.#change((login) => (login.verifier = verifier))
+  }
+
+  async codeVerifier(): Promise<string> {
+    const { verifier } = await this.#read()
+    if (verifier === undefined) throw refuse(this.#server, 'no login is under way')
+    return verifier
+  }
+
+  async saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
+    await this.#change((login) => (login.discovery = discovery))
+  }
+
+  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    return (await this.#read()).discovery
+  }
+
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (scope === 'all') return this.#oauth.store.write(this.#server, undefined)
+    const field = ({ client: 'clients', tokens: 'tokens', verifier: 'verifier', discovery: 'discovery' } as const)[
+      scope
+    ]
+    await this.#change((login) => delete login[field])
+  }
+
+  async login(): Promise<URLSearchParams> {
+    const page = this.#page
+    if (!page) throw refuse(this.#server, 'it refuses the login and names no page to log in at')
+    this.#page = undefined
+    const query = await this.#oauth.authorize(page)
+    const expected = this.#state
+    // The SDK does not compare it: an answer to another login must not be taken for this one.
+    if (expected === undefined || !isSame(query.get('state') ?? '', expected))
+      throw refuse(this.#server, 'the answer of its login page belongs to another login')
+    return query
+  }
+
+  async #read(): Promise<Login> {
+    const text = await this.#oauth.store.read(this.#server)
+    if (text === undefined) return {}
+    try {
+      const login: unknown = JSON.parse(text)
+      return typeof login === 'object' && login !== null ? login : {}
+    } catch {
+      return {} // A damaged login is no login: the user logs in again.
+    }
+  }
+
+  async #change(change: (login: Login) => unknown): Promise<void> {
+    const login = await this.#read()
+    change(login)
+    await this.#oauth.store.write(this.#server, JSON.stringify(login))
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function refuse(server: string, why: string): BatonError {
+  return new BatonError({ code: 'api_unauthorized', message: `MCP server ${server}: ${why}` })
+}
+
+/** Keeps logins in this process only. */
+export function createMemoryTokenStore(): McpTokenStore {
+  const logins = new Map<string, string>()
+  return {
+    read: (server) => Promise.resolve(logins.get(server)),
+    write: (server, login) => {
+      if (login === undefined) logins.delete(server)
+      else logins.set(server, login)
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,261 @@
+// The connections to one server: opened when they are needed, shared as far as questions stay unambiguous, opened again with back-off
+// after they died. It knows no tools.
+import type { Timers } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import type { Connection } from './connection.ts'
+
+export interface ConnectionPoolInit {
+  readonly name: string
+  readonly timers: Timers
+  readonly connections: number
+  readonly waiting: number
+  readonly open: (signal: AbortSignal) => Promise<Connection>
+  /** The server was gone, and is there again. */
+  readonly onReconnected: () => void
+}
+
+export interface Lease {
+  readonly connection: Connection
+  /** Gives it back; once. */
+  end(): void
+}
+
+interface Entry {
+  readonly connection: Connection
+  /** Whose calls run on it; undefined while none does. */
+  session: string | undefined
+  running: number
+}
+
+interface Waiter {
+  readonly session: string | undefined
+  readonly resolve: (lease: Lease) => void
+  readonly reject: (cause: unknown) => void
+}
+
+/** Milliseconds before the next start after so many failures; a connection that lived long enough starts the count anew. */
+const BACK_OFF_MS = { first: 500, most: 60_000, settled: 10_000 } as const
+
+export class ConnectionPool {
+  readonly #init: ConnectionPoolInit
+  readonly #entries: Entry[] = []
+  readonly #waiters: Waiter[] = []
+  #opening = 0
+  #starts = 0
+  #failures = 0
+  #problem: BatonError | undefined
+  /** Set while a back-off runs. */
+  #stopBackOff: (() => void) | undefined
+  #stopSettling: (() => void) | undefined
+  readonly #closing = new AbortController()
+  #isKept = false
+  #wasLost = false
+
+  constructor(init: ConnectionPoolInit) {
+    this.#init = init
+  }
+
+  status(): {
+    readonly connections: number
+    readonly starts: number
+    readonly version?: string
+    readonly problem?: string
+  } {
+    const version = this.#entries[0]?.connection.version
+    const problem = this.#entries.length === 0 ? this.#problem?.message : undefined
+    return {
+      connections: this.#entries.length,
+      starts: this.#starts,
+      ...(version !== undefined && { version }),
+      ...(problem !== undefined && { problem }),
+    }
+  }
+
+  /** Whether sessions count on the server: then it is started again when it dies, without waiting for a call. */
+  keep(isKept: boolean): void {
+    this.#isKept = isKept
+  }
+
+  /**
+   * A connection for a call of the session (undefined: for reading what the server has, which asks nobody).
+   * @throws BatonError `api_unavailable` and others of opening a connection; the signal's reason
+   */
+  take(session: string | undefined, signal: AbortSignal): Promise<Lease> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#tellClosed())
+    if (signal.aborted) return Promise.reject(signal.reason as Error) // of an AbortSignal it is what aborted it
+    const entry = this.#find(session)
+    if (entry) return Promise.resolve(this.#lease(entry, session))
+    if (this.#stopBackOff) return Promise.reject(this.#tellBackOff())
+    const { name, waiting } = this.#init
+    if (this.#waiters.length >= waiting) {
+      const message = `MCP server "${name}" has ${waiting} calls waiting for a connection`
+      return Promise.reject(new BatonError({ code: 'api_unavailable', message }))
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+        reject(signal.reason as Error)
+      }
+      const waiter: Waiter = {
+        session,
+        resolve: (lease) => {
+          signal.removeEventListener('abort', onAbort)
+          resolve(lease)
+        },
+        reject: (cause) => {
+          signal.removeEventListener('abort', onAbort)
+          reject(cause as Error)
+        },
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.push(waiter)
+      this.#openMore()
+    })
+  }
+
+  /** A connection ended by itself. */
+  remove(connection: Connection): void {
+    const at = this.#entries.findIndex((entry) => entry.connection === connection)
+    if (at < 0) return
+    this.#entries.splice(at, 1)
+    this.#stopSettling?.()
+    this.#wasLost = true
+    this.#problem = new BatonError({
+      code: 'api_unavailable',
+      message: `MCP server "${this.#init.name}" went away${tellTail(connection)}`,
+    })
+    if (this.#entries.length === 0) this.#backOff()
+  }
+
+  /** Closes all connections; the next call opens one again. Never rejects. */
+  async rest(): Promise<void> {
+    this.#stopBackOff?.()
+    this.#stopBackOff = undefined
+    this.#stopSettling?.()
+    await Promise.all(this.#entries.splice(0).map(({ connection }) => connection.close()))
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(this.#tellClosed())
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#tellClosed())
+    await this.rest()
+  }
+
+  /** On a server of 2026 every question names its call; before that, a connection serves one session at a time. */
+  #find(session: string | undefined): Entry | undefined {
+    const [first] = this.#entries
+    if (first && (first.connection.isModern || session === undefined)) return first
+    return (
+      this.#entries.find((entry) => entry.running > 0 && entry.session === session) ??
+      this.#entries.find((entry) => entry.running === 0)
+    )
+  }
+
+  #lease(entry: Entry, session: string | undefined): Lease {
+    const isCall = session !== undefined
+    if (isCall) {
+      entry.session = session
+      entry.running += 1
+    }
+    let isOver = false
+    return {
+      connection: entry.connection,
+      end: () => {
+        if (isOver || !isCall) return
+        isOver = true
+        entry.running -= 1
+        if (entry.running === 0) entry.session = undefined
+        this.#serveWaiters()
+      },
+    }
+  }
+
+  #serveWaiters(): void {
+    for (const waiter of [...this.#waiters]) {
+      const entry = this.#find(waiter.session)
+      if (!entry) continue
+      this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+      waiter.resolve(this.#lease(entry, waiter.session))
+    }
+    this.#openMore()
+  }
+
+  #openMore(): void {
+    const { connections } = this.#init
+    if (this.#closing.signal.aborted || this.#stopBackOff) return
+    const wanted = new Set(this.#waiters.map(({ session }) => session)).size
+    // The first one shows whether the server is there at all, and whether one is enough.
+    const most = this.#entries.length === 0 ? 1 : connections - this.#entries.length
+    while (this.#opening < Math.min(wanted, most)) void this.#openOne()
+  }
+
+  /** Never rejects: those who wait are told. */
+  async #openOne(): Promise<void> {
+    this.#opening += 1
+    try {
+      const connection = await this.#init.open(this.#closing.signal)
+      this.#opening -= 1
+      if (this.#closing.signal.aborted) return await connection.close()
+      this.#starts += 1
+      this.#entries.push({ connection, session: undefined, running: 0 })
+      this.#settle()
+      this.#serveWaiters()
+      if (!this.#wasLost) return undefined
+      this.#wasLost = false
+      this.#init.onReconnected()
+    } catch (cause) {
+      this.#opening -= 1
+      this.#problem = isBatonError(cause) ? cause : this.#tellClosed()
+      // Others that are there go on.
+      if (this.#entries.length > 0) return undefined
+      for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#problem)
+      this.#backOff()
+    }
+    return undefined
+  }
+
+  #settle(): void {
+    this.#stopSettling?.()
+    const settled = (): void => {
+      this.#failures = 0
+      this.#problem = undefined
+    }
+    this.#stopSettling = this.#init.timers.start(BACK_OFF_MS.settled, settled, { isBackground: true })
+  }
+
+  #backOff(): void {
+    if (this.#closing.signal.aborted || this.#stopBackOff) return
+    const delayMs = Math.min(BACK_OFF_MS.first * 2 ** this.#failures, BACK_OFF_MS.most)
+    this.#failures += 1
+    this.#stopBackOff = this.#init.timers.start(
+      delayMs,
+      () => {
+        this.#stopBackOff = undefined
+        if (this.#isKept && this.#entries.length === 0 && this.#opening === 0) void this.#openOne()
+        else this.#openMore()
+      },
+      { isBackground: true },
+    )
+  }
+
+  #tellBackOff(): BatonError {
+    const { name } = this.#init
+    return new BatonError({
+      code: 'api_unavailable',
+      message: `${this.#problem?.message ?? `MCP server "${name}" went away`}; it is started again soon`,
+    })
+  }
+
+  #tellClosed(): BatonError {
+    return new BatonError({
+      code: 'api_unavailable',
+      message: `MCP server "${this.#init.name}" was closed`,
+      retryable: false,
+    })
+  }
+}
+
+function tellTail(connection: Connection): string {
+  const tail = connection.readTail().slice(-300)
+  return tail === '' ? '' : `; it wrote: ${tail}`
+}

@@ -1,0 +1,279 @@
+// One connection to an MCP server: what the server says it has, and calls with all that may happen in between: progress, questions,
+// rounds of `input_required`, tasks. It ends once and is not reopened.
+import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type {
+  CallToolResult,
+  ElicitResult,
+  FetchLike,
+  Progress,
+  PriorDiscovery,
+  Resource,
+  ResourceContents,
+  Tool as McpTool,
+} from '@modelcontextprotocol/client'
+import { Client, isInputRequiredResult } from '@modelcontextprotocol/client'
+import { answerElicitation } from './elicitation.ts'
+import { describeMcpFailure } from './failure.ts'
+import type { McpServerConfig } from './server-config.ts'
+import type { TaskPlace } from './tasks.ts'
+import { TASKS_EXTENSION, awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
+import type { Connected } from './transports.ts'
+import { openTransport } from './transports.ts'
+
+/** The SDK wants a number; the call's own deadline ends it, which stands still while a person is asked. */
+const NO_DEADLINE_MS = 2_147_483_647
+/** Milliseconds between two notes of progress that are passed on; those between them are dropped. */
+const PROGRESS_MS = 50
+/** Rounds of questions in one call. */
+const ROUNDS_MAX = 10
+/** Milliseconds that a process has to say which version it speaks; a silent one is taken for one of 2025. */
+const PROBE_MS = 10_000
+
+export interface ConnectionInit {
+  readonly name: string
+  readonly config: McpServerConfig
+  readonly timers: Timers
+  readonly log: Logger
+  /** Bytes of one message from the server. */
+  readonly messageBytes: number
+  /** Milliseconds to connect; a login is not counted. */
+  readonly connectMs: number
+  readonly fetch?: FetchLike
+  /** What an earlier connection to the same process found out. */
+  readonly prior?: PriorDiscovery
+  /** Called once, when the connection ends for any reason but `close()`. */
+  readonly onEnd: (connection: Connection) => void
+  /** The server says that its tools are others now. */
+  readonly onToolsChanged: () => void
+}
+
+export class Connection {
+  readonly #init: ConnectionInit
+  readonly #connected: Connected
+  /** Calls that run, oldest first. */
+  readonly #calls = new Set<ToolContext>()
+  #isClosed = false
+
+  private constructor(init: ConnectionInit, connected: Connected) {
+    this.#init = init
+    this.#connected = connected
+  }
+
+  /** @throws BatonError `api_unavailable`, `api_unauthorized`, `api_failed`, `api_malformed` */
+  static async open(init: ConnectionInit, signal: AbortSignal): Promise<Connection> {
+    const { name, config, connectMs, messageBytes, fetch, prior } = init
+    let connection: Connection | undefined
+    const createClient = (): Client => createSdkClient(init, (params) => connection?.answerAlone(params))
+    try {
+      const connected = await openTransport({
+        config,
+        createClient,
+        messageBytes,
+        ...(fetch && { fetch }),
+        connect: { timeout: connectMs, signal, ...(prior && { prior }) },
+        onMessage: carryTask,
+      })
+      connection = new Connection(init, connected)
+      connected.client.onclose = () => connection?.endNow()
+      return connection
+    } catch (thrown) {
+      throw describeMcpFailure(name, thrown)
+    }
+  }
+
+  /** `modern`: 2026-07-28, where a question belongs to the call that it came with. */
+  get isModern(): boolean {
+    return this.#connected.client.getProtocolEra() === 'modern'
+  }
+
+  get version(): string | undefined {
+    return this.#connected.client.getNegotiatedProtocolVersion()
+  }
+
+  get pid(): number | undefined {
+    return this.#connected.pid
+  }
+
+  get hasResources(): boolean {
+    return this.#connected.client.getServerCapabilities()?.resources !== undefined
+  }
+
+  /** The last words of a process on its standard error. */
+  readTail(): string {
+    return this.#connected.readTail().trim()
+  }
+
+  /** @throws BatonError as `open` */
+  async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
+    const { name, connectMs } = this.#init
+    const { client } = this.#connected
+    if (client.getServerCapabilities()?.tools === undefined) return []
+    try {
+      return (await client.listTools(undefined, { timeout: connectMs, maxTotalTimeout: connectMs, signal })).tools
+    } catch (thrown) {
+      throw describeMcpFailure(name, thrown)
+    }
+  }
+
+  /** @throws BatonError as `open`, `api_refused`, `tool_failed`, or what `context.ask` throws */
+  async call(tool: McpTool, input: JsonObject, context: ToolContext): Promise<CallToolResult> {
+    this.#calls.add(context)
+    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    const progress = createProgress(this.#init.timers, context)
+    const options = { signal, timeout: NO_DEADLINE_MS, onprogress: progress, allowInputRequired: true }
+    const params = { name: tool.name, arguments: input, _meta: { 'baton/idempotencyKey': context.idempotencyKey } }
+    const { client } = this.#connected
+    const place: TaskPlace = {
+      client,
+      timers: this.#init.timers,
+      options,
+      answer: (requests) => this.#answerAll(requests, context),
+    }
+    try {
+      if (this.#mustBeTask(tool)) return await callAsTask(params, place)
+      let result = await client.callTool(params, { ...options, toolDefinition: tool })
+      for (let round = 1; isInputRequiredResult(result); round += 1) {
+        if (round > ROUNDS_MAX)
+          throw new BatonError({ code: 'api_malformed', message: `it asked for input ${ROUNDS_MAX} times in one call` })
+        const { inputRequests = {}, requestState } = result
+        const inputResponses = await this.#answerAll(inputRequests, context)
+        const again = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
+        result = await client.callTool(again, { ...options, toolDefinition: tool })
+      }
+      const task = readCarriedTask(result)
+      return task ? await awaitTask(task, place) : result
+    } catch (thrown) {
+      throw describeMcpFailure(this.#init.name, thrown)
+    } finally {
+      progress.end()
+      this.#calls.delete(context)
+    }
+  }
+
+  /** At most 64 pages. @throws BatonError as `open` */
+  async listResources(signal: AbortSignal): Promise<readonly Resource[]> {
+    try {
+      return (await this.#connected.client.listResources(undefined, { signal })).resources
+    } catch (thrown) {
+      throw describeMcpFailure(this.#init.name, thrown)
+    }
+  }
+
+  /** @throws BatonError as `open`, `api_refused` */
+  async readResource(uri: string, signal: AbortSignal): Promise<readonly ResourceContents[]> {
+    try {
+      return (await this.#connected.client.readResource({ uri }, { signal })).contents
+    } catch (thrown) {
+      throw describeMcpFailure(this.#init.name, thrown)
+    }
+  }
+
+  /** The verdict about its version, for the next process of the same program. */
+  readPrior(): PriorDiscovery | undefined {
+    return this.isModern ? undefined : { kind: 'legacy' }
+  }
+
+  /** Ends its calls with `api_unavailable`. A process has a few seconds to go, then it is killed. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#connected.client.close().catch((cause: unknown) => {
+      const { log, name } = this.#init
+      log.warn('an MCP server could not be closed', { server: name, cause: String(cause).slice(0, 500) })
+    })
+  }
+
+  endNow(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#init.onEnd(this)
+  }
+
+  /**
+   * A question that names no call, as servers of 2025 ask. All calls of such a connection are of one session, so any of them
+   * reaches the right person.
+   */
+  async answerAlone(params: Parameters<typeof answerElicitation>[1]): Promise<ElicitResult> {
+    const [oldest] = this.#calls
+    return oldest ? answerElicitation(this.#init.name, params, oldest) : { action: 'cancel' }
+  }
+
+  #mustBeTask({ execution }: McpTool): boolean {
+    if (this.isModern || execution?.taskSupport !== 'required') return false
+    return this.#connected.client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+  }
+
+  async #answerAll(
+    requests: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ): Promise<Record<string, ElicitResult>> {
+    const responses: Record<string, ElicitResult> = {}
+    // One after the other: a person answers one question at a time.
+    for (const [key, request] of Object.entries(requests)) {
+      const { method, params } = (request ?? {}) as {
+        method?: unknown
+        params?: Parameters<typeof answerElicitation>[1]
+      }
+      if (method !== 'elicitation/create' || typeof params?.message !== 'string')
+        throw new BatonError({
+          code: 'api_malformed',
+          message: `MCP server "${this.#init.name}" asks the client for ${String(method).slice(0, 100)}, which it does not offer`,
+        })
+      responses[key] = await answerElicitation(this.#init.name, params, context)
+    }
+    return responses
+  }
+}
+
+function createSdkClient(
+  { onToolsChanged, log, name, config, connectMs }: ConnectionInit,
+  elicit: (params: Parameters<typeof answerElicitation>[1]) => Promise<ElicitResult> | undefined,
+): Client {
+  const client = new Client(
+    { name: 'baton', version: '0.1.0' },
+    {
+      capabilities: {
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        extensions: { [TASKS_EXTENSION]: {} },
+      },
+      versionNegotiation: {
+        mode: 'auto',
+        probe: { timeoutMs: 'command' in config ? Math.min(PROBE_MS, connectMs) : connectMs },
+      },
+      inputRequired: { autoFulfill: false },
+      // The tool's output schema is checked by the host, in linear time.
+      jsonSchemaValidator: {
+        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }), // not looked at
+      },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: onToolsChanged } },
+    },
+  )
+  client.setRequestHandler('elicitation/create', async ({ params }) => (await elicit(params)) ?? { action: 'cancel' })
+  client.onerror = (cause) =>
+    log.warn('an MCP server made an error', { server: name, cause: cause.message.slice(0, 500) })
+  return client
+}
+
+/** Passes a note on at once, then the newest one each time `PROGRESS_MS` have passed: a server may send thousands. */
+function createProgress(timers: Timers, context: ToolContext): ((progress: Progress) => void) & { end(): void } {
+  let latest: Progress | undefined
+  let stop: (() => void) | undefined
+  const tick = (): void => {
+    stop = undefined
+    if (!latest) return
+    const { progress, total, message } = latest
+    latest = undefined
+    context.progress({
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message: message.slice(0, 1_000) }),
+    })
+    stop = timers.start(PROGRESS_MS, tick)
+  }
+  const push = (progress: Progress): void => {
+    latest = progress
+    if (!stop) tick()
+  }
+  return Object.assign(push, { end: () => stop?.() })
+}

@@ -1,0 +1,77 @@
+// From the result of an MCP tool to the result of a tool of Baton: text, images and files for the model, and the structured value.
+import type { ContentPart, JsonValue, ToolContent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
+
+/**
+ * @returns the structured value where that says all; else the content, with the structured value as a text of its own
+ * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
+ */
+export function readCallResult(name: string, result: CallToolResult): JsonValue | ToolContent {
+  const content = Array.isArray(result.content) ? result.content : []
+  if (result.isError === true) {
+    const told = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    throw new BatonError({
+      code: 'tool_failed',
+      message: told.trim() === '' ? `"${name}" failed and did not say why` : told,
+    })
+  }
+  const structured = result.structuredContent as JsonValue | undefined // it came as JSON
+  if (structured !== undefined && content.every((part) => part.type === 'text' && isSameJson(part.text, structured)))
+    return structured
+  const parts = content.map(readPart)
+  if (structured !== undefined) parts.push({ type: 'text', text: JSON.stringify(structured) })
+  const [first] = parts
+  if (first === undefined) return null
+  return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
+}
+
+/** Servers repeat the structured value as text for older clients. */
+function isSameJson(text: string, value: JsonValue): boolean {
+  if (!/^\s*[[{"\d\-tfn]/.test(text)) return false
+  try {
+    return sortKeys(JSON.parse(text)) === sortKeys(value)
+  } catch {
+    return false
+  }
+}
+
+function sortKeys(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : item,
+  )
+}
+
+function readPart(part: ContentBlock): ContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return { type: 'image', mediaType: part.mimeType, source: { type: 'base64', data: part.data } }
+    case 'audio':
+      return { type: 'file', mediaType: part.mimeType, source: { type: 'base64', data: part.data } }
+    case 'resource':
+      return readResource(part.resource)
+    case 'resource_link': {
+      const { uri, name, description, mimeType } = part
+      return { type: 'text', text: JSON.stringify({ resource: uri, name, description, mimeType }) }
+    }
+    default:
+      return { type: 'text', text: JSON.stringify(part) }
+  }
+}
+
+/** A resource that came with a result, or was read. */
+export function readResource(
+  resource: ResourceContents & { readonly text?: unknown; readonly blob?: unknown },
+): ContentPart {
+  const { uri, mimeType = 'application/octet-stream', text, blob } = resource
+  if (typeof text === 'string') return { type: 'text', text: `Resource ${uri}:\n${text}` }
+  if (typeof blob !== 'string') return { type: 'text', text: `Resource ${uri} has no content.` }
+  const source = { type: 'base64', data: blob } as const
+  return mimeType.startsWith('image/')
+    ? { type: 'image', mediaType: mimeType, source }
+    : { type: 'file', mediaType: mimeType, source, name: uri.split('/').at(-1) || uri }
+}

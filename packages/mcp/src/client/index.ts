@@ -1,0 +1,84 @@
+// Tools of MCP servers as sources of tools: `createMcpServers({ files: { command: 'npx', args: […] } }).sources`.
+import type { Logger, Timers, ToolSource } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { FetchLike } from '@modelcontextprotocol/client'
+import type { McpLimits, McpServerStatus } from './mcp-server.ts'
+import { McpServer } from './mcp-server.ts'
+import type { McpPinStore } from './pins.ts'
+import { createMemoryPinStore } from './pins.ts'
+import type { McpServerConfig } from './server-config.ts'
+import { checkServer } from './server-config.ts'
+
+export type { McpAuth, McpOAuth, McpTokenStore } from './auth.ts'
+export { createMemoryTokenStore } from './auth.ts'
+export type { McpLimits, McpServerStatus } from './mcp-server.ts'
+export type { McpPinStore } from './pins.ts'
+export { createMemoryPinStore } from './pins.ts'
+export type { HttpMcpServer, McpServerConfig, McpToolOptions, StdioMcpServer } from './server-config.ts'
+export { parseMcpConfig, readServerArgument } from './server-config.ts'
+
+export interface McpServersOptions {
+  /** Where the definitions of tools are kept by which a change is seen; in memory by default. */
+  readonly pins?: McpPinStore
+  readonly limits?: Partial<McpLimits>
+  readonly log?: Logger
+  /** Of the process by default. */
+  readonly timers?: Timers
+  /** For servers over HTTP; the platform's by default. */
+  readonly fetch?: FetchLike
+}
+
+export interface McpServers {
+  /** For `defineAgent({ sources })`; in the order of the configuration. They may serve any number of agents and sessions. */
+  readonly sources: readonly ToolSource[]
+  status(): readonly McpServerStatus[]
+  /** Ends all servers, and the calls that run on them. Never rejects. */
+  close(): Promise<void>
+}
+
+const LIMITS: McpLimits = {
+  connections: 4,
+  waiting: 256,
+  tools: 256,
+  messageBytes: 32 * 1024 * 1024,
+  connectMs: 30_000,
+  idleMs: 300_000,
+}
+
+/**
+ * A server is started at the first session that has it, shared by all, started again after it died, and left after 5 minutes without
+ * a session.
+ * @throws BatonError `invalid_mcp_server`, `invalid_option`
+ */
+export function createMcpServers(
+  servers: Readonly<Record<string, McpServerConfig>>,
+  options: McpServersOptions = {},
+): McpServers {
+  const limits = { ...LIMITS, ...options.limits }
+  for (const [name, value] of Object.entries(limits))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `limits.${name} must be a whole number above 0, not ${value}`,
+      })
+  const { pins = createMemoryPinStore(), log = SILENT, timers = PLATFORM_TIMERS, fetch } = options
+  const all = Object.entries(servers).map(
+    ([name, config]) =>
+      new McpServer({ name, config: checkServer(name, config), timers, log, pins, limits, ...(fetch && { fetch }) }),
+  )
+  return {
+    sources: all,
+    status: () => all.map((server) => server.status()),
+    close: async () => void (await Promise.all(all.map((server) => server.shutDown()))),
+  }
+}
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
+
+const PLATFORM_TIMERS: Timers = {
+  start: (delayMs, callback, { isBackground = false } = {}) => {
+    const timer = setTimeout(callback, delayMs)
+    if (isBackground) timer.unref()
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,276 @@
+// One MCP server as a source of tools for many sessions: its connections, its restarts with back-off, what it lists, what is pinned.
+import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import type { CallToolResult, FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
+import { Connection } from './connection.ts'
+import type { Lease } from './connection-pool.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import type { McpPinStore, PinnedTool } from './pins.ts'
+import { comparePins } from './pins.ts'
+import { createResourceTools } from './resource-tools.ts'
+import type { McpServerConfig } from './server-config.ts'
+import { toolFromMcp } from './tool-from-mcp.ts'
+
+export interface McpServerInit {
+  readonly name: string
+  readonly config: McpServerConfig
+  readonly timers: Timers
+  readonly log: Logger
+  readonly pins: McpPinStore
+  readonly limits: McpLimits
+  readonly fetch?: FetchLike
+}
+
+export interface McpLimits {
+  /** Connections to one server, 4 by default: a server of 2025 serves one session at a time on each. */
+  readonly connections: number
+  /** Calls that wait for a connection, 256 by default; further ones fail with `api_unavailable`. */
+  readonly waiting: number
+  /** Tools of one server, 256 by default; further ones are left out, and that is logged. */
+  readonly tools: number
+  /** Bytes of one message from a server, 32 MiB by default. A larger one ends the connection. */
+  readonly messageBytes: number
+  /** Milliseconds to start and to connect, 30,000 by default. */
+  readonly connectMs: number
+  /** Milliseconds without a session and without a call, after which a server is left; 300,000 by default. */
+  readonly idleMs: number
+}
+
+export interface McpServerStatus {
+  readonly name: string
+  /** `waiting`: it died, and is started again at its next use or when its back-off is over. */
+  readonly state: 'idle' | 'connected' | 'waiting' | 'closed'
+  /** Of the protocol, such as `2025-11-25`; absent while it is not connected. */
+  readonly version?: string
+  readonly tools: number
+  readonly connections: number
+  /** How often it was connected. */
+  readonly starts: number
+  /** Why it is not connected. */
+  readonly problem?: string
+}
+
+export class McpServer implements ToolSource {
+  readonly name: string
+  readonly #init: McpServerInit
+  readonly #pool: ConnectionPool
+  readonly #listeners = new Set<() => void>()
+  #tools: readonly Tool[] = []
+  #listed = false
+  #prior: PriorDiscovery | undefined
+  #relisting: Promise<void> | undefined
+  #relistAgain = false
+  #stopIdle: (() => void) | undefined
+  #calls = 0
+  #isClosed = false
+
+  constructor(init: McpServerInit) {
+    this.#init = init
+    this.name = init.name
+    const { timers, limits, name } = init
+    this.#pool = new ConnectionPool({
+      name,
+      timers,
+      connections: limits.connections,
+      waiting: limits.waiting,
+      open: (signal) => this.#open(signal),
+      onReconnected: () => void this.#relist(),
+    })
+  }
+
+  /** Connects if it must. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
+  async list(): Promise<readonly Tool[]> {
+    if (!this.#listed) await this.#read()
+    this.#watchIdle()
+    return this.#tools
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    this.#pool.keep(true)
+    this.#watchIdle()
+    return () => {
+      this.#listeners.delete(listener)
+      this.#pool.keep(this.#listeners.size > 0)
+      this.#watchIdle()
+    }
+  }
+
+  /** Ends its connections, and the calls on them. The sessions keep the tools, whose calls fail. Never rejects. */
+  async shutDown(): Promise<void> {
+    this.#isClosed = true
+    this.#stopIdle?.()
+    await this.#pool.close()
+  }
+
+  status(): McpServerStatus {
+    const { version, connections, starts, problem } = this.#pool.status()
+    const state = this.#isClosed ? 'closed' : connections > 0 ? 'connected' : problem === undefined ? 'idle' : 'waiting'
+    return {
+      name: this.name,
+      state,
+      tools: this.#tools.length,
+      connections,
+      starts,
+      ...(version !== undefined && { version }),
+      ...(problem !== undefined && { problem }),
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const { name, config, timers, log, limits, fetch } = this.#init
+    const connection = await Connection.open(
+      {
+        name,
+        config,
+        timers,
+        log,
+        messageBytes: limits.messageBytes,
+        connectMs: limits.connectMs,
+        ...(fetch && { fetch }),
+        ...(this.#prior && 'command' in config && { prior: this.#prior }),
+        onEnd: (ended) => {
+          log.warn('an MCP server is gone', { server: name, wrote: ended.readTail().slice(-500) })
+          this.#pool.remove(ended)
+        },
+        onToolsChanged: () => void this.#relist(),
+      },
+      signal,
+    )
+    this.#prior = connection.readPrior()
+    return connection
+  }
+
+  /** Reads the list, and tells the sessions if it is another one. Never rejects: the tools that are known stay. */
+  #relist(): Promise<void> {
+    if (this.#relisting) {
+      this.#relistAgain = true
+      return this.#relisting
+    }
+    const before = this.#tools
+    this.#relisting = this.#read()
+      .then(() => {
+        if (this.#tools !== before) for (const listener of this.#listeners) listener()
+      })
+      .catch((cause: unknown) => {
+        this.#init.log.warn('the tools of an MCP server cannot be read', { server: this.name, cause: tell(cause) })
+      })
+      .finally(() => {
+        this.#relisting = undefined
+        if (!this.#relistAgain || this.#isClosed) return
+        this.#relistAgain = false
+        void this.#relist()
+      })
+    return this.#relisting
+  }
+
+  async #read(): Promise<void> {
+    const signal = AbortSignal.timeout(this.#init.limits.connectMs)
+    const lease = await this.#pool.take(undefined, signal)
+    try {
+      const listed = await lease.connection.listTools(signal)
+      const pinned = comparePins(this.#choose(listed), await this.#init.pins.read(this.name))
+      await this.#pin(pinned)
+      this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(lease.connection)]
+      this.#listed = true
+    } finally {
+      lease.end()
+    }
+  }
+
+  /** New tools are pinned as they are seen; those that the server does not have any more stay pinned. */
+  async #pin(pinned: readonly PinnedTool[]): Promise<void> {
+    const { pins } = this.#init
+    const before = (await pins.read(this.name)) ?? []
+    const names = new Set(before.map(({ name }) => name))
+    const added = pinned.map(({ offered }) => offered).filter(({ name }) => !names.has(name))
+    if (added.length > 0) await pins.write(this.name, [...before, ...added])
+  }
+
+  #choose(listed: readonly McpTool[]): readonly McpTool[] {
+    const { config, log, limits } = this.#init
+    const { allow, deny } = config
+    const names = new Set<string>()
+    const chosen = listed.filter(({ name }) => {
+      if (names.has(name) || (allow && !allow.includes(name)) || deny?.includes(name)) return false
+      names.add(name)
+      return true
+    })
+    const missing = allow?.filter((name) => !names.has(name)) ?? []
+    if (missing.length > 0)
+      log.warn('an MCP server lacks tools that "allow" names', { server: this.name, missing: [...missing] })
+    if (chosen.length > limits.tools)
+      log.warn('tools of an MCP server are left out: there are too many', {
+        server: this.name,
+        tools: chosen.length,
+        limit: limits.tools,
+      })
+    return chosen.slice(0, limits.tools)
+  }
+
+  #makeTools(pinned: readonly PinnedTool[]): readonly Tool[] {
+    const { log, config } = this.#init
+    return pinned.flatMap(({ offered, waiting, changed }) => {
+      try {
+        const call = async (tool: McpTool, input: JsonObject, context: ToolContext): Promise<CallToolResult> => {
+          // A person has approved it, or the call would not run.
+          if (waiting) await this.#consent(waiting)
+          return this.#call((connection) => connection.call(waiting ?? tool, input, context), context)
+        }
+        const init = { server: this.name, options: config, call, ...(changed !== undefined && { changed }) }
+        return [toolFromMcp(offered, init)]
+      } catch (cause) {
+        log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })
+        return []
+      }
+    })
+  }
+
+  async #consent(definition: McpTool): Promise<void> {
+    const { pins } = this.#init
+    const before = (await pins.read(this.name)) ?? []
+    await pins.write(this.name, [...before.filter(({ name }) => name !== definition.name), definition])
+    void this.#relist()
+  }
+
+  #resourceTools(connection: Connection): readonly Tool[] {
+    const { config } = this.#init
+    if (config.resources === false || !connection.hasResources) return []
+    return createResourceTools(this.name, config, (act, context) => this.#call(act, context))
+  }
+
+  async #call<Result>(act: (connection: Connection) => Promise<Result>, context: ToolContext): Promise<Result> {
+    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    this.#calls += 1
+    let lease: Lease | undefined
+    try {
+      lease = await this.#pool.take(context.session, signal)
+      return await act(lease.connection)
+    } finally {
+      lease?.end()
+      this.#calls -= 1
+      this.#watchIdle()
+    }
+  }
+
+  #watchIdle(): void {
+    this.#stopIdle?.()
+    this.#stopIdle = undefined
+    if (this.#listeners.size > 0 || this.#calls > 0 || this.#isClosed) return
+    const { timers, limits } = this.#init
+    this.#stopIdle = timers.start(
+      limits.idleMs,
+      () => {
+        // The next session reads the list anew.
+        this.#listed = false
+        void this.#pool.rest()
+      },
+      { isBackground: true },
+    )
+  }
+}
+
+function tell(cause: unknown): string {
+  if (isBatonError(cause)) return cause.message
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,216 @@
+// What says how an MCP server is reached: in code, in the `mcpServers` of a `.mcp.json`, or as one argument of a command line.
+// It knows no connection.
+import type { EffectClass, Trust } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { z } from 'zod'
+import type { McpAuth } from './auth.ts'
+
+export interface McpToolOptions {
+  /** `untrusted` by default: policies learn that results come from outside, and what the server says of its tools' effects is not believed. */
+  readonly trust?: Trust
+  /**
+   * Effects by tool name. Absent: `once`; of a trusted server, as its annotations say (`readOnlyHint`: `pure`, `idempotentHint`:
+   * `idempotent`).
+   */
+  readonly effects?: Readonly<Record<string, EffectClass>>
+  /** True, or the names of tools: a person must approve each call. False by default. */
+  readonly approval?: boolean | readonly string[]
+  /** Names of tools to offer; all by default. */
+  readonly allow?: readonly string[]
+  /** Names of tools that are left out. */
+  readonly deny?: readonly string[]
+  /** Milliseconds that a call may take; 60,000 by default. */
+  readonly timeoutMs?: number
+  /** False: no tools that list and read the server's resources. By default there are, if the server has resources. */
+  readonly resources?: boolean
+}
+
+/** A program that speaks MCP on its standard input and output. */
+export interface StdioMcpServer extends McpToolOptions {
+  readonly command: string
+  readonly args?: readonly string[]
+  /** Added to a short list of variables that are passed on (`PATH`, `HOME` and the like); nothing else of the environment is. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+export interface HttpMcpServer extends McpToolOptions {
+  /** `https:`, or `http:` for a server on this machine. */
+  readonly url: string
+  /** `http`: streamable HTTP; `sse`: the older transport. Absent: streamable HTTP, and SSE where the server answers 404 or 405. */
+  readonly type?: 'http' | 'sse'
+  readonly headers?: Readonly<Record<string, string>>
+  /** A token, or an OAuth login. */
+  readonly auth?: McpAuth
+}
+
+export type McpServerConfig = StdioMcpServer | HttpMcpServer
+
+const NAMES = z.array(z.string().min(1)).readonly()
+const SHARED = {
+  trust: z.enum(['trusted', 'untrusted']).optional(),
+  effects: z.record(z.string(), z.enum(['pure', 'idempotent', 'once'])).optional(),
+  approval: z.union([z.boolean(), NAMES]).optional(),
+  allow: NAMES.optional(),
+  deny: NAMES.optional(),
+  timeoutMs: z.number().positive().max(2_147_483_647).optional(),
+  resources: z.boolean().optional(),
+}
+const TEXTS = z.record(z.string(), z.string())
+const STDIO = z.strictObject({
+  command: z.string().min(1),
+  args: z.array(z.string()).readonly().optional(),
+  env: TEXTS.optional(),
+  cwd: z.string().min(1).optional(),
+  ...SHARED,
+})
+const HTTP = z.strictObject({
+  url: z.string().min(1),
+  type: z.enum(['http', 'sse']).optional(),
+  headers: TEXTS.optional(),
+  auth: z.custom<McpAuth>((value) => typeof value === 'object' && value !== null).optional(),
+  ...SHARED,
+})
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/**
+ * A checked copy.
+ * @throws BatonError `invalid_mcp_server`
+ */
+export function checkServer(name: string, config: unknown): McpServerConfig {
+  if (!NAME.test(name))
+    throw wrong(name, 'its name must have 1 to 64 letters, digits, "_", "." or "-", and begin with a letter or digit')
+  if (typeof config !== 'object' || config === null) throw wrong(name, 'it must be an object with "command" or "url"')
+  const hasCommand = 'command' in config
+  if (hasCommand === 'url' in config)
+    throw wrong(name, hasCommand ? 'it has "command" and "url"; give one of them' : 'it has no "command" and no "url"')
+  const parsed = hasCommand ? STDIO.safeParse(config) : HTTP.safeParse(config)
+  if (!parsed.success) throw wrong(name, tellIssues(parsed.error))
+  if ('url' in parsed.data) checkUrl(name, parsed.data.url)
+  return parsed.data as McpServerConfig // the schemas allow `undefined` for what is absent
+}
+
+function tellIssues(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ')
+}
+
+function checkUrl(name: string, text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw wrong(name, `url must be an address that begins with https:// or http://, not "${text.slice(0, 200)}"`)
+  if (url.username !== '' || url.password !== '')
+    throw wrong(name, 'url must not contain a login; use "headers" or "auth"')
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    throw wrong(name, `url must begin with https:// unless the server runs on this machine; ${url.hostname} does not`)
+}
+
+function wrong(name: string, why: string): BatonError {
+  return new BatonError({ code: 'invalid_mcp_server', message: `MCP server "${name.slice(0, 100)}": ${why}` })
+}
+
+/** Of a `.mcp.json` beside what other programs keep there. */
+const FILE = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) })
+
+/**
+ * The servers of a `.mcp.json`: `{ "mcpServers": { "files": { "command": "…", "args": […] } } }`. `${NAME}` and `${NAME:-default}`
+ * in any text are replaced by variables of `env`.
+ * @param text the file's content
+ * @throws BatonError `invalid_mcp_server`, also for a variable that is not set
+ */
+export function parseMcpConfig(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Readonly<Record<string, McpServerConfig>> {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (cause) {
+    const message = `the file of MCP servers is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`
+    throw new BatonError({ code: 'invalid_mcp_server', message, cause })
+  }
+  const file = FILE.safeParse(json)
+  if (!file.success)
+    throw new BatonError({
+      code: 'invalid_mcp_server',
+      message: `the file of MCP servers is wrong: ${tellIssues(file.error)}`,
+      hint: 'Write { "mcpServers": { "name": { "command": "…" } } }.',
+    })
+  return Object.fromEntries(
+    Object.entries(file.data.mcpServers).map(([name, given]) => {
+      // Others write `"type": "stdio"` beside a command; ours is told by the command.
+      const { type, ...rest } = (given ?? {}) as { readonly type?: unknown }
+      const plain =
+        type === undefined || type === 'stdio' ? rest : { ...rest, type: type === 'streamable-http' ? 'http' : type }
+      return [name, checkServer(name, expand(name, plain, env))]
+    }),
+  )
+}
+
+function expand(name: string, value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, variable: string, fallback?: string) => {
+      const found = env[variable] ?? fallback
+      if (found === undefined)
+        throw new BatonError({
+          code: 'invalid_mcp_server',
+          message: `MCP server "${name}" needs the variable ${variable}, which is not set`,
+          hint: `Set ${variable}, or write \${${variable}:-default}.`,
+        })
+      return found
+    })
+  if (Array.isArray(value)) return value.map((item) => expand(name, item, env))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(name, item, env)]))
+}
+
+/**
+ * A server from one argument of a command line: an address, or a command with its arguments, which are separated by spaces;
+ * quotes keep spaces. Its name is the last part of the address's host or of the program or package.
+ * @throws BatonError `invalid_mcp_server`
+ */
+export function readServerArgument(argument: string): { readonly name: string; readonly config: McpServerConfig } {
+  if (/^https?:\/\//i.test(argument)) {
+    const name = nameFrom(URL.canParse(argument) ? new URL(argument).hostname : 'server')
+    return { name, config: checkServer(name, { url: argument }) }
+  }
+  const [command, ...args] = splitWords(argument)
+  if (command === undefined)
+    throw new BatonError({
+      code: 'invalid_mcp_server',
+      message: 'an MCP server needs a command or an address, not an empty text',
+    })
+  const named = RUNNERS.has(command) ? args.find((word) => !word.startsWith('-')) : command
+  const name = nameFrom(named ?? command)
+  return { name, config: checkServer(name, { command, args }) }
+}
+
+/** Programs that run the package which their first argument names. */
+const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'uvx', 'pnpx'])
+
+/** `@modelcontextprotocol/server-everything@1.2` is `everything`. */
+function nameFrom(text: string): string {
+  const last = text.split(/[\\/]/).findLast((part) => part !== '') ?? ''
+  const bare = last.replace(/@.*$/, '').replace(/\.(m?[jt]s|py|exe)$/, '')
+  const short = bare.replace(/^(mcp-server-|server-|mcp-)/, '').replace(/-(mcp-server|mcp|server)$/, '')
+  const legal = short.replaceAll(/[^A-Za-z0-9_.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return legal.slice(0, 64) || 'server'
+}
+
+/** As a shell separates words, without its other rules. @throws BatonError `invalid_mcp_server` for an open quote */
+function splitWords(text: string): readonly string[] {
+  const words: string[] = []
+  for (const match of text.trim().matchAll(/(?:[^\s"']|"[^"]*"|'[^']*'|["'])+/g)) {
+    const word = match[0]
+    if (/["']/.test(word.replaceAll(/"[^"]*"|'[^']*'/g, '')))
+      throw new BatonError({
+        code: 'invalid_mcp_server',
+        message: `a quote is not closed in the command of an MCP server: ${word}`,
+      })
+    words.push(word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ''))
+  }
+  return words
+}

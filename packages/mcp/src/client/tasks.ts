@@ -1,0 +1,133 @@
+// Calls that an MCP server runs as a task: polled until they end. Two forms: the tasks of 2025-11-25, which the client asks for,
+// and the extension `io.modelcontextprotocol/tasks` of 2026-07-28, where the server decides.
+import type { Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+/** The SDK knows no result that is a task: it is carried through in this field of the result's `_meta`. */
+const CARRIED = 'baton/task'
+
+const POLL_MS = { least: 50, most: 10_000, usual: 500 } as const
+
+const Task = z.looseObject({
+  taskId: z.string().min(1),
+  status: z.string(),
+  statusMessage: z.string().optional(),
+  pollInterval: z.number().optional(),
+  pollIntervalMs: z.number().optional(),
+  result: z.looseObject({}).optional(),
+  error: z.looseObject({ message: z.string().optional() }).optional(),
+  inputRequests: z.record(z.string(), z.unknown()).optional(),
+})
+type Task = z.infer<typeof Task>
+const CreateTask = z.looseObject({ task: Task })
+const Anything = z.looseObject({})
+
+export interface TaskPlace {
+  readonly client: Client
+  readonly timers: Timers
+  /** With the call's signal. */
+  readonly options: RequestOptions & { readonly signal: AbortSignal }
+  /** Answers what the server asks in mid-task (2026-07-28). */
+  readonly answer: (requests: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
+}
+
+/** Carries a result that is a task through the SDK. To be called with each message before the SDK reads it. */
+export function carryTask(message: object): void {
+  const { result } = message as { result?: { resultType?: unknown; content?: unknown; _meta?: object } }
+  if (typeof result !== 'object' || result === null || result.resultType !== 'task') return
+  const task = { ...result }
+  result.resultType = 'complete'
+  result.content = []
+  result._meta = { ...result._meta, [CARRIED]: task }
+}
+
+/** The task that a result carries. */
+export function readCarriedTask(result: CallToolResult): Task | undefined {
+  const parsed = Task.safeParse(result._meta?.[CARRIED])
+  return parsed.success ? parsed.data : undefined
+}
+
+/** Asks for a call as a task, as 2025-11-25 has them. */
+export async function callAsTask(params: CallToolRequest['params'], place: TaskPlace): Promise<CallToolResult> {
+  const { client, options } = place
+  const { task } = await client.request({ method: 'tools/call', params: { ...params, task: {} } }, CreateTask, options)
+  return followTask(task, place, async ({ taskId }) => {
+    const { onprogress: _, ...quiet } = options
+    return client.request({ method: 'tasks/result', params: { taskId } }, Anything, quiet) as Promise<CallToolResult>
+  })
+}
+
+/** Polls a task of 2026-07-28 to its end. */
+export function awaitTask(task: Task, place: TaskPlace): Promise<CallToolResult> {
+  // The result came as JSON of the server; what reads it takes nothing for granted.
+  return followTask(task, place, ({ result }) => Promise.resolve(result as unknown as CallToolResult))
+}
+
+/** @throws BatonError `api_failed`, `tool_failed`; the reason of the signal, when the task was told to stop */
+async function followTask(
+  first: Task,
+  place: TaskPlace,
+  readResult: (task: Task) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const { client, options } = place
+  const { taskId } = first
+  const isOld = client.getProtocolEra() !== 'modern'
+  const answered = new Set<string>()
+  let task = first
+  try {
+    for (;;) {
+      options.signal.throwIfAborted()
+      if (task.status === 'completed') return await readResult(task)
+      if (task.status === 'failed' && isOld) return await readResult(task)
+      if (task.status === 'failed' || task.status === 'cancelled') throw tellEnd(task)
+      // Asking for the result is how the older form hears the question.
+      if (task.status === 'input_required' && isOld) return await readResult(task)
+      if (task.status === 'input_required') await answerTask(task, answered, place)
+      await wait(task, place)
+      task = await client.request({ method: 'tasks/get', params: { taskId } }, Task, { signal: options.signal })
+    }
+  } catch (thrown) {
+    if (options.signal.aborted)
+      void client.request({ method: 'tasks/cancel', params: { taskId } }, Anything, { timeout: 5_000 }).catch(() => {
+        // It may have ended meanwhile, or its server is gone; the call is over either way.
+      })
+    throw thrown
+  }
+}
+
+async function answerTask(task: Task, answered: Set<string>, { client, options, answer }: TaskPlace): Promise<void> {
+  const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key))
+  if (open.length === 0) return
+  const inputResponses = await answer(Object.fromEntries(open))
+  for (const [key] of open) answered.add(key)
+  const params = { taskId: task.taskId, inputResponses }
+  await client.request({ method: 'tasks/update', params }, Anything, { signal: options.signal })
+}
+
+function wait({ pollIntervalMs, pollInterval }: Task, { timers, options }: TaskPlace): Promise<void> {
+  const asked = pollIntervalMs ?? pollInterval ?? POLL_MS.usual
+  const delayMs = Math.min(Math.max(asked, POLL_MS.least), POLL_MS.most)
+  return new Promise((resolve, reject) => {
+    const { signal } = options
+    const onAbort = (): void => {
+      stop()
+      reject(signal.reason as Error) // of an AbortSignal it is what aborted it
+    }
+    const stop = timers.start(delayMs, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+function tellEnd({ status, statusMessage, error }: Task): BatonError {
+  const why = error?.message ?? statusMessage ?? 'the server does not say why'
+  return new BatonError({
+    code: status === 'failed' ? 'api_failed' : 'tool_failed',
+    message: `the task ${status}: ${why}`,
+  })
+}

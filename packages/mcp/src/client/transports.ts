@@ -1,0 +1,137 @@
+// Opens one connection to an MCP server over the transport that its configuration says: a process, or HTTP of either kind.
+import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
+import {
+  SSEClientTransport,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import type { TransportAuth } from './auth.ts'
+import { createTransportAuth } from './auth.ts'
+import { createBoundedFetch } from './bounded-fetch.ts'
+import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
+
+/** Characters at the end of what a process wrote to its standard error; they go into errors. */
+const TAIL_CHARS = 2_000
+
+export interface OpenTransport {
+  /** What a process has written to its standard error, the end of it; empty over HTTP. */
+  readonly readTail: () => string
+  /** The process; undefined over HTTP. */
+  readonly pid: number | undefined
+}
+
+export interface TransportInit {
+  readonly config: McpServerConfig
+  /** A client for one attempt: the SDK connects each one once. */
+  readonly createClient: () => Client
+  /** Bytes of one message. */
+  readonly messageBytes: number
+  readonly fetch?: FetchLike
+  readonly connect: ConnectOptions
+  /** Called with each message before the SDK reads it. */
+  readonly onMessage: (message: object) => void
+}
+
+export type Connected = OpenTransport & { readonly client: Client }
+
+/** Connects, logs in where that is asked for, and falls back from streamable HTTP to SSE. @throws what the SDK throws */
+export async function openTransport(init: TransportInit): Promise<Connected> {
+  const { config } = init
+  return 'command' in config ? openProcess(init, config) : openHttp(init, config)
+}
+
+async function openProcess(init: TransportInit, config: StdioMcpServer): Promise<Connected> {
+  const { command, args = [], env, cwd } = config
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    ...(cwd !== undefined && { cwd }),
+    stderr: 'pipe',
+    maxBufferSize: init.messageBytes,
+  })
+  let tail = ''
+  transport.stderr?.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('utf8')).slice(-TAIL_CHARS)))
+  const client = init.createClient()
+  try {
+    await connect(client, transport, init)
+  } catch (thrown) {
+    // A process that dies at once says why on its standard error, and nowhere else.
+    if (tail.trim() !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${tail.trim().slice(-500)}`
+    throw thrown
+  }
+  return { client, readTail: () => tail, pid: transport.pid ?? undefined }
+}
+
+async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Connected> {
+  const { url, type, auth } = config
+  const login = auth && createTransportAuth(url, auth)
+  try {
+    return await connectHttp(init, config, type ?? 'http', login)
+  } catch (thrown) {
+    if (type !== undefined || !isOlderServer(thrown)) throw thrown
+    return connectHttp(init, config, 'sse', login)
+  }
+}
+
+/** What a server of the older transport answers to a POST at the address of its stream. */
+function isOlderServer(thrown: unknown): boolean {
+  for (let current = thrown; current instanceof Error; current = current.cause)
+    if (SdkHttpError.isInstance(current)) return current.status === 404 || current.status === 405
+  return false
+}
+
+async function connectHttp(
+  init: TransportInit,
+  config: HttpMcpServer,
+  type: 'http' | 'sse',
+  auth: TransportAuth | undefined,
+): Promise<Connected> {
+  const first = createHttpTransport(init, config, type, auth)
+  const client = init.createClient()
+  try {
+    await connect(client, first, init)
+    return { client, readTail: () => '', pid: undefined }
+  } catch (thrown) {
+    if (!UnauthorizedError.isInstance(thrown) || !auth?.login) throw thrown
+    await first.finishAuth(await auth.login())
+  }
+  const again = init.createClient()
+  await connect(again, createHttpTransport(init, config, type, auth), init)
+  return { client: again, readTail: () => '', pid: undefined }
+}
+
+function createHttpTransport(
+  { messageBytes, fetch }: TransportInit,
+  { url, headers }: HttpMcpServer,
+  type: 'http' | 'sse',
+  auth: TransportAuth | undefined,
+): StreamableHTTPClientTransport | SSEClientTransport {
+  const options = {
+    fetch: createBoundedFetch(messageBytes, fetch),
+    ...(headers && { requestInit: { headers: { ...headers } } }),
+    ...(auth && { authProvider: auth.provider }),
+  }
+  return type === 'sse'
+    ? new SSEClientTransport(new URL(url), options)
+    : new StreamableHTTPClientTransport(new URL(url), options)
+}
+
+async function connect(
+  client: Client,
+  transport: Transport,
+  { connect: options, onMessage }: TransportInit,
+): Promise<void> {
+  // The SDK calls a handler that stands there before its own.
+  transport.onmessage = onMessage
+  try {
+    await client.connect(transport, options)
+  } catch (thrown) {
+    await client.close().catch(() => {
+      // What failed to open may fail to close; the error that matters is the first.
+    })
+    throw thrown
+  }
+}
