@@ -126,7 +126,9 @@ class StoredLogin implements OAuthClientProvider {
     await this.#change((login) => {
       login.tokens = { ...login.tokens, [issuer]: tokens }
       login.latest = issuer
+      // Both belong to one login. The server may name another authorization server the next time.
       delete login.verifier
+      delete login.discovery
     })
   }
 

@@ -12,7 +12,7 @@ import type {
   ResourceContents,
   Tool as McpTool,
 } from '@modelcontextprotocol/client'
-import { Client, isInputRequiredResult } from '@modelcontextprotocol/client'
+import { Client, UnauthorizedError, isInputRequiredResult } from '@modelcontextprotocol/client'
 import { answerElicitation } from './elicitation.ts'
 import { describeMcpFailure } from './failure.ts'
 import type { McpServerConfig } from './server-config.ts'
@@ -110,7 +110,8 @@ export class Connection {
     const { client } = this.#connected
     if (client.getServerCapabilities()?.tools === undefined) return []
     try {
-      return (await client.listTools(undefined, { timeout: connectMs, maxTotalTimeout: connectMs, signal })).tools
+      const options = { timeout: connectMs, maxTotalTimeout: connectMs, signal }
+      return (await this.#withLogin(() => client.listTools(undefined, options))).tools
     } catch (thrown) {
       throw describeMcpFailure(name, thrown)
     }
@@ -131,15 +132,17 @@ export class Connection {
       answer: (requests) => this.#answerAll(requests, context),
     }
     try {
-      if (this.#mustBeTask(tool)) return await callAsTask(params, place)
-      let result = await client.callTool(params, { ...options, toolDefinition: tool })
+      if (this.#mustBeTask(tool)) return await this.#withLogin(() => callAsTask(params, place))
+      const ask = (what: typeof params): Promise<CallToolResult> =>
+        this.#withLogin(() => client.callTool(what, { ...options, toolDefinition: tool }))
+      let result = await ask(params)
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
           throw new BatonError({ code: 'api_malformed', message: `it asked for input ${ROUNDS_MAX} times in one call` })
         const { inputRequests = {}, requestState } = result
         const inputResponses = await this.#answerAll(inputRequests, context)
         const again = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
-        result = await client.callTool(again, { ...options, toolDefinition: tool })
+        result = await ask(again)
       }
       const task = readCarriedTask(result)
       return task ? await awaitTask(task, place) : result
@@ -154,7 +157,7 @@ export class Connection {
   /** At most 64 pages. @throws BatonError as `open` */
   async listResources(signal: AbortSignal): Promise<readonly Resource[]> {
     try {
-      return (await this.#connected.client.listResources(undefined, { signal })).resources
+      return (await this.#withLogin(() => this.#connected.client.listResources(undefined, { signal }))).resources
     } catch (thrown) {
       throw describeMcpFailure(this.#init.name, thrown)
     }
@@ -163,7 +166,7 @@ export class Connection {
   /** @throws BatonError as `open`, `api_refused` */
   async readResource(uri: string, signal: AbortSignal): Promise<readonly ResourceContents[]> {
     try {
-      return (await this.#connected.client.readResource({ uri }, { signal })).contents
+      return (await this.#withLogin(() => this.#connected.client.readResource({ uri }, { signal }))).contents
     } catch (thrown) {
       throw describeMcpFailure(this.#init.name, thrown)
     }
@@ -197,6 +200,18 @@ export class Connection {
   async answerAlone(params: Parameters<typeof answerElicitation>[1]): Promise<ElicitResult> {
     const [oldest] = this.#calls
     return oldest ? answerElicitation(this.#init.name, params, oldest) : { action: 'cancel' }
+  }
+
+  /** A request that was refused for want of a login, or of a wider one, had no effect: it is made again, once. */
+  async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
+    try {
+      return await act()
+    } catch (thrown) {
+      const { login } = this.#connected
+      if (!login || !UnauthorizedError.isInstance(thrown)) throw thrown
+      await login()
+      return act()
+    }
   }
 
   #mustBeTask({ execution }: McpTool): boolean {

@@ -20,6 +20,8 @@ export interface OpenTransport {
   readonly readTail: () => string
   /** The process; undefined over HTTP. */
   readonly pid: number | undefined
+  /** Brings the user to the login page that a request was refused for. Absent where nobody can log in. */
+  readonly login?: () => Promise<void>
 }
 
 export interface TransportInit {
@@ -93,14 +95,29 @@ async function connectHttp(
   const client = init.createClient()
   try {
     await connect(client, first, init)
-    return { client, readTail: () => '', pid: undefined }
+    return toConnected(client, first, auth)
   } catch (thrown) {
     if (!UnauthorizedError.isInstance(thrown) || !auth?.login) throw thrown
     await first.finishAuth(await auth.login())
   }
   const again = init.createClient()
-  await connect(again, createHttpTransport(init, config, type, auth), init)
-  return { client: again, readTail: () => '', pid: undefined }
+  const second = createHttpTransport(init, config, type, auth)
+  await connect(again, second, init)
+  return toConnected(again, second, auth)
+}
+
+function toConnected(
+  client: Client,
+  transport: StreamableHTTPClientTransport | SSEClientTransport,
+  auth: TransportAuth | undefined,
+): Connected {
+  const login = auth?.login
+  return {
+    client,
+    readTail: () => '',
+    pid: undefined,
+    ...(login && { login: async () => transport.finishAuth(await login()) }),
+  }
 }
 
 function createHttpTransport(
