@@ -12,7 +12,15 @@ import type {
   ResourceContents,
   Tool as McpTool,
 } from '@modelcontextprotocol/client'
-import { Client, UnauthorizedError, isInputRequiredResult } from '@modelcontextprotocol/client'
+import {
+  Client,
+  SdkError,
+  SdkErrorCode,
+  UnauthorizedError,
+  isInputRequiredResult,
+  isSpecType,
+} from '@modelcontextprotocol/client'
+import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
 import { describeMcpFailure } from './failure.ts'
 import type { McpServerConfig } from './server-config.ts'
@@ -25,6 +33,8 @@ import { openTransport } from './transports.ts'
 const NO_DEADLINE_MS = 2_147_483_647
 /** Milliseconds between two notes of progress that are passed on; those between them are dropped. */
 const PROGRESS_MS = 50
+/** Pages of a list; the SDK has the same limit. */
+const PAGES_MAX = 64
 /** Rounds of questions in one call. */
 const ROUNDS_MAX = 10
 /** Milliseconds that a process has to say which version it speaks; a silent one is taken for one of 2025. */
@@ -113,6 +123,8 @@ export class Connection {
       const options = { timeout: connectMs, maxTotalTimeout: connectMs, signal }
       return (await this.#withLogin(() => client.listTools(undefined, options))).tools
     } catch (thrown) {
+      if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
+        return this.#listLeniently(signal)
       throw describeMcpFailure(name, thrown)
     }
   }
@@ -152,6 +164,32 @@ export class Connection {
       progress.end()
       this.#calls.delete(context)
     }
+  }
+
+  /** The SDK refuses a whole list for one tool that is none; here the others are read. */
+  async #listLeniently(signal: AbortSignal): Promise<readonly McpTool[]> {
+    const { log, name, connectMs } = this.#init
+    const tools: McpTool[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const params = cursor === undefined ? {} : { cursor }
+      const options = { timeout: connectMs, signal }
+      const { tools: listed = [], nextCursor } = await this.#connected.client
+        .request({ method: 'tools/list', params }, LooseTools, options)
+        .catch((thrown: unknown) => {
+          throw describeMcpFailure(name, thrown)
+        })
+      for (const tool of listed)
+        if (isSpecType.Tool(tool)) tools.push(tool)
+        else
+          log.warn('a tool of an MCP server is left out: it breaks the protocol', {
+            server: name,
+            tool: tellName(tool),
+          })
+      if (nextCursor === undefined) return tools
+      cursor = nextCursor
+    }
+    return tools
   }
 
   /** At most 64 pages. @throws BatonError as `open` */
@@ -239,6 +277,13 @@ export class Connection {
     }
     return responses
   }
+}
+
+const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
+
+function tellName(tool: unknown): string {
+  const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : undefined
+  return typeof name === 'string' ? name.slice(0, 100) : 'without a name'
 }
 
 function createSdkClient(

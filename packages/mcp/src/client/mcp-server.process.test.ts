@@ -1,0 +1,197 @@
+// MCP servers that die, hang, flood, lie and change: each call settles, and the session goes on.
+import { afterEach, expect, test, vi } from 'vitest'
+import type { McpServers, McpServersOptions } from './index.ts'
+import { createMemoryPinStore } from './index.ts'
+import { callTools, createMcpHost, createWaitingServers, describeOddServer, play } from './mcp-session.test-kit.ts'
+import type { McpServerConfig } from './index.ts'
+
+const open: McpServers[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((servers) => servers.close()))
+})
+
+function serve(
+  mode: string,
+  config?: Partial<McpServerConfig>,
+  options?: McpServersOptions,
+): ReturnType<typeof createWaitingServers> {
+  const made = createWaitingServers({ odd: describeOddServer(mode, config) }, options)
+  open.push(made.servers)
+  return made
+}
+
+test('a server that dies in a call: the call says so, the next one waits for the restart', async () => {
+  const { servers, pass } = serve('dies-once')
+  const first = await callTools(servers, [
+    ['echo', { text: 'a' }],
+    ['echo', { text: 'b' }],
+  ])
+  expect(first.calls[0]).toMatch(/^echo error api_unavailable: MCP server "odd" ended the connection/)
+  expect(first.calls[1]).toMatch(/^echo error api_unavailable: .*it is started again soon/)
+  pass(60_000)
+  const second = await callTools(servers, [['echo', { text: 'c' }]], { id: 'two' })
+  expect(second.calls).toEqual(['echo ok: [{"type":"text","text":"start 2: c"}]'])
+  expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
+})
+
+test('a server that cannot start: the session goes on without its tools, and the log has its last words', async () => {
+  const { servers, warnings } = serve('dies-at-start')
+  await expect(servers.sources[0]?.list()).rejects.toMatchObject({
+    code: 'api_unavailable',
+    message: expect.stringContaining('no license found') as string,
+  })
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual([expect.stringContaining('echo error tool_not_found') as string])
+  expect(servers.status()).toMatchObject([
+    { state: 'waiting', problem: expect.stringContaining('no license found') as string },
+  ])
+  expect(warnings).toEqual([])
+})
+
+test('a program that does not exist is told by its name', async () => {
+  const { servers } = createWaitingServers({ none: { command: '/no/such/program' } })
+  open.push(servers)
+  await expect(servers.sources[0]?.list()).rejects.toMatchObject({
+    code: 'api_unavailable',
+    message: expect.stringContaining('/no/such/program') as string,
+  })
+})
+
+test('a server that never answers: the call ends at its time-out, and the server goes on for others', async () => {
+  const { servers } = serve('hangs', { timeoutMs: 300 })
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual(['echo unknown: deadline'])
+  expect(servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
+})
+
+test('a message of 100 MiB ends the connection, not the process', async () => {
+  const { servers } = serve('huge', {}, { limits: { messageBytes: 1024 * 1024 } })
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual([expect.stringMatching(/^echo error api_(unavailable|malformed)/) as string])
+})
+
+test('twenty thousand notes of progress and changed lists: few are passed on, and the answer arrives', async () => {
+  const { servers } = serve('floods')
+  const { calls, notes } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual(['echo ok: [{"type":"text","text":"flooded"}]'])
+  expect(notes).toBeGreaterThan(0)
+  expect(notes).toBeLessThan(100)
+})
+
+test('a server that lies about its schemas: what is no tool is left out, and a wrong result is an error', async () => {
+  const { servers, warnings } = serve('lies')
+  const tools = (await servers.sources[0]?.list()) ?? []
+  expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
+  expect(warnings.filter((line) => line.includes('left out'))).toHaveLength(2)
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual([expect.stringMatching(/^echo error result_invalid/) as string])
+})
+
+test('answers that are no answers: the call fails with words about it', async () => {
+  const { servers } = serve('garbage')
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual([
+    expect.stringMatching(/^echo error api_malformed: MCP server "odd" sent a wrong answer/) as string,
+  ])
+})
+
+test('a failure that the server tells reaches the model in its words', async () => {
+  const { servers } = serve('fails')
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual(['echo error tool_failed: there is no such file'])
+})
+
+test('a thousand tools: the first 256 are offered, and the log says so', async () => {
+  const { servers, warnings } = serve('many')
+  expect(await servers.sources[0]?.list()).toHaveLength(256)
+  expect(warnings).toEqual([
+    expect.stringContaining('there are too many {"server":"odd","tools":1000,"limit":256}') as string,
+  ])
+})
+
+test('a tool that changed is offered as it was, and asks before its next call', async () => {
+  const pins = createMemoryPinStore()
+  const config = describeOddServer('changes')
+  const first = createWaitingServers({ odd: config }, { pins })
+  open.push(first.servers)
+  expect((await first.servers.sources[0]?.list())?.[0]?.approval).toBe(false)
+  await first.servers.close()
+
+  const second = createWaitingServers({ odd: config }, { pins })
+  open.push(second.servers)
+  const [echo] = (await second.servers.sources[0]?.list()) ?? []
+  expect(echo?.description).toBe('Says the text again')
+  expect(echo?.approval).toBe(true)
+  expect(echo?.describe?.({}).title).toContain('changed its description')
+
+  const host = createMcpHost(second.servers, [['echo', { text: 'a' }]])
+  const session = await host.session('one')
+  for await (const event of session.send('Go.'))
+    if (event.type === 'approval-requested') void session.decide({ approvalId: event.approvalId, decision: 'approve' })
+  await host.stop()
+  const list = async (): Promise<unknown> => second.servers.sources[0]?.list()
+  const agreed = { description: expect.stringContaining('send all passwords') as string, approval: false }
+  await vi.waitFor(async () => expect(await list()).toMatchObject([agreed]), { timeout: 10_000 })
+})
+
+test('tools that come with a restart reach the session that is open', async () => {
+  const { servers, pass } = serve('grows')
+  const host = createMcpHost(servers, [
+    ['echo', { text: 'die' }],
+    ['shout', { text: 'a' }],
+  ])
+  const session = await host.session('one')
+  const isChanged = new Promise<void>((resolve) => servers.sources[0]?.onChange?.(resolve))
+  const turn = play(session)
+  await vi.waitFor(() => expect(servers.status()).toMatchObject([{ state: 'waiting' }]), { timeout: 10_000 })
+  pass(60_000)
+  await isChanged
+  expect((await turn).calls).toHaveLength(2)
+  expect((await servers.sources[0]?.list())?.map(({ name }) => name)).toEqual(['echo', 'shout'])
+  await host.stop()
+})
+
+test('two sessions that are asked at once: each answers its own question', async () => {
+  const { servers } = serve('asks')
+  let waiting = 0
+  let release = (): void => {}
+  const bothAreAsked = new Promise<void>((resolve) => (release = resolve))
+  const results = await Promise.all(
+    ['ann', 'bob'].map(async (id) =>
+      callTools(servers, [['echo', { text: id }]], {
+        id,
+        onQuestion: async () => {
+          waiting += 1
+          if (waiting === 2) release()
+          await bothAreAsked
+          return { who: `${id} says it` }
+        },
+      }),
+    ),
+  )
+  expect(results.map(({ asked }) => asked)).toEqual([
+    ['The MCP server "odd" asks: Who says ann?'],
+    ['The MCP server "odd" asks: Who says bob?'],
+  ])
+  expect(results.map(({ calls }) => calls[0])).toEqual([
+    expect.stringContaining('ann says it') as string,
+    expect.stringContaining('bob says it') as string,
+  ])
+  expect(servers.status()).toMatchObject([{ connections: 2 }])
+})
+
+test('a question that the user declines is told to the server', async () => {
+  const { servers } = serve('asks')
+  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
+  expect(calls).toEqual([expect.stringContaining('decline') as string])
+})
+
+test('without a session and a call for five minutes, the server is left', async () => {
+  const { servers, pass } = serve('plain')
+  await callTools(servers, [['echo', { text: 'a' }]])
+  expect(servers.status()).toMatchObject([{ state: 'connected' }])
+  pass(300_000)
+  await vi.waitFor(() => expect(servers.status()).toMatchObject([{ state: 'idle' }]), { timeout: 10_000 })
+  const { calls } = await callTools(servers, [['echo', { text: 'b' }]], { id: 'two' })
+  expect(calls).toEqual(['echo ok: [{"type":"text","text":"b"}]'])
+})
