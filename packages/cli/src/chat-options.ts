@@ -1,6 +1,7 @@
 // Options of `baton chat`, with its help.
 import { describePlace } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
+import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
@@ -23,6 +24,7 @@ export interface EmbeddedOptions {
   readonly baseUrl: string | undefined
   /** Exchanges of the window, from MAX_TURNS. */
   readonly exchanges: number | undefined
+  readonly mcp: readonly string[]
   readonly store: StoreLocation
 }
 
@@ -44,6 +46,7 @@ Options:
   --json         each event as a line of JSON in place of the answers (docs/events.md)
   --session NAME goes on with that session, or begins it (a new one)
 ${MODEL_HELP}
+${MCP_HELP}
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
                  user's data folder; with --once and no --session memory:). A server that has it open is talked to
   --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
@@ -57,6 +60,7 @@ Examples:
   baton chat
   baton chat --session shop --model ollama/qwen3
   baton chat --model openai-compatible/my-model --base-url http://gpu-1:8080/v1
+  baton chat --mcp "npx -y @modelcontextprotocol/server-everything"
   baton chat --url ws://127.0.0.1:8080/ws --session kitchen
   baton chat --once "which files here mention WebSocket?"
   git diff | baton chat --once "what does this change?"
@@ -75,6 +79,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
       agent: { type: 'string' },
       model: { type: 'string' },
       'base-url': { type: 'string' },
+      mcp: MCP_OPTION,
       store: { type: 'string' },
       url: { type: 'string' },
       token: { type: 'string' },
@@ -87,7 +92,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
   if (session !== undefined && session.length > NAME_CHARS_MAX)
     throw new UsageError(`--session must be a name of at most ${NAME_CHARS_MAX} characters`)
   if (values.url !== undefined) {
-    for (const name of ['agent', 'model', 'base-url', 'store'] as const)
+    for (const name of ['agent', 'model', 'base-url', 'mcp', 'store'] as const)
       if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
     const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
     return { once, session, json, partner }
@@ -100,6 +105,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
     model: values.model,
     baseUrl: values['base-url'],
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
+    mcp: values.mcp ?? [],
     store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
   }
   return { once, session, json, partner }

@@ -156,11 +156,12 @@ async function createPartner(
 }
 
 /** @throws UsageError for what the server that holds the store has chosen already */
-function checkJoinable({ agent, model, baseUrl }: EmbeddedOptions, url: string): void {
+function checkJoinable({ agent, model, baseUrl, mcp }: EmbeddedOptions, url: string): void {
   const given = [
     agent !== undefined && '--agent',
     model !== undefined && '--model',
     baseUrl !== undefined && '--base-url',
+    mcp.length > 0 && '--mcp',
   ]
   const names = given.filter((name) => name !== false).join(', ')
   if (names === '') return

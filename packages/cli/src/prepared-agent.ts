@@ -11,6 +11,7 @@ import type { Console } from './console.ts'
 import { createDefaultAgent } from './default-agent.ts'
 import { loadAgent } from './load-agent.ts'
 import { isLocalModel, loadLocalModel } from './local-model.ts'
+import { addMcpServers, openMcpServers } from './mcp-option.ts'
 import { withAddress } from './model-options.ts'
 
 export interface AgentWords {
@@ -20,6 +21,8 @@ export interface AgentWords {
   readonly exchanges: number | undefined
   /** Of the agent of who names none. */
   readonly profile?: AgentProfile
+  /** What `--mcp` names; none by default. */
+  readonly mcp?: readonly string[]
   readonly terminal: Console
   readonly log?: Logger
   /** Told in a sentence what a person should know, such as that a server takes no tools. */
@@ -37,7 +40,10 @@ export interface PreparedAgent {
   close(): Promise<void>
 }
 
-/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option` */
+/**
+ * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`; of `--mcp`, `invalid_mcp_server`,
+ * `api_unavailable` and others of a connection
+ */
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
@@ -49,7 +55,10 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
     ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
     : chooseModel({ variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) })
   const maxOutputTokens = readMaxOutputTokens(variables)
-  const agent = adapted(loaded, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  const { mcp = [] } = init
+  const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp }) : undefined
+  const joined = servers ? addMcpServers(loaded, servers) : loaded
+  const agent = adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
   const onToolVerdict = toldTo(init)
@@ -59,6 +68,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const close = async (): Promise<void> => {
     await transport.close()
     await local?.close()
+    await servers?.close()
   }
   return { agent, choice, environment, modelOf, variables, close }
 }

@@ -6,6 +6,7 @@ import { wantsColor } from './console.ts'
 import { openEmbeddedChat } from './embedded-chat.ts'
 import { createEventLines } from './event-lines.ts'
 import { joinInput } from './joined-input.ts'
+import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { createOncePerson } from './piped-person.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
@@ -27,6 +28,7 @@ Options:
   --json         each event of the session as a line of JSON in place of the answer (docs/events.md)
   --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
   --base-url URL another address of that provider; alone it means openai-compatible
+${MCP_HELP}
   --session NAME goes on with that session, or begins it
   --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
                  memory:)
@@ -48,6 +50,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
       json: { type: 'boolean', default: false },
       model: { type: 'string' },
       'base-url': { type: 'string' },
+      mcp: MCP_OPTION,
       session: { type: 'string' },
       store: { type: 'string' },
     },
@@ -71,6 +74,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
     model: values.model,
     baseUrl: values['base-url'],
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
+    ...(values.mcp && { mcp: values.mcp }),
     store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
     terminal,
     askPerson: questions.result,

@@ -2,6 +2,7 @@
 import type { AllowedSettings } from '@baton/server/http'
 import type { Console } from './console.ts'
 import { wholeNumber } from './limit-options.ts'
+import { MCP_OPTION } from './mcp-option.ts'
 import type { ServerOptions } from './server-options.ts'
 import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
@@ -17,6 +18,7 @@ export interface ServeOptions {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly host: string
+  readonly mcp: readonly string[]
   readonly port: number
   readonly origins: readonly string[] | undefined
   readonly json: boolean
@@ -45,6 +47,7 @@ export function serveOptions(
       agent: { type: 'string' },
       model: { type: 'string' },
       'base-url': { type: 'string' },
+      mcp: MCP_OPTION,
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string' },
       store: { type: 'string' },
@@ -65,12 +68,15 @@ export function serveOptions(
   if (server.peers && store.type !== 'postgres')
     throw new UsageError('--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE')
   const temporal = readTemporalPlace(values, store, variables)
+  if (temporal && values.mcp)
+    throw new UsageError('--mcp has no effect over Temporal, where a worker runs the tools; give its agent the sources')
   if (temporal && values['keep-days'] !== undefined)
     throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete" there')
   return {
     agent: values.agent,
     model: values.model,
     baseUrl: values['base-url'],
+    mcp: values.mcp ?? [],
     host: values.host,
     port: readPort(values.port, variables),
     origins: values['allow-origin'],

@@ -11,6 +11,7 @@ import { checkServer } from './server-config.ts'
 
 export type { McpAuth, McpOAuth, McpTokenStore } from './auth.ts'
 export { createMemoryTokenStore } from './auth.ts'
+export { createFilePinStore, createFileTokenStore } from './json-files.ts'
 export type { McpLimits, McpServerStatus } from './mcp-server.ts'
 export type { McpPinStore } from './pins.ts'
 export { createMemoryPinStore } from './pins.ts'

@@ -1,0 +1,124 @@
+// The option `--mcp`: MCP servers by a command, an address or a file of them. Their tools join those of the agent.
+import { createServer } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Agent, Logger } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { McpOAuth, McpServerConfig, McpServers } from '@baton/mcp/client'
+import envPaths from 'env-paths'
+import type { Console } from './console.ts'
+import { UsageError } from './usage-error.ts'
+
+export const MCP_HELP = `  --mcp SERVER   tools of an MCP server: a command in quotes, an address, or a file such as .mcp.json; may be repeated`
+
+/** Of `readWords`. */
+export const MCP_OPTION = { type: 'string', multiple: true } as const
+
+export interface McpWords {
+  readonly mcp: readonly string[]
+  readonly terminal: Pick<Console, 'folder' | 'variables'>
+  readonly log?: Logger
+  readonly onNews?: (line: string) => void
+}
+
+/**
+ * Connected, so that a server that is wrong is told of at once.
+ * @throws BatonError `invalid_mcp_server`, `api_unavailable` and others of a connection; UsageError for two servers of one name
+ */
+export async function openMcpServers(words: McpWords): Promise<McpServers> {
+  const { createFilePinStore, createFileTokenStore, createMcpServers } = await import('@baton/mcp/client')
+  const { data } = envPaths('baton', { suffix: '' })
+  const login: McpOAuth = {
+    store: createFileTokenStore(join(data, 'mcp-logins.json')),
+    redirectUrl: REDIRECT_URL,
+    authorize: (page) => bringToPage(page, words.onNews ?? (() => {})),
+  }
+  const configs = Object.fromEntries(
+    Object.entries(await readServers(words)).map(([name, config]) => [
+      name,
+      'url' in config && !config.auth && !hasAuthorization(config.headers) ? { ...config, auth: login } : config,
+    ]),
+  )
+  const pins = createFilePinStore(join(data, 'mcp-tools.json'))
+  const servers = createMcpServers(configs, { pins, ...(words.log && { log: words.log }) })
+  try {
+    await Promise.all(servers.sources.map((source) => source.list()))
+    return servers
+  } catch (cause) {
+    await servers.close()
+    throw cause
+  }
+}
+
+function hasAuthorization(headers: Readonly<Record<string, string>> = {}): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+}
+
+async function readServers({ mcp, terminal }: McpWords): Promise<Readonly<Record<string, McpServerConfig>>> {
+  const { parseMcpConfig, readServerArgument } = await import('@baton/mcp/client')
+  const servers: Record<string, McpServerConfig> = {}
+  const add = (name: string, config: McpServerConfig): void => {
+    if (Object.hasOwn(servers, name))
+      throw new UsageError(`two MCP servers are called "${name}"; put them into a file with names of your own:`)
+    servers[name] = config
+  }
+  for (const argument of mcp) {
+    if (/^\S+\.json$/.test(argument) && !/^https?:/i.test(argument)) {
+      const text = await readConfig(resolve(terminal.folder, argument), argument)
+      for (const [name, config] of Object.entries(parseMcpConfig(text, terminal.variables))) add(name, config)
+    } else {
+      const { name, config } = readServerArgument(argument)
+      add(name, config)
+    }
+  }
+  return servers
+}
+
+async function readConfig(path: string, shown: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'invalid_mcp_server', message: `the file ${shown} cannot be read: ${why}`, cause })
+  }
+}
+
+/** Tools of two servers, or of a server and the agent, may have one name: the later one is called `server.tool`. */
+export function addMcpServers(agent: Agent, servers: McpServers): Agent {
+  return {
+    ...agent,
+    sources: [...(agent.sources ?? []), ...servers.sources],
+    collisions: agent.collisions === 'refuse' ? 'prefix' : agent.collisions,
+  }
+}
+
+const PORT = 41_763
+const REDIRECT_URL = `http://127.0.0.1:${PORT}/callback`
+/** Milliseconds that a person has to log in. */
+const LOGIN_MS = 300_000
+
+/** Shows the page and waits at the address that it comes back to. @throws BatonError `api_unauthorized` */
+function bringToPage(page: URL, onNews: (line: string) => void): Promise<URLSearchParams> {
+  return new Promise((found, fail) => {
+    const refuse = (message: string, cause?: unknown): void => {
+      end()
+      fail(new BatonError({ code: 'api_unauthorized', message, ...(cause !== undefined && { cause }) }))
+    }
+    const server = createServer((request, response) => {
+      const url = new URL(request.url ?? '/', REDIRECT_URL)
+      const isAnswer = url.pathname === '/callback'
+      response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+      response.end(isAnswer ? 'Baton has your answer. You can close this page.\n' : 'There is nothing here.\n')
+      if (!isAnswer) return
+      end()
+      found(url.searchParams)
+    })
+    const timer = setTimeout(() => refuse(`nobody logged in within ${LOGIN_MS / 60_000} minutes`), LOGIN_MS)
+    const end = (): void => {
+      clearTimeout(timer)
+      server.close()
+    }
+    server.on('error', (cause) => refuse(`cannot wait for the login at port ${PORT}: ${cause.message}`, cause))
+    server.listen(PORT, '127.0.0.1', () => onNews(`log in at ${page.href}`))
+  })
+}

@@ -1,0 +1,95 @@
+// Pins and logins kept in a file of JSON that nobody but its owner can read. Each change writes the whole file anew beside it and
+// moves it there; of two processes that change it at once the later one wins.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { BatonError } from '@baton/core'
+import type { McpTokenStore } from './auth.ts'
+import type { McpPinStore } from './pins.ts'
+
+/** @param path made at the first login, with its folder, readable for its owner alone */
+export function createFileTokenStore(path: string): McpTokenStore {
+  const file = new JsonFile(path)
+  return {
+    read: async (server) => {
+      const login = (await file.read())[server]
+      return typeof login === 'string' ? login : undefined
+    },
+    write: (server, login) => file.change(server, login),
+  }
+}
+
+/** @param path made at the first server, with its folder, readable for its owner alone */
+export function createFilePinStore(path: string): McpPinStore {
+  const file = new JsonFile(path)
+  return {
+    read: async (server) => {
+      const pins = (await file.read())[server]
+      return Array.isArray(pins) ? (pins as Awaited<ReturnType<McpPinStore['read']>>) : undefined // as it was written
+    },
+    write: (server, tools) => file.change(server, tools),
+  }
+}
+
+class JsonFile {
+  readonly #path: string
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Empty while there is no file. @throws BatonError `store_failed` for one that cannot be read */
+  async read(): Promise<Readonly<Record<string, unknown>>> {
+    let text: string
+    try {
+      text = await readFile(this.#path, 'utf8')
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {}
+      throw this.#fail('cannot be read', cause)
+    }
+    try {
+      const value: unknown = JSON.parse(text)
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+    } catch (cause) {
+      throw this.#fail('is damaged', cause)
+    }
+    throw this.#fail('is damaged')
+  }
+
+  /** One change after the other. Undefined takes the entry out. @throws BatonError `store_failed` */
+  change(name: string, value: unknown): Promise<void> {
+    const change = async (): Promise<void> => {
+      const entries = Object.entries(await this.read()).filter(([other]) => other !== name)
+      if (value !== undefined) entries.push([name, value])
+      await this.#write(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+    }
+    const done = this.#last.then(change, change)
+    this.#last = done.catch(() => {
+      // Its caller is told; the next change is one of its own.
+    })
+    return done
+  }
+
+  async #write(text: string): Promise<void> {
+    const beside = `${this.#path}.${randomBytes(6).toString('hex')}`
+    try {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+      await writeFile(beside, text, { mode: 0o600, flush: true })
+      await rename(beside, this.#path)
+    } catch (cause) {
+      await rm(beside, { force: true })
+      throw this.#fail('cannot be written', cause)
+    }
+  }
+
+  #fail(what: string, cause?: unknown): BatonError {
+    const why = cause instanceof Error ? `: ${cause.message}` : ''
+    return new BatonError({
+      code: 'store_failed',
+      message: `the file ${this.#path} ${what}${why}`,
+      hint: 'Correct or delete it; logins that it had must be made again.',
+      ...(cause !== undefined && { cause }),
+    })
+  }
+}
