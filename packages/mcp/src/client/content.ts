@@ -4,10 +4,15 @@ import { BatonError } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 
 /**
- * @returns the structured value where that says all; else the content, with the structured value as a text of its own
+ * @param check called with the structured value, where there is one; what it throws is thrown
+ * @returns the structured value where the content says nothing else; or the content, with the structured value as a text of its own
  * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
  */
-export function readCallResult(name: string, result: CallToolResult): JsonValue | ToolContent {
+export async function readCallResult(
+  name: string,
+  result: CallToolResult,
+  check: (structured: JsonValue) => Promise<void>,
+): Promise<JsonValue | ToolContent> {
   const content = Array.isArray(result.content) ? result.content : []
   if (result.isError === true) {
     const told = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
@@ -17,8 +22,10 @@ export function readCallResult(name: string, result: CallToolResult): JsonValue 
     })
   }
   const structured = result.structuredContent as JsonValue | undefined // it came as JSON
-  if (structured !== undefined && content.every((part) => part.type === 'text' && isSameJson(part.text, structured)))
-    return structured
+  if (structured !== undefined) {
+    await check(structured)
+    if (content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))) return structured
+  }
   const parts = content.map(readPart)
   if (structured !== undefined) parts.push({ type: 'text', text: JSON.stringify(structured) })
   const [first] = parts
@@ -26,8 +33,9 @@ export function readCallResult(name: string, result: CallToolResult): JsonValue 
   return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
 }
 
-/** Servers repeat the structured value as text for older clients. */
-function isSameJson(text: string, value: JsonValue): boolean {
+/** Servers repeat the structured value as text for older clients, as JSON or by its only text. */
+function isSaidBy(text: string, value: JsonValue): boolean {
+  if (typeof value === 'object' && value !== null && Object.values(value).includes(text)) return true
   if (!/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
     return sortKeys(JSON.parse(text)) === sortKeys(value)

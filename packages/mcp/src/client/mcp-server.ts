@@ -1,6 +1,7 @@
 // One MCP server as a source of tools for many sessions: its connections, its restarts with back-off, what it lists, what is pinned.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { createArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import type { Lease } from './connection-pool.ts'
@@ -55,6 +56,7 @@ export class McpServer implements ToolSource {
   readonly #init: McpServerInit
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
+  readonly #validator = createArgumentValidator()
   #tools: readonly Tool[] = []
   #listed = false
   #prior: PriorDiscovery | undefined
@@ -217,7 +219,13 @@ export class McpServer implements ToolSource {
           if (waiting) await this.#consent(waiting)
           return this.#call((connection) => connection.call(waiting ?? tool, input, context), context)
         }
-        const init = { server: this.name, options: config, call, ...(changed !== undefined && { changed }) }
+        const init = {
+          server: this.name,
+          options: config,
+          call,
+          validator: this.#validator,
+          ...(changed !== undefined && { changed }),
+        }
         return [toolFromMcp(offered, init)]
       } catch (cause) {
         log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })

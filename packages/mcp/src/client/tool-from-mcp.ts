@@ -1,6 +1,7 @@
 // A tool of an MCP server as a tool of Baton: its schema, what may be believed of what it says of itself, and the call.
-import type { EffectClass, JsonObject, Tool, ToolContext } from '@baton/core'
-import { tool } from '@baton/core'
+import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
+import { BatonError, tool } from '@baton/core'
+import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
 import type { McpToolOptions } from './server-config.ts'
@@ -15,20 +16,21 @@ export interface McpToolInit {
   readonly server: string
   readonly options: McpToolOptions
   readonly call: CallMcpTool
+  readonly validator: ArgumentValidator
   /** A person must approve it whatever the options say, and this is why. */
   readonly changed?: string
 }
 
 /** @throws BatonError `invalid_tool`, `invalid_schema`: the server says something that is no tool */
-export function toolFromMcp(definition: McpTool, { server, options, call, changed }: McpToolInit): Tool {
-  const { name, description = '', inputSchema, outputSchema, annotations } = definition
+export function toolFromMcp(definition: McpTool, { server, options, call, changed, validator }: McpToolInit): Tool {
+  const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
   const title = definition.title ?? annotations?.title
   const isAsked = changed !== undefined || (typeof approval === 'boolean' ? approval : approval.includes(name))
-  const made = tool({
+  return tool({
     name,
     description: description.slice(0, DESCRIPTION_CHARS),
-    input: inputSchema as JsonObject, // it came as JSON
+    input: freeDefaults(inputSchema as JsonObject), // it came as JSON
     effect: readEffect(definition, options),
     trust,
     timeoutMs,
@@ -37,14 +39,38 @@ export function toolFromMcp(definition: McpTool, { server, options, call, change
     ...(changed !== undefined && { describe: () => ({ title: `${server}: ${name}. ${changed}`.slice(0, 200) }) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
     execute: async (given: JsonObject, context: ToolContext): Promise<unknown> =>
-      readCallResult(name, await call(definition, given, context)),
+      readCallResult(name, await call(definition, given, context), (structured) =>
+        checkStructured(definition, structured, validator),
+      ),
   })
-  return isObjectSchema(outputSchema) ? { ...made, output: outputSchema } : made
 }
 
-/** The host checks results by it; a schema of another root describes no value that a result can have. */
-function isObjectSchema(schema: unknown): schema is JsonObject {
-  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'object'
+/** Many servers publish the schema of what their validator gives: a property with a default is required there, though a caller may leave it out. */
+function freeDefaults(schema: JsonObject): JsonObject {
+  const { required, properties } = schema
+  if (!Array.isArray(required) || typeof properties !== 'object' || properties === null) return schema
+  const hasDefault = (name: JsonValue): boolean => {
+    const property: unknown = typeof name === 'string' ? Reflect.get(properties, name) : undefined
+    return typeof property === 'object' && property !== null && 'default' in property
+  }
+  return required.some(hasDefault) ? { ...schema, required: required.filter((name) => !hasDefault(name)) } : schema
+}
+
+/**
+ * What the server promises of its results, checked in bounded time.
+ * @throws BatonError `result_invalid`
+ */
+async function checkStructured(
+  { name, outputSchema }: McpTool,
+  structured: JsonValue,
+  validator: ArgumentValidator,
+): Promise<void> {
+  if (outputSchema === undefined) return
+  // It came as JSON.
+  const shape = { input: outputSchema as JsonObject, subject: 'the result is' } as const
+  const checked = await validator.validate(shape, JSON.stringify(structured))
+  if (!checked.ok)
+    throw new BatonError({ code: 'result_invalid', message: `the result of "${name}" is wrong: ${checked.issues}` })
 }
 
 /** A hint of a server that nobody trusts could make Baton repeat what must happen once. */

@@ -1,0 +1,57 @@
+// The official conformance suite of MCP against our client, at both revisions of the protocol. Its counts go to the output.
+import { spawn } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const SUITE = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
+  'dist/index.js',
+)
+const CLIENT = fileURLToPath(new URL('client.test-kit.ts', import.meta.url))
+
+/** Extensions that no revision requires, and why we have them not. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  'auth/enterprise-managed-authorization': 'a token of an identity provider: give the SDK’s provider as auth.provider',
+  'auth/dpop': 'tokens bound to a key: give a provider of the SDK with dpop as auth.provider',
+  'auth/dpop-nonce': 'as auth/dpop',
+  'auth/wif-jwt-bearer': 'a token of the workload: give a provider of the SDK as auth.provider',
+}
+
+interface Outcome {
+  readonly scenario: string
+  readonly passed: number
+  readonly failed: number
+}
+
+async function runSuite(words: readonly string[]): Promise<readonly Outcome[]> {
+  const output = await mkdtemp(join(tmpdir(), 'baton-conformance-'))
+  const child = spawn(process.execPath, [SUITE, ...words, '-o', output], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await new Promise((resolve) => child.on('close', resolve))
+  const outcomes = [...said.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm)].map(
+    ([, scenario = '', passed, failed]) => ({ scenario, passed: Number(passed), failed: Number(failed) }),
+  )
+  if (outcomes.length === 0) throw new Error(`the suite did not run: ${said.slice(-2_000)}`)
+  return outcomes
+}
+
+test.each(['2025-11-25', '2026-07-28'])(
+  'our client meets what %s requires of clients',
+  { timeout: 300_000 },
+  async (revision) => {
+    const command = `${process.execPath} --no-warnings --conditions=@baton/source ${CLIENT}`
+    const outcomes = await runSuite(['client', '--command', command, '--requirements', revision])
+    const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
+    const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
+    console.info(
+      `mcp client, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
+    )
+    expect(wrong.toSorted()).toEqual(Object.keys(LEFT_OUT).toSorted())
+  },
+)
