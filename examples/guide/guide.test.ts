@@ -46,6 +46,9 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'agent: Ask for a week',
   ],
   'listen-browser.ts': ['end Ask for a week'],
+  'mcp.ts': [
+    'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',
+  ],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [
