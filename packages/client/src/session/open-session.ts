@@ -47,7 +47,7 @@ const OPTIONS: readonly string[] =
 /** If a misspelt `session` were ignored, each call would open a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
   const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (wrong !== undefined)
+  if (wrong)
     throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
 }
 

@@ -151,6 +151,8 @@ export interface RewindInput {
  */
 export interface SessionClient<A extends Agent = Agent> {
   readonly id: string
+  /** Whether it was opened with `speech`: only then `sentence` events come. */
+  readonly speaks: boolean
   getSnapshot(): SessionSnapshot<AgentCall<A>>
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void

@@ -30,6 +30,11 @@ function holdAt(voice: Voice, index: number, words: number): Promise<void> {
 
 const ANSWER_STEPS = [{ text: COUNT, hangs: 'until-aborted' as const }, { text: 'Yes?' }]
 
+test('a session that was opened without speech gets no voice', async () => {
+  const { url } = await serve(ANSWER_STEPS)
+  expect(() => giveVoice(open({ url }))).toThrow('the session was opened without speech')
+})
+
 test('a barge-in in mid-sentence: the history has the words that were played', async () => {
   const { url, model } = await serve(ANSWER_STEPS)
   const client = open({ url, speech: 'only' })

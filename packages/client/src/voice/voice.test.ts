@@ -17,6 +17,22 @@ function openVoice(options: Partial<VoiceOptions> = {}) {
   return { world, session, speaker, voice, errors, states }
 }
 
+test.each([
+  ['a session without speech', { speaks: false }, {}, /without speech/, /openSession\(\{ speech/],
+  ['no speaker', {}, { speaker: undefined }, /needs a speaker/, /createBrowserSpeaker/],
+  ['an option that does not exist', {}, { falseInterruptionTimeout: 2 }, /no option "falseInterr/, /confirmMs/],
+])('a voice that would be silent for no reason is refused: %s', (_, client, options, message, hint) => {
+  const session = Object.assign(new PlayedSession(), client)
+  const given = { speaker: new NotingSpeaker(createVirtualWorld()), ...options } as VoiceOptions // as JavaScript has it
+  expect(() => createVoice(session, given)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: expect.stringMatching(message) as string,
+      hint: expect.stringMatching(hint) as string,
+    }) as Error,
+  )
+})
+
 test('sentences are said one after the other, and acknowledged when they were played', async () => {
   const { world, session, speaker, states } = openVoice()
   session.begin('t1')

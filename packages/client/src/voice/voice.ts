@@ -30,9 +30,11 @@ const ANSWERS_MAX = 100
 
 /**
  * Gives a session that was opened with `speech` a voice.
- * @throws ClientError `invalid_option` for an option that is no number of milliseconds or sentences
+ * @throws ClientError `invalid_option` for a session without `speech`, for no speaker, for an option that does not exist, and for
+ * one that is no number of milliseconds or sentences
  */
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
+  checkVoice(client, options)
   const { confirmMs = CONFIRM_MS, sentencesMax = SENTENCES_MAX } = options
   checkNumber('confirmMs', confirmMs, 0)
   checkNumber('sentencesMax', sentencesMax, 1)
@@ -48,6 +50,19 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
     heard: () => voice.heard(),
     close: () => voice.close(),
   }
+}
+
+const OPTIONS: readonly string[] = ['speaker', 'confirmMs', 'sentencesMax', 'world']
+
+/** Without sentences or a speaker the voice would be silent, and nobody would know why. */
+function checkVoice({ speaks }: VoiceClient, options: VoiceOptions): void {
+  const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (wrong !== undefined)
+    throw createError('invalid_option', `createVoice has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
+  if (typeof (options as Partial<VoiceOptions>).speaker?.speak !== 'function')
+    throw createError('invalid_option', 'createVoice needs a speaker', 'In a page: createBrowserSpeaker().')
+  if (speaks === false)
+    throw createError('invalid_option', 'the session was opened without speech', "openSession({ speech: 'only', … })")
 }
 
 function checkNumber(name: string, value: number, least: number): void {
