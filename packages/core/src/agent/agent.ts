@@ -157,12 +157,7 @@ export function defineAgent(init: AgentInit): Agent {
       message: `an agent needs a name, which is text, not ${describeValue(init.name)}`,
       hint: 'Write one, such as name: "shop". Sessions and logs name their agent by it.',
     })
-  if (typeof init.profile === 'string')
-    throw new BatonError({
-      code: 'invalid_agent',
-      message: `agent "${init.name}": profile must be an object, not ${describeValue(init.profile)}`,
-      hint: "The profile for spoken answers is exported: import { voice } from '@baton/host', and write profile: voice.",
-    })
+  if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
   checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
   if (init.tools !== undefined && !Array.isArray(init.tools))
     throw wrong(init.name, 'tools must be an array of what tool() gives, such as [weather, hours]')
@@ -329,6 +324,14 @@ const OPTIONAL_WINDOW = ['contextTokens', 'actAtTokens'] as const
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
+}
+
+function createNamedProfile(name: string, profile: string): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
+    hint: "The profile for spoken answers is exported: import { voice } from '@baton/host', and write profile: voice.",
+  })
 }
 
 /** Characters that count as a token where nothing better is known. */
