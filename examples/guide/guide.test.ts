@@ -35,6 +35,10 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'delegate.ts': ['717,710 people'],
+  'detach.ts': [
+    'agent: The dining car opens at ten.\nagent: Seat 14 is yours.\nit read: The tool "seats.book"',
+    'it read: [Event] TOOL_ENDED Tell the user the outcome.',
+  ],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
