@@ -1,5 +1,6 @@
 // A booking goes on while the user asks something else, and the agent tells its outcome as soon as it is there.
 import { createScriptedModel } from '@baton/host/testing'
+import type { Session } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 
 const began = Promise.withResolvers<void>()
@@ -16,6 +17,21 @@ const book = tool({
     return { seat: 14 }
   },
 })
+
+/** The note with the outcome waits for the next input: this is one. */
+async function tellOutcome(session: Session): Promise<string> {
+  const detached = new Set<string>()
+  for await (const event of session.events({ from: 'now', delivery: true })) {
+    if (event.type === 'call' && event.call.result?.type === 'cancelled' && event.call.result.detached)
+      detached.add(event.call.callId)
+    if (event.type !== 'result-ignored' || !detached.has(event.callId)) continue
+    const inputId = `${event.callId}-ended`
+    await session.notify({ name: 'TOOL_ENDED', message: 'Tell the user the outcome.', inputId })
+    return (await session.turn(inputId).answer).text
+  }
+  throw new Error('the session was closed')
+}
+
 const model = createScriptedModel({
   steps: [
     { calls: [{ name: 'seats.book', arguments: {} }] },
@@ -25,23 +41,12 @@ const model = createScriptedModel({
 })
 const host = createHost({ agent: defineAgent({ name: 'trains', model, tools: [book] }) })
 const session = await host.session('trip')
-const events = session.events({ from: 'now', delivery: true })
-
+const told = tellOutcome(session)
 session.send('Book me a seat.').answer.catch(() => {}) // the next words interrupt it
 await began.promise
-await session.send('Is there food?', { delivery: 'interrupt' }).answer
+console.log((await session.send('Is there food?', { delivery: 'interrupt' }).answer).text)
 booked.resolve()
-
-const detached = new Set<string>()
-for await (const event of events) {
-  if (event.type === 'call' && event.call.result?.type === 'cancelled' && event.call.result.detached)
-    detached.add(event.call.callId)
-  // The note with the outcome waits for the next input: this is one.
-  if (event.type === 'result-ignored' && detached.delete(event.callId))
-    await session.notify({ name: 'TOOL_ENDED', message: 'Tell the user the outcome.', inputId: `${event.callId}-told` })
-  if (event.type === 'turn-finished' && event.stop === 'end') console.log('agent:', event.text)
-  if (event.type === 'turn-finished' && event.text.startsWith('Seat')) break
-}
+console.log(await told)
 for (const part of model.requests.at(-1)?.messages.at(-1)?.parts ?? [])
   if (part.type === 'text') console.log('it read:', part.text.split('\n').join(' '))
 await host.stop()

@@ -36,7 +36,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'delegate.ts': ['717,710 people'],
   'detach.ts': [
-    'agent: The dining car opens at ten.\nagent: Seat 14 is yours.\nit read: The tool "seats.book"',
+    'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
     'it read: [Event] TOOL_ENDED Tell the user the outcome.',
   ],
   'embed.ts': ['You are in Oslo.'],
