@@ -50,6 +50,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'agent: Ask for a week',
   ],
   'listen-browser.ts': ['end Ask for a week'],
+  'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [

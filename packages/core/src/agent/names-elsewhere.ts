@@ -77,6 +77,7 @@ export const AGENT_ELSEWHERE: Elsewhere = {
   experimental_context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
   context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
   memory: SAY_WINDOW,
+  workingMemory: 'notes about a user are a tool of yours and prepareStep: see "Remember a user" in docs/cookbook.md',
   lastMessages: SAY_WINDOW,
   contextWindow: SAY_WINDOW,
   contextTokens: SAY_WINDOW,
