@@ -21,9 +21,9 @@ export interface VoiceClient {
 
 export interface VoiceOptions {
   readonly speaker: Speaker
-  /** Milliseconds that a `pause` holds the voice without an `interrupt`; 2000 by default. */
+  /** Milliseconds that a `pause` holds the voice without an `interrupt`: 0 to 2,147,483,647, and 2000 by default. */
   readonly confirmMs?: number
-  /** Sentences that may wait to be said; 500 by default. More of an answer are not said, and `error` tells `queue_full`. */
+  /** Sentences that may wait to be said: 1 or more, and 500 by default. If one more comes, no more of its answer is said, and `error` tells `queue_full`. */
   readonly sentencesMax?: number
   readonly world?: VoiceWorld
 }

@@ -10,6 +10,7 @@ import type { Listeners } from '../listeners.ts'
 import { createListeners } from '../listeners.ts'
 import { platformWorld } from '../world.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
+import { checkNumber } from './check-number.ts'
 import { Playback } from './playback.ts'
 import type { VoiceWorld } from './speaker.ts'
 import type {
@@ -25,17 +26,19 @@ import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
 const SENTENCES_MAX = 500
+/** The longest that a timer of a browser waits; a longer one ends at once. */
+const TIMER_MS = 2_147_483_647
 /** Answers of which is remembered how far they came, and that no more of them is said. */
 const ANSWERS_MAX = 100
 
 /**
  * Gives a session that was opened with `speech` a voice.
- * @throws ClientError `invalid_option` for an option that is no number of milliseconds or sentences
+ * @throws ClientError `invalid_option` for a `confirmMs` or a `sentencesMax` out of its limits
  */
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   const { confirmMs = CONFIRM_MS, sentencesMax = SENTENCES_MAX } = options
-  checkNumber('confirmMs', confirmMs, 0)
-  checkNumber('sentencesMax', sentencesMax, 1)
+  checkNumber('createVoice: confirmMs', confirmMs, [0, TIMER_MS])
+  checkNumber('createVoice: sentencesMax', sentencesMax, [1, Infinity])
   const voice = new SpokenSession(client, { ...options, confirmMs, sentencesMax })
   return {
     getSnapshot: () => voice.snapshot,
@@ -48,11 +51,6 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
     heard: () => voice.heard(),
     close: () => voice.close(),
   }
-}
-
-function checkNumber(name: string, value: number, least: number): void {
-  if (!(value >= least))
-    throw createError('invalid_option', `createVoice: ${name} must be ${least} or more, not ${String(value)}`)
 }
 
 /** A sentence that was played to its end, or so many words of it. */
