@@ -10,7 +10,7 @@ const CHARS_PER_TOKEN = 4
 const MESSAGE_TOKENS = 4
 /** Around a tool's result, with what its text has more than other text (recorded: 3 to 40). */
 const RESULT_TOKENS = { least: 0, most: 100 }
-/** Fewer characters say little of what a character costs; a whole first request has hidden prompts in it. */
+/** Least characters that say what a character costs. A first request has hidden prompts in it, so it takes more of them. */
 const LEARNS_FROM_CHARS = 400
 const LEARNS_FROM_FIRST_CHARS = 4000
 /** Of 1,000 characters: a provider that counts less or more than this counts something else. */
@@ -35,7 +35,7 @@ export function requestTokens(spec: Spec, state: Estimated, index = state.index)
   return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
 }
 
-/** What is remembered of a count for the next estimate; undefined where the provider did not count. */
+/** What is remembered for the next estimate. If the provider did not count, the count before stays. */
 export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
   const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
   const { inputTokens, outputTokens } = fact.usage
