@@ -75,3 +75,15 @@ test('what is said while the words of an earlier input are counted stays behind 
   expect(told).toMatchObject(['go', 'first', 'second'].map((text) => ({ text })))
   await host.stop()
 })
+
+test('of a sentence without a word, such as a smile, nothing was heard before it was played to its end', async () => {
+  const { host, session, model } = await speak([
+    { text: 'One two three.\n👍', hangs: 'until-aborted' },
+    { text: 'Well.' },
+  ])
+  await session.interrupt({ heard: { type: 'sentence', index: 1, words: 0 } })
+  await session.send('next').answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  expect(told).toMatchObject([{ text: 'One two three.' }])
+  await host.stop()
+})
