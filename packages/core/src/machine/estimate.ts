@@ -141,6 +141,6 @@ function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
   return { tokens: Math.min(outputTokens, reasoningTokens), rideAlong }
 }
 
-export function indexChars(index: readonly IndexEntry[]): number {
+function indexChars(index: readonly IndexEntry[]): number {
   return index.reduce((sum, entry) => sum + entry.chars, 0)
 }
