@@ -14,9 +14,9 @@ export interface BrowserSpeakerOptions {
   readonly synthesis?: SynthesisLike | null
   /** `SpeechSynthesisUtterance` of the page by default. */
   readonly Utterance?: new (text: string) => UtteranceLike
-  /** The name of a voice. By default one of `lang`, preferably one of this machine. */
+  /** The name of a voice. By default one of `lang`, preferably of this machine; without `lang`, the browser's default voice. */
   readonly voice?: string
-  /** BCP 47, such as `en-GB`; the page's language by default. */
+  /** BCP 47, such as `en-GB`; the language of the voice by default. */
   readonly lang?: string
   /** Times the usual speed: 0.4 to 10, and 1 by default. */
   readonly rate?: number

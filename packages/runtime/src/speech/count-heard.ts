@@ -7,7 +7,7 @@ import { openEvents } from '../session/reading.ts'
 import type { Sentence } from './speech.ts'
 import { Speech } from './speech.ts'
 
-/** What must be counted in the answer's text. */
+/** Needs the answer's text to be counted. */
 type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
 type Chars = Extract<Heard, { readonly type: 'chars' }>
 
@@ -15,14 +15,14 @@ export function isInWords(heard: Heard | undefined): heard is HeardWords {
   return heard?.type === 'words' || heard?.type === 'sentence'
 }
 
-/** An input with words or sentences that must be counted. */
+/** An input whose `heard` is in words or sentences. */
 export type PlacedInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'> & { readonly heard: HeardWords }
 
 export function isPlaced(input: Input): input is PlacedInput {
   return 'heard' in input && isInWords(input.heard)
 }
 
-/** The same with what was heard as the machine takes it, or why it is refused. */
+/** The input with `heard` in characters, as the machine takes it, or why it is refused. */
 export async function countInput(engine: ReadEngine, input: PlacedInput): Promise<Input | Refused> {
   try {
     return { ...input, heard: await countHeard(engine, input.heard) }
@@ -33,7 +33,7 @@ export async function countInput(engine: ReadEngine, input: PlacedInput): Promis
 }
 
 /**
- * Names the answer that it has counted in, in case a newer one begins meanwhile.
+ * `heard` in characters. It names the answer in which it counted, in case a newer one begins meanwhile.
  * @throws BatonError `invalid_event` for a sentence that the answer does not have
  */
 export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise<Heard> {
@@ -41,7 +41,7 @@ export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise
   const newest = turn === undefined ? undefined : nameAnswer(turn)
   const { message = newest } = heard
   if (message === undefined) return countWords(NOTHING, heard)
-  // Of an older one nothing need be counted, and one that is not there is refused by its name.
+  // An older answer needs no count, and the machine refuses a message that does not exist.
   if (message !== newest) return { type: 'chars', chars: 0, message }
   return { ...countWords(await readAnswer(engine), heard), message }
 }
@@ -50,13 +50,13 @@ interface Answer {
   /** The texts of its steps, joined by a blank line. */
   readonly text: string
   readonly sentences: readonly Sentence[]
-  /** It was interrupted: what was not heard is gone. */
+  /** It was interrupted: the text that was not heard is gone. */
   readonly isCut: boolean
 }
 
 const NOTHING: Answer = { text: '', sentences: [], isCut: false }
 
-/** As far as it is written. */
+/** The newest answer, as far as it is written. */
 async function readAnswer(engine: ReadEngine): Promise<Answer> {
   const speech = new Speech()
   const texts = new Map<number, string>()
