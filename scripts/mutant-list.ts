@@ -306,8 +306,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a sentence without words counts as heard before it was played',
     file: 'packages/runtime/src/speech/count-heard.ts',
-    from: 'if (count > 0 && count >= words.length)',
-    to: 'if (count >= words.length)',
+    from: 'if (count > 0 && count >= wordEnds.length)',
+    to: 'if (count >= wordEnds.length)',
     test: { file: `${LOCAL}/heard.test.ts` },
   },
   {
