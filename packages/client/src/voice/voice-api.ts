@@ -61,7 +61,7 @@ export interface VoiceEvents {
   readonly error: ClientError
 }
 
-/** Says an agent's answers, sentence by sentence, and knows what was heard. Its methods work on their own. */
+/** Says an agent's answers, sentence by sentence, and knows what was heard. Its methods need no `this`. */
 export interface Voice {
   getSnapshot(): VoiceSnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
@@ -86,6 +86,6 @@ export interface Voice {
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard
-  /** For good: the voice is silent, and follows the client no more. The client stays open. */
+  /** Ends the voice for good: it falls silent, and no longer follows the client. The client stays open. */
   close(): void
 }
