@@ -2,6 +2,7 @@
 // would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
 // good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
 import { platformWorld } from '../world.ts'
+import { checkNumber } from './check-number.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { sayPiece } from './said-piece.ts'
@@ -13,34 +14,41 @@ export interface BrowserSpeakerOptions {
   readonly synthesis?: SynthesisLike | null
   /** `SpeechSynthesisUtterance` of the page by default. */
   readonly Utterance?: new (text: string) => UtteranceLike
-  /** The name of a voice. By default one of `lang`, preferably one of this machine. */
+  /** The name of a voice. By default one of `lang`, preferably of this machine; without `lang`, the browser's default voice. */
   readonly voice?: string
-  /** BCP 47, such as `en-GB`; the page's language by default. */
+  /** BCP 47, such as `en-GB`; the language of the voice by default. */
   readonly lang?: string
-  /** 0.1 to 10; 1 by default. */
+  /** Times the usual speed: 0.4 to 10, and 1 by default. */
   readonly rate?: number
-  /** 0 to 2; 1 by default. */
+  /** 0 to 2, and 1 by default. */
   readonly pitch?: number
-  /** 0 to 1; 1 by default. */
+  /** 0 to 1, and 1 by default. */
   readonly volume?: number
-  /** Where there is no voice: 160 by default. */
+  /** If there is no voice: 1 to 10,000, and 160 by default. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
 
 /** Milliseconds that voices have to be listed. */
 const VOICES_MS = 1000
-/** Characters of a text that a voice of the network says at once: less than 15 s, also when it speaks slowly. */
+/** Characters of a text that a voice of the network says at once at its usual speed: less than 15 s. A slow one says fewer. */
 const NETWORK_CHARS_MAX = 120
 /** Milliseconds between a `cancel` and what is said next. */
 const AFTER_CANCEL_MS = 50
+/** A slower voice would not end in the time that a `Playback` gives it. */
+const RATE_LIMITS = [0.4, 10] as const
+
 /**
  * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
  * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
- * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ * said whole. `speak` rejects if the browser refuses, such as before the person has touched the page.
+ * @throws ClientError `invalid_option` for a number out of its limits
  */
 export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
-  const { world = platformWorld(), wordsPerMinute } = options
+  const { world = platformWorld(), wordsPerMinute, rate = 1, pitch = 1, volume = 1 } = options
+  checkNumber('createBrowserSpeaker: rate', rate, RATE_LIMITS)
+  checkNumber('createBrowserSpeaker: pitch', pitch, [0, 2])
+  checkNumber('createBrowserSpeaker: volume', volume, [0, 1])
   // Browsers have these globals; their types are not loaded here.
   const platform = globalThis as unknown as SpeechPlatform
   const { synthesis = platform.speechSynthesis, Utterance = platform.SpeechSynthesisUtterance } = options
@@ -156,7 +164,7 @@ class SaidText {
   async #sayPiece(voice: VoiceLike): Promise<void> {
     const { synthesis, Utterance, world, lang = voice.lang, rate = 1, pitch = 1, volume = 1 } = this.#init
     const from = this.#at
-    const to = voice.localService ? this.#text.length : findPieceEnd(this.#text, from)
+    const to = voice.localService ? this.#text.length : findPieceEnd(this.#text, from, rate)
     const utterance = new Utterance(this.#text.slice(from, to))
     Object.assign(utterance, { voice, lang, rate, pitch, volume })
     const piece = sayPiece(utterance, { synthesis, world, onBoundary: (at) => this.#advance(from + at) })
@@ -174,8 +182,8 @@ class SaidText {
 }
 
 /** At the last space of what may be said at once. */
-function findPieceEnd(text: string, from: number): number {
-  const most = from + NETWORK_CHARS_MAX
+function findPieceEnd(text: string, from: number, rate: number): number {
+  const most = from + Math.floor(NETWORK_CHARS_MAX * Math.min(1, rate))
   if (most >= text.length) return text.length
   const space = text.lastIndexOf(' ', most)
   return space > from ? space + 1 : most

@@ -1,19 +1,24 @@
 // A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice, where the
 // words are shown, and for tests.
 import { platformWorld } from '../world.ts'
+import { checkNumber } from './check-number.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { WORDS_PER_MINUTE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
 
+const WORDS_PER_MINUTE_LIMITS = [1, 10_000] as const
+
 export interface SilentSpeakerOptions {
-  /** 160 by default; a word is six characters with its space. */
+  /** 1 to 10,000, and 160 by default; a word is six characters with its space. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
 
+/** @throws ClientError `invalid_option` for a `wordsPerMinute` out of its limits */
 export function createSilentSpeaker({
   wordsPerMinute = WORDS_PER_MINUTE,
   world = platformWorld(),
 }: SilentSpeakerOptions = {}): Speaker {
+  checkNumber('createSilentSpeaker: wordsPerMinute', wordsPerMinute, WORDS_PER_MINUTE_LIMITS)
   let text: SilentText | undefined
   return {
     speak: (words, options) =>

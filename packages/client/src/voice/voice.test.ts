@@ -390,8 +390,10 @@ test('a listener that stops the voice when it begins', async () => {
 })
 
 test.each([
-  [{ confirmMs: -1 }, 'createVoice: confirmMs must be 0 or more, not -1'],
-  [{ confirmMs: Number.NaN }, 'createVoice: confirmMs must be 0 or more, not NaN'],
+  [{ confirmMs: -1 }, 'createVoice: confirmMs must be from 0 to 2147483647, not -1'],
+  [{ confirmMs: Number.NaN }, 'createVoice: confirmMs must be from 0 to 2147483647, not NaN'],
+  // A timer of the platform would end at once.
+  [{ confirmMs: Infinity }, 'createVoice: confirmMs must be from 0 to 2147483647, not Infinity'],
   [{ sentencesMax: 0 }, 'createVoice: sentencesMax must be 1 or more, not 0'],
 ])('%j is refused', (options, message) => {
   expect(() => openVoice(options)).toThrow(message)

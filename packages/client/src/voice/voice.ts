@@ -10,6 +10,7 @@ import type { Listeners } from '../listeners.ts'
 import { createListeners } from '../listeners.ts'
 import { platformWorld } from '../world.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
+import { checkNumber } from './check-number.ts'
 import { Playback } from './playback.ts'
 import type { VoiceWorld } from './speaker.ts'
 import type {
@@ -25,6 +26,8 @@ import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
 const SENTENCES_MAX = 500
+/** The longest that a timer of a browser waits; a longer one ends at once. */
+const TIMER_MS = 2_147_483_647
 /** Answers of which is remembered how far they came, and that no more of them is said. */
 const ANSWERS_MAX = 100
 
@@ -36,8 +39,8 @@ const ANSWERS_MAX = 100
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   checkVoice(client, options)
   const { confirmMs = CONFIRM_MS, sentencesMax = SENTENCES_MAX } = options
-  checkNumber('confirmMs', confirmMs, 0)
-  checkNumber('sentencesMax', sentencesMax, 1)
+  checkNumber('createVoice: confirmMs', confirmMs, [0, TIMER_MS])
+  checkNumber('createVoice: sentencesMax', sentencesMax, [1, Infinity])
   const voice = new SpokenSession(client, { ...options, confirmMs, sentencesMax })
   return {
     getSnapshot: () => voice.snapshot,
@@ -63,11 +66,6 @@ function checkVoice({ speaks }: VoiceClient, options: VoiceOptions): void {
     throw createError('invalid_option', 'createVoice needs a speaker', 'In a page: createBrowserSpeaker().')
   if (speaks === false)
     throw createError('invalid_option', 'the session was opened without speech', "openSession({ speech: 'only', … })")
-}
-
-function checkNumber(name: string, value: number, least: number): void {
-  if (!(value >= least))
-    throw createError('invalid_option', `createVoice: ${name} must be ${least} or more, not ${String(value)}`)
 }
 
 /** A sentence that was played to its end, or so many words of it. */
