@@ -1,11 +1,12 @@
 // A speaker over the browser's own speech synthesis, and around its faults. Without a voice a text takes the time that saying it
 // would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
 // good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
+import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { sayPiece } from './said-piece.ts'
-import { countWords } from './speech-time.ts'
+import { WORDS_PER_MINUTE_RANGE, countWords } from './speech-time.ts'
 import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
 
 export interface BrowserSpeakerOptions {
@@ -28,6 +29,15 @@ export interface BrowserSpeakerOptions {
   readonly world?: VoiceWorld
 }
 
+/** Every field of `BrowserSpeakerOptions`; a test compares the two. */
+const OPTIONS: readonly string[] = 'synthesis Utterance voice lang rate pitch volume wordsPerMinute world'.split(' ')
+/** Those of the Web Speech API, and of the time without a voice. */
+const RANGES = [
+  ['rate', [0.1, 10]],
+  ['pitch', [0, 2]],
+  ['volume', [0, 1]],
+  ['wordsPerMinute', WORDS_PER_MINUTE_RANGE],
+] as const
 /** Milliseconds that voices have to be listed. */
 const VOICES_MS = 1000
 /** Characters of a text that a voice of the network says at once: less than 15 s, also when it speaks slowly. */
@@ -38,8 +48,11 @@ const AFTER_CANCEL_MS = 50
  * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
  * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
  * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ * @throws ClientError `invalid_option`
  */
 export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
+  checkOptionNames('createBrowserSpeaker', options, OPTIONS)
+  for (const [name, range] of RANGES) checkOptionNumber(`createBrowserSpeaker: ${name}`, options[name], range)
   const { world = platformWorld(), wordsPerMinute } = options
   // Browsers have these globals; their types are not loaded here.
   const platform = globalThis as unknown as SpeechPlatform

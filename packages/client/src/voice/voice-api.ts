@@ -7,6 +7,7 @@ import type { Speaker, VoiceWorld } from './speaker.ts'
 
 /** The part of a `SessionClient` that a voice uses. Open the session with `speech`. */
 export interface VoiceClient {
+  readonly speech?: boolean | 'only'
   on<Name extends 'event' | 'sentence' | 'sentences.dropped'>(
     name: Name,
     listener: (event: SessionClientEvents[Name]) => void,
