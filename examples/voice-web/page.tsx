@@ -30,7 +30,7 @@ interface PageWindow {
 /** `?wpm=300` in the page's address: words a minute where the browser has no voice. */
 function openTalk(onError: (error: ClientError) => void): Talk {
   location.hash ||= crypto.randomUUID()
-  const wordsPerMinute = Number(new URLSearchParams(location.search).get('wpm') ?? 160)
+  const wordsPerMinute = Number(new URLSearchParams(location.search).get('wpm')) || 160
   const client = openSession({
     url: `${location.origin.replace(/^http/, 'ws')}/ws`,
     session: location.hash.slice(1),

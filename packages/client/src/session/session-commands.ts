@@ -68,7 +68,7 @@ export function createCommands(session: FollowedSession): SessionClient {
 async function readOlder(session: FollowedSession, limit: number): Promise<boolean> {
   const { view, requests } = session
   const before = view.messages()[0]?.id
-  if (!session.snapshot.more || before === undefined) return false
+  if (!before || !session.snapshot.more) return false
   const page = await requests.ask('session.messages', { limit, before })
   // Otherwise it was read anew meanwhile, or another page came first.
   if (view.messages()[0]?.id === before) {

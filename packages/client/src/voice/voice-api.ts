@@ -8,7 +8,7 @@ import type { Speaker, VoiceWorld } from './speaker.ts'
 /** The part of a `SessionClient` that a voice uses. Open the session with `speech`. */
 export interface VoiceClient {
   readonly speech?: boolean | 'only'
-  on<Name extends 'event' | 'sentence' | 'sentences.dropped'>(
+  on<Name extends 'event' | 'sentence' | 'sentences.dropped' | 'status'>(
     name: Name,
     listener: (event: SessionClientEvents[Name]) => void,
   ): () => void
@@ -87,6 +87,6 @@ export interface Voice {
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard
-  /** For good: the voice is silent, and follows the client no more. The client stays open. */
+  /** For good: the voice is silent, and follows the client no more. The client stays open. A client that is closed closes its voice. */
   close(): void
 }

@@ -115,6 +115,9 @@ class SpokenSession {
       client.on('sentence', (sentence) => this.#takeSentence(sentence)),
       client.on('sentences.dropped', (dropped) => this.#takeDropped(dropped)),
       client.on('event', (event) => this.#takeEvent(event)),
+      client.on('status', (status) => {
+        if (status === 'closed') this.close()
+      }),
     ]
   }
 
