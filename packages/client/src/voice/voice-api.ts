@@ -67,6 +67,7 @@ export interface Voice {
   getSnapshot(): VoiceSnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void
+  /** @throws ClientError `invalid_option` for an event that does not exist */
   on<Name extends keyof VoiceEvents>(name: Name, listener: (event: VoiceEvents[Name]) => void): () => void
   /**
    * Somebody may be speaking: holds the voice. Without `interrupt` or `stop` it goes on after `confirmMs`, as if nothing had

@@ -1,10 +1,18 @@
 // What a voice is made of, checked before it says anything: a mistake would show itself with the first sentence, or never.
 import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { createError } from '../client-error.ts'
-import type { VoiceClient, VoiceOptions } from './voice-api.ts'
+import type { VoiceClient, VoiceEvents, VoiceOptions } from './voice-api.ts'
 
 /** Every field of `VoiceOptions`; a test compares the two. */
 const OPTIONS: readonly string[] = ['speaker', 'confirmMs', 'sentencesMax', 'world']
+const EVENTS: Readonly<Record<keyof VoiceEvents, true>> = {
+  state: true,
+  'speech-start': true,
+  'speech-word': true,
+  'speech-end': true,
+  'speech-dropped': true,
+  error: true,
+}
 /** Milliseconds that timers can wait; a longer one would end at once. */
 const TIMER_MS = 2_147_483_647
 
@@ -22,6 +30,16 @@ export function checkVoiceOptions(client: VoiceClient, options: VoiceOptions): v
       'createVoice: the session was opened without speech, so the server sends no sentences',
       "Write openSession({ speech: true, … }), or speech: 'only' if the page shows no other text.",
     )
+}
+
+/** A listener of an event that does not exist would never be called. @throws ClientError `invalid_option` */
+export function checkEventName(name: string): void {
+  if (Object.hasOwn(EVENTS, name)) return
+  throw createError(
+    'invalid_option',
+    `a voice has no event "${name}"`,
+    `Its events are ${Object.keys(EVENTS).join(', ')}.`,
+  )
 }
 
 function checkMethods(name: string, value: unknown, methods: readonly string[], hint: string): void {

@@ -21,7 +21,7 @@ import type {
   VoiceSnapshot,
   VoiceState,
 } from './voice-api.ts'
-import { checkVoiceOptions } from './voice-options.ts'
+import { checkEventName, checkVoiceOptions } from './voice-options.ts'
 import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
@@ -40,7 +40,10 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   return {
     getSnapshot: () => voice.snapshot,
     subscribe: (listener) => voice.listeners.on('change', listener),
-    on: voice.listeners.on,
+    on: (name, listener) => {
+      checkEventName(name)
+      return voice.listeners.on(name, listener)
+    },
     pause: () => voice.pause(),
     resume: () => voice.resume(),
     interrupt: () => voice.interrupt(),

@@ -86,3 +86,10 @@ test.each([
 ])('a speaker of the browser with %j is refused', (options, message) => {
   expect(() => createBrowserSpeaker(options)).toThrow(message)
 })
+
+test('an event that a voice does not have is refused, with the events that it has', () => {
+  const voice = createVoice(new PlayedSession(), { speaker })
+  expect(() => voice.on('speech' as 'speech-end', () => {})).toThrow(
+    expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining('speech-word, speech-end') }),
+  )
+})
