@@ -25,7 +25,7 @@ export function createCommands(session: FollowedSession): SessionClient {
     say({ type: 'input.rewind', given: { input: world.newId(), ...to } }, to.again && findQuestion(session, to.message))
   return {
     id,
-    speaks: !!options.speech,
+    speech: options.speech ?? false,
     getSnapshot: () => session.snapshot,
     subscribe: (listener) => listeners.on('change', listener),
     on: listeners.on,

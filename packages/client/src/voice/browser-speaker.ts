@@ -1,12 +1,12 @@
 // A speaker over the browser's own speech synthesis, and around its faults. Without a voice a text takes the time that saying it
 // would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
 // good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
+import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
-import { checkNumber } from './check-number.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { sayPiece } from './said-piece.ts'
-import { countWords } from './speech-time.ts'
+import { WORDS_PER_MINUTE_RANGE, countWords } from './speech-time.ts'
 import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
 
 export interface BrowserSpeakerOptions {
@@ -29,26 +29,34 @@ export interface BrowserSpeakerOptions {
   readonly world?: VoiceWorld
 }
 
+/** Every field of `BrowserSpeakerOptions`; a test compares the two. */
+const OPTIONS: readonly string[] = 'synthesis Utterance voice lang rate pitch volume wordsPerMinute world'.split(' ')
+/** A slower voice would not end in the time that a `Playback` gives it. */
+const RATE_RANGE = [0.4, 10] as const
+/** Those of the Web Speech API, and of the time without a voice. */
+const RANGES = [
+  ['rate', RATE_RANGE],
+  ['pitch', [0, 2]],
+  ['volume', [0, 1]],
+  ['wordsPerMinute', WORDS_PER_MINUTE_RANGE],
+] as const
 /** Milliseconds that voices have to be listed. */
 const VOICES_MS = 1000
 /** Characters of a text that a voice of the network says at once at its usual speed: less than 15 s. A slow one says fewer. */
 const NETWORK_CHARS_MAX = 120
 /** Milliseconds between a `cancel` and what is said next. */
 const AFTER_CANCEL_MS = 50
-/** A slower voice would not end in the time that a `Playback` gives it. */
-const RATE_LIMITS = [0.4, 10] as const
 
 /**
  * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
  * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
- * said whole. `speak` rejects if the browser refuses, such as before the person has touched the page.
- * @throws ClientError `invalid_option` for a number out of its limits
+ * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ * @throws ClientError `invalid_option`
  */
 export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
-  const { world = platformWorld(), wordsPerMinute, rate = 1, pitch = 1, volume = 1 } = options
-  checkNumber('createBrowserSpeaker: rate', rate, RATE_LIMITS)
-  checkNumber('createBrowserSpeaker: pitch', pitch, [0, 2])
-  checkNumber('createBrowserSpeaker: volume', volume, [0, 1])
+  checkOptionNames('createBrowserSpeaker', options, OPTIONS)
+  for (const [name, range] of RANGES) checkOptionNumber(`createBrowserSpeaker: ${name}`, options[name], range)
+  const { world = platformWorld(), wordsPerMinute } = options
   // Browsers have these globals; their types are not loaded here.
   const platform = globalThis as unknown as SpeechPlatform
   const { synthesis = platform.speechSynthesis, Utterance = platform.SpeechSynthesisUtterance } = options

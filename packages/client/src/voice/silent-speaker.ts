@@ -1,11 +1,9 @@
 // A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice, where the
 // words are shown, and for tests.
+import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
-import { checkNumber } from './check-number.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
-import { WORDS_PER_MINUTE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
-
-const WORDS_PER_MINUTE_LIMITS = [1, 10_000] as const
+import { WORDS_PER_MINUTE, WORDS_PER_MINUTE_RANGE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
 
 export interface SilentSpeakerOptions {
   /** 1 to 10,000, and 160 by default; a word is six characters with its space. */
@@ -13,12 +11,11 @@ export interface SilentSpeakerOptions {
   readonly world?: VoiceWorld
 }
 
-/** @throws ClientError `invalid_option` for a `wordsPerMinute` out of its limits */
-export function createSilentSpeaker({
-  wordsPerMinute = WORDS_PER_MINUTE,
-  world = platformWorld(),
-}: SilentSpeakerOptions = {}): Speaker {
-  checkNumber('createSilentSpeaker: wordsPerMinute', wordsPerMinute, WORDS_PER_MINUTE_LIMITS)
+/** @throws ClientError `invalid_option` */
+export function createSilentSpeaker(options: SilentSpeakerOptions = {}): Speaker {
+  checkOptionNames('createSilentSpeaker', options, ['wordsPerMinute', 'world'])
+  checkOptionNumber('createSilentSpeaker: wordsPerMinute', options.wordsPerMinute, WORDS_PER_MINUTE_RANGE)
+  const { wordsPerMinute = WORDS_PER_MINUTE, world = platformWorld() } = options
   let text: SilentText | undefined
   return {
     speak: (words, options) =>

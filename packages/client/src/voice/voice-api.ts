@@ -7,9 +7,8 @@ import type { Speaker, VoiceWorld } from './speaker.ts'
 
 /** The part of a `SessionClient` that a voice uses. Open the session with `speech`. */
 export interface VoiceClient {
-  /** False: no sentence will ever come. */
-  readonly speaks?: boolean
-  on<Name extends 'event' | 'sentence' | 'sentences.dropped'>(
+  readonly speech?: boolean | 'only'
+  on<Name extends 'event' | 'sentence' | 'sentences.dropped' | 'status'>(
     name: Name,
     listener: (event: SessionClientEvents[Name]) => void,
   ): () => void
@@ -68,6 +67,7 @@ export interface Voice {
   getSnapshot(): VoiceSnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void
+  /** @throws ClientError `invalid_option` for an event that does not exist */
   on<Name extends keyof VoiceEvents>(name: Name, listener: (event: VoiceEvents[Name]) => void): () => void
   /**
    * Somebody may be speaking: holds the voice. Without `interrupt` or `stop` it goes on after `confirmMs`, as if nothing had
@@ -88,6 +88,6 @@ export interface Voice {
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard
-  /** Ends the voice for good: it falls silent, and no longer follows the client. The client stays open. */
+  /** Ends the voice for good: it falls silent, and no longer follows the client. The client stays open. A client that is closed closes its voice. */
   close(): void
 }

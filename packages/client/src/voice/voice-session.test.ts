@@ -137,3 +137,19 @@ test('over connections that break, each sentence is played once and in order', a
   expect(connections()).toBeGreaterThan(1)
   expect(voice.heard()).toEqual({ type: 'all' })
 })
+
+test('a client that is closed takes its voice along, and refuses what is asked of it afterwards', async () => {
+  const { url } = await serve(ANSWER_STEPS)
+  const client = open({ url, speech: 'only' })
+  const voice = giveVoice(client)
+  const errors: unknown[] = []
+  voice.on('error', (error) => void errors.push(error))
+  client.send('When?').answer.catch(() => {})
+  await holdAt(voice, 1, 2)
+  const ended = new Promise((resolve) => void voice.on('speech-end', resolve))
+  client.close()
+  expect(await ended).toMatchObject({ index: 1, isWhole: false })
+  expect(voice.getSnapshot()).toEqual({ state: 'idle', utterance: undefined, queued: 0 })
+  await expect(client.played({ message: 't1', chars: 1 })).rejects.toMatchObject({ code: 'session_closed' })
+  expect(errors).toEqual([])
+})

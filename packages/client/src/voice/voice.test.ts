@@ -17,22 +17,6 @@ function openVoice(options: Partial<VoiceOptions> = {}) {
   return { world, session, speaker, voice, errors, states }
 }
 
-test.each<[string, { readonly speaks?: boolean }, string, string]>([
-  ['a session without speech', { speaks: false }, 'opened without speech', 'openSession({ speech'],
-  ['no speaker', { speaker: undefined } as object, 'needs a speaker', 'createBrowserSpeaker'],
-  ['an option that does not exist', { falseInterruptionTimeout: 2 } as object, 'no option "falseInterr', 'confirmMs'],
-])('a voice that would be silent for no reason is refused: %s', (_, { speaks = true, ...options }, message, hint) => {
-  const session = Object.assign(new PlayedSession(), { speaks })
-  const given = { speaker: new NotingSpeaker(createVirtualWorld()), ...options } as VoiceOptions // as JavaScript has it
-  expect(() => createVoice(session, given)).toThrow(
-    expect.objectContaining({
-      code: 'invalid_option',
-      message: expect.stringContaining(message) as string,
-      hint: expect.stringContaining(hint) as string,
-    }) as Error,
-  )
-})
-
 test('sentences are said one after the other, and acknowledged when they were played', async () => {
   const { world, session, speaker, states } = openVoice()
   session.begin('t1')
@@ -387,14 +371,4 @@ test('a listener that stops the voice when it begins', async () => {
   session.sentence('t2', 0, 'Two.')
   await world.pass(5000)
   expect([speaker.begun, voice.getSnapshot().state]).toEqual([[], 'idle'])
-})
-
-test.each([
-  [{ confirmMs: -1 }, 'createVoice: confirmMs must be from 0 to 2147483647, not -1'],
-  [{ confirmMs: Number.NaN }, 'createVoice: confirmMs must be from 0 to 2147483647, not NaN'],
-  // A timer of the platform would end at once.
-  [{ confirmMs: Infinity }, 'createVoice: confirmMs must be from 0 to 2147483647, not Infinity'],
-  [{ sentencesMax: 0 }, 'createVoice: sentencesMax must be 1 or more, not 0'],
-])('%j is refused', (options, message) => {
-  expect(() => openVoice(options)).toThrow(message)
 })

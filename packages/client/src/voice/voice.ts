@@ -10,7 +10,6 @@ import type { Listeners } from '../listeners.ts'
 import { createListeners } from '../listeners.ts'
 import { platformWorld } from '../world.ts'
 import { createAcknowledgements } from './acknowledgements.ts'
-import { checkNumber } from './check-number.ts'
 import { Playback } from './playback.ts'
 import type { VoiceWorld } from './speaker.ts'
 import type {
@@ -22,30 +21,29 @@ import type {
   VoiceSnapshot,
   VoiceState,
 } from './voice-api.ts'
+import { checkEventName, checkVoiceOptions } from './voice-options.ts'
 import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
 const SENTENCES_MAX = 500
-/** The longest that a timer of a browser waits; a longer one ends at once. */
-const TIMER_MS = 2_147_483_647
 /** Answers of which is remembered how far they came, and that no more of them is said. */
 const ANSWERS_MAX = 100
 
 /**
  * Gives a session that was opened with `speech` a voice.
- * @throws ClientError `invalid_option` for a session without `speech`, for no speaker, for an option that does not exist, and for
- * one that is no number of milliseconds or sentences
+ * @throws ClientError `invalid_option` for an option that does not exist or has a wrong value, and for a session without `speech`
  */
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
-  checkVoice(client, options)
+  checkVoiceOptions(client, options)
   const { confirmMs = CONFIRM_MS, sentencesMax = SENTENCES_MAX } = options
-  checkNumber('createVoice: confirmMs', confirmMs, [0, TIMER_MS])
-  checkNumber('createVoice: sentencesMax', sentencesMax, [1, Infinity])
   const voice = new SpokenSession(client, { ...options, confirmMs, sentencesMax })
   return {
     getSnapshot: () => voice.snapshot,
     subscribe: (listener) => voice.listeners.on('change', listener),
-    on: voice.listeners.on,
+    on: (name, listener) => {
+      checkEventName(name)
+      return voice.listeners.on(name, listener)
+    },
     pause: () => voice.pause(),
     resume: () => voice.resume(),
     interrupt: () => voice.interrupt(),
@@ -53,19 +51,6 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
     heard: () => voice.heard(),
     close: () => voice.close(),
   }
-}
-
-const OPTIONS: readonly string[] = ['speaker', 'confirmMs', 'sentencesMax', 'world']
-
-/** Without sentences or a speaker the voice would be silent, and nobody would know why. */
-function checkVoice({ speaks }: VoiceClient, options: VoiceOptions): void {
-  const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (wrong !== undefined)
-    throw createError('invalid_option', `createVoice has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
-  if (typeof (options as Partial<VoiceOptions>).speaker?.speak !== 'function')
-    throw createError('invalid_option', 'createVoice needs a speaker', 'In a page: createBrowserSpeaker().')
-  if (speaks === false)
-    throw createError('invalid_option', 'the session was opened without speech', "openSession({ speech: 'only', … })")
 }
 
 /** A sentence that was played to its end, or so many words of it. */
@@ -133,6 +118,9 @@ class SpokenSession {
       client.on('sentence', (sentence) => this.#takeSentence(sentence)),
       client.on('sentences.dropped', (dropped) => this.#takeDropped(dropped)),
       client.on('event', (event) => this.#takeEvent(event)),
+      client.on('status', (status) => {
+        if (status === 'closed') this.close()
+      }),
     ]
   }
 

@@ -259,7 +259,7 @@ test('what is misspelt is refused: an option, the name of an event, a field, an 
   const create = createListener as (...given: readonly unknown[]) => unknown // as a program without types has it
   expect(() => create(host, agent, { sesion: 'call-1' })).toThrow('it is called "session" here')
   expect(() => create(host, agent, { asks: 'no' })).toThrow('asks must be true or false, not "no"')
-  expect(() => create(host)).toThrow('an agent must be made by defineAgent')
+  expect(() => create(host)).toThrow('an agent must be made by defineAgent, not undefined')
   expect(() => create({}, agent)).toThrow('needs a host, not an object')
   expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow(
     'agent:tool_call, error, but not "agent:respons"',
