@@ -35,6 +35,10 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'delegate.ts': ['717,710 people'],
+  'detach.ts': [
+    'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
+    'it read: [Event] TOOL_ENDED Tell the user the outcome.',
+  ],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
@@ -49,6 +53,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'mcp.ts': [
     'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',
   ],
+  'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [

@@ -30,7 +30,8 @@ interface PageWindow {
 /** `?wpm=300` in the page's address: words a minute where the browser has no voice. */
 function openTalk(onError: (error: ClientError) => void): Talk {
   location.hash ||= crypto.randomUUID()
-  const wordsPerMinute = Number(new URLSearchParams(location.search).get('wpm') ?? 160)
+  const wpm = Number(new URLSearchParams(location.search).get('wpm'))
+  const wordsPerMinute = wpm >= 1 && wpm <= 10_000 ? wpm : 160
   const client = openSession({
     url: `${location.origin.replace(/^http/, 'ws')}/ws`,
     session: location.hash.slice(1),
@@ -136,21 +137,32 @@ function Composer({ person, voice }: { readonly person: Person; readonly voice: 
   )
 }
 
-/** Sentences whose echo may still come from the microphone. */
+/** Sentences whose echo may still come from the microphone, and for how many milliseconds after the voice fell silent. */
 const ECHO_SENTENCES = 3
+const ECHO_MS = 1500
 
 function useListening(person: Person, voice: Voice) {
   const [isListening, setListening] = useState(false)
   const [why, setWhy] = useState<string>()
   const stop = useRef<() => void>(undefined)
   const spoken = useRef<readonly string[]>([])
-  useEffect(
-    () =>
+  const silentSince = useRef(0)
+  useEffect(() => {
+    const unfollow = [
       voice.on('speech-start', ({ text }) => {
         spoken.current = [...spoken.current, text].slice(-ECHO_SENTENCES)
       }),
-    [voice],
-  )
+      voice.on('speech-end', () => {
+        silentSince.current = performance.now()
+      }),
+    ]
+    return () => {
+      for (const stopFollowing of unfollow) stopFollowing()
+    }
+  }, [voice])
+  /** A person may repeat the words later: "platform 3" answers a question. */
+  const mayEcho = (): boolean =>
+    voice.getSnapshot().utterance !== undefined || performance.now() - silentSince.current < ECHO_MS
   useEffect(() => () => stop.current?.(), [])
   const toggle = (): void => {
     if (isListening) return stop.current?.()
@@ -161,7 +173,7 @@ function useListening(person: Person, voice: Voice) {
     stop.current = listen({
       Recognition,
       lang: navigator.language,
-      spoken: () => spoken.current.join(' '),
+      spoken: () => (mayEcho() ? spoken.current.join(' ') : ''),
       onHint: person.seemsToSay,
       onSaid: person.says,
       onEnd: (reason) => {

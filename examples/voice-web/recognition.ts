@@ -21,7 +21,7 @@ export interface ResultEvent {
 export interface ListenInit {
   readonly Recognition: new () => RecognitionLike
   readonly lang: string
-  /** What the voice says now, and said shortly before. */
+  /** What the voice says now, and said shortly before; empty when its echo is over. */
   readonly spoken: () => string
   readonly onHint: (text: string) => void
   readonly onSaid: (text: string) => void

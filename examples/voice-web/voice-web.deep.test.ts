@@ -14,6 +14,8 @@ import {
 } from './voice-web.test-kit.ts'
 
 const { hasBrowser, open, openPage } = openVoiceBrowser()
+/** Milliseconds in which a loaded machine comes to what a test waits for. */
+const PATIENCE_MS = 20_000
 const injected = { prepare: inject }
 const LONG = 'The first train leaves at nine. The next one has a dining car and many seats. There is a third one.'
 
@@ -114,6 +116,27 @@ test.skipIf(!hasBrowser)('the echo of the voice is nobody who speaks', async () 
   expect(await page.locator('[data-type=note]').count()).toBe(0)
 })
 
+test.skipIf(!hasBrowser)('a person who repeats words of the voice after it has spoken is heard', async () => {
+  const { page, model } = await open(
+    [{ text: 'Platform 3, or platform 5?' }, { text: 'Yes.' }, { text: 'Yes.' }],
+    [],
+    injected,
+  )
+  await page.getByRole('button', { name: 'Listen' }).click()
+  await say(page, 'Where?')
+  await playWords(page, 5)
+  await expectStatus(page, 'Ready')
+  await expect
+    .poll(
+      async () => {
+        await hear(page, 'platform 5', true)
+        return readTold(model).at(-1)
+      },
+      { timeout: PATIENCE_MS },
+    )
+    .toBe('user: platform 5')
+})
+
 test.skipIf(!hasBrowser)('a slow tool: the page says that it takes a moment, and the history does not', async () => {
   const gate = createGatedTool()
   const wait = { ...gate.wait, title: 'Search', waiting: { afterMs: 50, say: 'One moment.' } }
@@ -154,11 +177,14 @@ test.skipIf(!hasBrowser)(
     await playWords(page, 6)
     gate.resolve('seat 14')
     await expect
-      .poll(async () => {
-        await say(page, 'Thanks')
-        await page.getByText('Done.').waitFor()
-        return readTold(model).join('\n')
-      })
+      .poll(
+        async () => {
+          await say(page, 'Thanks')
+          await page.getByText('Done.').waitFor()
+          return readTold(model).join('\n')
+        },
+        { timeout: PATIENCE_MS },
+      )
       .toContain('seat 14')
   },
 )

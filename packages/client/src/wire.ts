@@ -189,8 +189,8 @@ class ServerWire implements Wire {
       }
       case 'error': {
         const error = new ClientError(frame)
-        if (frame.re === undefined) this.#user.complain(error)
-        else this.#settle(frame.re, { ok: false, error })
+        if (frame.re) this.#settle(frame.re, { ok: false, error })
+        else this.#user.complain(error)
         break
       }
       default:

@@ -33,6 +33,21 @@ test.each([
   },
 )
 
+test.each([
+  ['baseURL', 'http://127.0.0.1:1/v1', 'Write baseUrl in its place.'],
+  ['fetch', () => {}, 'Write transport: createFetchTransport({ fetch })'],
+])('an option by the name that other libraries have, %s, is refused', (name, value, hint) => {
+  const { transport, clock } = answerWith({})
+  for (const create of [createAnthropicModel, createOpenAiChatModel, createOpenAiResponsesModel])
+    expect(() => create({ ...options, transport, clock, [name]: value })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringContaining(`no option "${name}"`) as string,
+        hint: expect.stringContaining(hint) as string,
+      }) as Error,
+    )
+})
+
 test('Gemini: a key of the user’s takes the place of the adapter’s', async () => {
   const provider = answerWith({ status: 500 })
   const { transport, clock } = provider

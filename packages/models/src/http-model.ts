@@ -74,6 +74,7 @@ export function createHttpModel<
   Body extends { readonly [key in List]: readonly object[] },
   Wire extends object,
 >(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
+  refuseOtherNames(options, init.label)
   const { id, provider, capabilities, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
   const memory = createRequestMemory<Wire>()
@@ -124,6 +125,29 @@ export function createHttpModel<
       return reader.end(head)
     },
   }
+}
+
+/** What vendors' libraries and the AI SDK call an option, and what to write here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  baseURL: 'baseUrl',
+  base_url: 'baseUrl',
+  defaultHeaders: 'headers',
+  timeout: 'firstByteTimeoutMs',
+  fetch: 'transport: createFetchTransport({ fetch }), of @baton/models/transport',
+}
+
+/**
+ * Ignored in silence, another name of the address would send the requests and the key to the provider's own.
+ * @throws BatonError `invalid_option`
+ */
+function refuseOtherNames(options: object, label: string): void {
+  const name = Object.keys(options).find((one) => Object.hasOwn(OTHER_NAMES, one))
+  if (name === undefined) return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `a model of ${label} has no option "${name}"`,
+    hint: `Write ${OTHER_NAMES[name]} in its place.`,
+  })
 }
 
 /** @throws BatonError `model_not_configured` for the first one that is blank */

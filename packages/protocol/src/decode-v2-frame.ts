@@ -13,6 +13,8 @@ export type Decoded2<Frame> =
       readonly re?: string
       readonly code: 'invalid_event'
       readonly message: string
+      /** The type of a request that does not exist. */
+      readonly unknown?: string
     }
 
 /** The types of all requests. */
@@ -52,7 +54,8 @@ export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
   if (typeof id !== 'string' || id === '' || id.length > REQUEST_ID_LENGTH_MAX)
     return refuse(`id must be text of 1 to ${REQUEST_ID_LENGTH_MAX} characters`)
   if (typeof type !== 'string') return refuse('type must be text', id)
-  if (!Object.hasOwn(REQUEST_TYPES, type)) return refuse(`there is no request "${type.slice(0, 80)}"`, id)
+  if (!Object.hasOwn(REQUEST_TYPES, type))
+    return { ...refuse(`there is no request "${type.slice(0, 80)}"`, id), unknown: type }
   return { ok: true, frame: fields as unknown as ClientFrame2 } // its other fields are read one by one where they are used
 }
 
@@ -80,7 +83,7 @@ const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
   'session.changed': ({ change }) => isObject(change),
 }
 
-function refuse(message: string, re?: string): Decoded2<never> {
+function refuse(message: string, re?: string): Decoded2<never> & { readonly ok: false } {
   return { ok: false, code: 'invalid_event', message, ...(re !== undefined && { re }) }
 }
 

@@ -1,79 +1,11 @@
-// What a provider's prompt cache knows of the requests of long conversations, by the rules of Anthropic and of Bedrock: marked
-// prefixes are kept, and looked up at marks alone, with Claude up to 20 blocks further back.
+// What a provider's prompt cache knows of the requests of long conversations.
 import type { Agent, ModelRequest } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
-import { encodeAnthropicRequest } from '@baton/models/anthropic'
-import { encodeBedrockRequest } from '@baton/models/bedrock'
 import { describe, expect, test } from 'vitest'
-
-interface Rules {
-  /** The blocks of a request in the order in which they are read, each as text, and whether it is marked. */
-  readonly listBlocks: (request: ModelRequest) => readonly Block[]
-  readonly lookBack: number
-}
-
-interface Block {
-  readonly text: string
-  readonly isMarked: boolean
-}
-
-const CLAUDE: Rules = {
-  lookBack: 20,
-  listBlocks: (request) => {
-    const {
-      tools = [],
-      system = [],
-      messages,
-    } = encodeAnthropicRequest(request, { model: 'claude-haiku-4-5', cache: '5m' })
-    const said = messages.flatMap(({ role, content }) => content.map((block) => ({ role, ...block })))
-    return [...tools, ...system, ...said].map((block) => {
-      const { cache_control: mark, ...rest } = block as { readonly cache_control?: unknown } // the part that counts here
-      return { text: JSON.stringify(rest), isMarked: mark !== undefined }
-    })
-  },
-}
-
-const NOVA: Rules = {
-  lookBack: 0,
-  listBlocks: (request) => {
-    const { system = [], messages } = encodeBedrockRequest(request, { model: 'amazon.nova-pro-v1:0', cache: '5m' })
-    const said = messages.flatMap(({ role, content }) => content.map((block) => ({ role, ...block })))
-    const blocks: Block[] = []
-    for (const block of [...system, ...said])
-      if ('cachePoint' in block) blocks.push({ text: blocks.pop()?.text ?? '', isMarked: true })
-      else blocks.push({ text: JSON.stringify(block), isMarked: false })
-    return blocks
-  },
-}
-
-/** Of each request, the blocks that it has and those that it reads from the cache. */
-interface Read {
-  readonly blocks: number
-  readonly known: number
-}
-
-function readThroughCache(requests: readonly ModelRequest[], { listBlocks, lookBack }: Rules): readonly Read[] {
-  const kept = new Set<string>()
-  return requests.map((request) => {
-    const blocks = listBlocks(request)
-    const prefixes = blocks.map((_, at) =>
-      blocks
-        .slice(0, at + 1)
-        .map(({ text }) => text)
-        .join('\n'),
-    )
-    const marks = blocks.flatMap(({ isMarked }, at) => (isMarked ? [at] : []))
-    expect(marks.length).toBeLessThanOrEqual(4)
-    const known = marks.flatMap((mark) =>
-      Array.from({ length: lookBack + 1 }, (_, back) => mark - back).filter((at) => kept.has(prefixes[at] ?? '')),
-    )
-    for (const mark of marks) kept.add(prefixes[mark] ?? '')
-    return { blocks: blocks.length, known: Math.max(0, ...known.map((at) => at + 1)) }
-  })
-}
+import { CLAUDE, NOVA, readThroughCache } from './prompt-cache.test-kit.ts'
 
 /** What the model was asked in a conversation of so many questions; `steps` says what it answers. */
 async function converse(

@@ -8,7 +8,7 @@ import { ClientHolder } from './client-holder.ts'
 
 export type SessionMethods<A extends Agent = Agent> = Omit<
   SessionClient<A>,
-  'id' | 'getSnapshot' | 'subscribe' | 'close'
+  'id' | 'speech' | 'getSnapshot' | 'subscribe' | 'close'
 >
 
 /** The snapshot, with the methods of the client. The methods stay the same as long as the session does. */

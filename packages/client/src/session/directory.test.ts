@@ -49,6 +49,8 @@ test('sessions are made, listed, renamed and deleted', async () => {
   await until(notes, ({ sessions }) => sessions[0]?.title === 'Other')
   await directory.delete(first)
   await until(notes, ({ sessions }) => sessions.length === 0)
+  notes.close()
+  await expect(notes.create({ title: 'Third' })).rejects.toMatchObject({ code: 'session_closed' })
   expect(directory.getSnapshot().sessions.map(({ title }) => title)).toEqual(['Second'])
 })
 

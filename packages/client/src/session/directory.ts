@@ -108,12 +108,16 @@ class SessionList implements WireUser {
     this.#wire = openWire(options, this)
   }
 
+  get isClosed(): boolean {
+    return this.snapshot.status === 'closed'
+  }
+
   complain(error: ClientError): void {
     this.#publish({ error })
   }
 
   end(error: ClientError): void {
-    if (this.snapshot.status === 'closed') return
+    if (this.isClosed) return
     this.isLive = false
     this.#publish({ status: 'closed', ...(error.code !== 'session_closed' && { error }) })
     this.#wire.close(error)

@@ -1,6 +1,6 @@
 // What the user has said: shown at once, sent one after another until the server has it, and followed to its answer. It stays
 // in the outbox until then, and is sent again under its id when a connection broke.
-import type { MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
+import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
 import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
 import type { InputRequest, OutboxEntry } from '../outbox/outbox.ts'
 import type { PendingMessage, SentInput } from './session-client.ts'
@@ -186,8 +186,10 @@ export class Inputs {
     const { exchange } = asked
     this.#have(tracked, exchange === undefined ? 'accepted' : 'entered')
     if (exchange === undefined) return
-    const answer = messages.find((one) => one.role === 'assistant' && one.exchange === exchange)
-    if (answer?.role !== 'assistant' || !answer.stop) return
+    const isAnswer = (one: ChatMessage): one is AssistantChatMessage =>
+      one.role === 'assistant' && one.exchange === exchange
+    const answer = messages.find(isAnswer)
+    if (!answer?.stop) return
     const text = answer.steps.flatMap((step) => step.text || []).join('\n\n')
     this.#finish(tracked, { usage: {}, ...answer, stop: answer.stop, text })
   }

@@ -47,7 +47,7 @@ const OPTIONS: readonly string[] =
 /** If a misspelt `session` were ignored, each call would open a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
   const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (wrong !== undefined)
+  if (wrong)
     throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
 }
 
@@ -82,7 +82,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   /** Where the events go on; undefined: the session is read anew. */
   #cursor: Cursor2 | undefined
   /** The server has closed the session: one that was deleted must not be made again. */
-  #wasClosed = false
+  #wasClosed: true | undefined
   #messages: readonly SessionMessage[] = []
   /** Of which `#messages` were made. */
   #shown: readonly (readonly SessionMessage[])[] = []
@@ -194,7 +194,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   takeHello(): void {
     const { title, meta, messages = MESSAGES, speech } = this.options
     const from = this.#cursor
-    const start = from ? { from, existing: this.#wasClosed || undefined } : { messages, title, meta }
+    const start = from ? { from, existing: this.#wasClosed } : { messages, title, meta }
     // JSON leaves out what is undefined.
     const given = { session: this.id, device: this.#describeDevice(), speech, ...start }
     this.ask('session.open', given as Requests['session.open']['given'], (answer) => {
@@ -212,7 +212,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   #follow({ info, messages, more = false, next }: AnswerOf<'session.open'>): void {
-    this.#wasClosed = false
+    this.#wasClosed = undefined
     if (next) this.#cursor = next
     if (messages) {
       this.view.load(messages, info)

@@ -21,14 +21,14 @@ interface Waiting {
 const WAIT_MS = 30_000
 
 export class SessionRequests {
-  readonly #session: Pick<SessionContext, 'world' | 'isLive' | 'ask'>
+  readonly #session: Pick<SessionContext, 'world' | 'isLive' | 'isClosed' | 'ask'>
   readonly #waiting = new Set<Waiting>()
 
-  constructor(session: Pick<SessionContext, 'world' | 'isLive' | 'ask'>) {
+  constructor(session: Pick<SessionContext, 'world' | 'isLive' | 'isClosed' | 'ask'>) {
     this.#session = session
   }
 
-  /** @throws ClientError what the server says, or `connection_failed` when it is not reached in time */
+  /** @throws ClientError what the server says, `connection_failed` when it is not reached in time, `session_closed` */
   ask<Type extends RequestType>(
     type: Type,
     given: Requests[Type]['given'],
@@ -61,7 +61,8 @@ export class SessionRequests {
       const waiting: Waiting = { send, fail }
       const stopTimer = session.world.start(WAIT_MS, () => fail(createLostError()))
       this.#waiting.add(waiting)
-      if (session.isLive) send()
+      // A closed one says so at once.
+      if (session.isLive || session.isClosed) send()
     })
   }
 

@@ -45,7 +45,7 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
   readonly ownTools?: Readonly<Record<string, BroughtTool>>
   /** Whether a person behind the app can be asked for approvals and questions; true by default. */
   readonly asks?: boolean
-  /** Turns on `sentence` events, for a voice; off by default. `only`: messages have no text. */
+  /** Turns on `sentence` events, for a voice; off by default. `only`: a new answer's text in `messages` stays empty. */
   readonly speech?: true | 'only'
   /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
   readonly leaseMs?: number
@@ -151,6 +151,8 @@ export interface RewindInput {
  */
 export interface SessionClient<A extends Agent = Agent> {
   readonly id: string
+  /** As `openSession` was told; false by default. */
+  readonly speech: boolean | 'only'
   getSnapshot(): SessionSnapshot<AgentCall<A>>
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void

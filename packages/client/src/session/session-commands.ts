@@ -25,6 +25,7 @@ export function createCommands(session: FollowedSession): SessionClient {
     say({ type: 'input.rewind', given: { input: world.newId(), ...to } }, to.again && findQuestion(session, to.message))
   return {
     id,
+    speech: options.speech ?? false,
     getSnapshot: () => session.snapshot,
     subscribe: (listener) => listeners.on('change', listener),
     on: listeners.on,
@@ -67,7 +68,7 @@ export function createCommands(session: FollowedSession): SessionClient {
 async function readOlder(session: FollowedSession, limit: number): Promise<boolean> {
   const { view, requests } = session
   const before = view.messages()[0]?.id
-  if (!session.snapshot.more || before === undefined) return false
+  if (!session.snapshot.more || !before) return false
   const page = await requests.ask('session.messages', { limit, before })
   // Otherwise it was read anew meanwhile, or another page came first.
   if (view.messages()[0]?.id === before) {

@@ -14,6 +14,7 @@ export interface SessionContext {
   readonly place: OutboxPlace
   /** The session is followed, and what was missed has been read: what waits is sent, and calls stand as they are now. */
   readonly isLive: boolean
+  readonly isClosed: boolean
   readonly ask: Wire['ask']
   /** What is shown has changed. */
   publish(): void

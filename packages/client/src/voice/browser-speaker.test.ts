@@ -251,3 +251,18 @@ test('a long word without a space is cut', async () => {
   await world.pass(0)
   expect(synthesis.said[0]?.text).toHaveLength(120)
 })
+
+test('a slow voice of the network says shorter pieces', async () => {
+  const { world, synthesis } = begin('x'.repeat(300), [NET], { rate: 0.5 })
+  await world.pass(0)
+  expect(synthesis.said[0]?.text).toHaveLength(60)
+})
+
+test.each([
+  [{ rate: 0.1 }, 'createBrowserSpeaker: rate must be a number from 0.4 to 10, not 0.1'],
+  [{ pitch: 3 }, 'createBrowserSpeaker: pitch must be a number from 0 to 2, not 3'],
+  [{ volume: Number.NaN }, 'createBrowserSpeaker: volume must be a number from 0 to 1, not NaN'],
+  [{ wordsPerMinute: 0 }, 'createBrowserSpeaker: wordsPerMinute must be a number from 1 to 10000, not 0'],
+])('%o is refused', (options, message) => {
+  expect(() => begin('One.', [ANN], options)).toThrow(message)
+})

@@ -1,11 +1,12 @@
 // A speaker over the browser's own speech synthesis, and around its faults. Without a voice a text takes the time that saying it
 // would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
 // good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
+import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { sayPiece } from './said-piece.ts'
-import { countWords } from './speech-time.ts'
+import { WORDS_PER_MINUTE_RANGE, countWords } from './speech-time.ts'
 import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
 
 export interface BrowserSpeakerOptions {
@@ -13,33 +14,48 @@ export interface BrowserSpeakerOptions {
   readonly synthesis?: SynthesisLike | null
   /** `SpeechSynthesisUtterance` of the page by default. */
   readonly Utterance?: new (text: string) => UtteranceLike
-  /** The name of a voice. By default one of `lang`, preferably one of this machine. */
+  /** The name of a voice. By default one of `lang`, preferably of this machine; without `lang`, the browser's default voice. */
   readonly voice?: string
-  /** BCP 47, such as `en-GB`; the page's language by default. */
+  /** BCP 47, such as `en-GB`; the language of the voice by default. */
   readonly lang?: string
-  /** 0.1 to 10; 1 by default. */
+  /** Times the usual speed: 0.4 to 10, and 1 by default. */
   readonly rate?: number
-  /** 0 to 2; 1 by default. */
+  /** 0 to 2, and 1 by default. */
   readonly pitch?: number
-  /** 0 to 1; 1 by default. */
+  /** 0 to 1, and 1 by default. */
   readonly volume?: number
-  /** Where there is no voice: 160 by default. */
+  /** If there is no voice: 1 to 10,000, and 160 by default. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
 
+/** Every field of `BrowserSpeakerOptions`; a test compares the two. */
+const OPTIONS: readonly string[] = 'synthesis Utterance voice lang rate pitch volume wordsPerMinute world'.split(' ')
+/** A slower voice would not end in the time that a `Playback` gives it. */
+const RATE_RANGE = [0.4, 10] as const
+/** Those of the Web Speech API, and of the time without a voice. */
+const RANGES = [
+  ['rate', RATE_RANGE],
+  ['pitch', [0, 2]],
+  ['volume', [0, 1]],
+  ['wordsPerMinute', WORDS_PER_MINUTE_RANGE],
+] as const
 /** Milliseconds that voices have to be listed. */
 const VOICES_MS = 1000
-/** Characters of a text that a voice of the network says at once: less than 15 s, also when it speaks slowly. */
+/** Characters of a text that a voice of the network says at once at its usual speed: less than 15 s. A slow one says fewer. */
 const NETWORK_CHARS_MAX = 120
 /** Milliseconds between a `cancel` and what is said next. */
 const AFTER_CANCEL_MS = 50
+
 /**
  * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
  * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
  * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ * @throws ClientError `invalid_option`
  */
 export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
+  checkOptionNames('createBrowserSpeaker', options, OPTIONS)
+  for (const [name, range] of RANGES) checkOptionNumber(`createBrowserSpeaker: ${name}`, options[name], range)
   const { world = platformWorld(), wordsPerMinute } = options
   // Browsers have these globals; their types are not loaded here.
   const platform = globalThis as unknown as SpeechPlatform
@@ -156,7 +172,7 @@ class SaidText {
   async #sayPiece(voice: VoiceLike): Promise<void> {
     const { synthesis, Utterance, world, lang = voice.lang, rate = 1, pitch = 1, volume = 1 } = this.#init
     const from = this.#at
-    const to = voice.localService ? this.#text.length : findPieceEnd(this.#text, from)
+    const to = voice.localService ? this.#text.length : findPieceEnd(this.#text, from, rate)
     const utterance = new Utterance(this.#text.slice(from, to))
     Object.assign(utterance, { voice, lang, rate, pitch, volume })
     const piece = sayPiece(utterance, { synthesis, world, onBoundary: (at) => this.#advance(from + at) })
@@ -174,8 +190,8 @@ class SaidText {
 }
 
 /** At the last space of what may be said at once. */
-function findPieceEnd(text: string, from: number): number {
-  const most = from + NETWORK_CHARS_MAX
+function findPieceEnd(text: string, from: number, rate: number): number {
+  const most = from + Math.floor(NETWORK_CHARS_MAX * Math.min(1, rate))
   if (most >= text.length) return text.length
   const space = text.lastIndexOf(' ', most)
   return space > from ? space + 1 : most

@@ -2,7 +2,7 @@
 import type { Speaker, VoiceWorld } from './speaker.ts'
 import { countWords, estimateSpeechMs } from './speech-time.ts'
 
-/** A text must have been played in so many times its estimated time, and so many milliseconds. A pause does not count. */
+/** A text has `ESTIMATES_MAX` times its estimated time, plus `MORE_MS` milliseconds, to be played. Pauses do not count. */
 const ESTIMATES_MAX = 3
 const MORE_MS = 5000
 /** Milliseconds that a speaker has to settle after its signal aborted. */
@@ -39,7 +39,7 @@ export class Playback {
   }
 
   start(): void {
-    // What heard that it begins may have stopped it.
+    // A listener to its beginning may have stopped it.
     if (this.#state !== 'playing') return this.#free()
     this.resume()
     const { speaker } = this.#init
@@ -88,7 +88,7 @@ export class Playback {
   #settle(failure?: string): void {
     if (this.#state === 'playing') {
       if (failure === undefined) this.#takeWords(this.#wordsMax)
-      // What hears of the last word may have stopped it.
+      // A listener to the last word may have stopped it.
       if (this.#state === 'playing') {
         this.#state = 'stopping'
         this.#init.onEnd(failure)

@@ -18,7 +18,7 @@ export interface PieceInit {
   readonly onBoundary: (at: number) => void
 }
 
-/** The synthesis is looked at so often, in milliseconds, and has ended when it says nothing for so many looks. */
+/** Milliseconds between two looks at the synthesis. It has ended when it says nothing for `LOOKS_MAX` looks in a row. */
 const LOOK_MS = 500
 const LOOKS_MAX = 4
 
@@ -32,7 +32,7 @@ export function sayPiece(utterance: UtteranceLike, { synthesis, world, onBoundar
       if (isOver) return
       isOver = true
       stopTimer()
-      // Late events are nothing to who speaks next.
+      // Late events must not reach the next utterance.
       Object.assign(utterance, { onstart: null, onend: null, onerror: null, onboundary: null })
       then()
     }

@@ -71,6 +71,10 @@ test('an abort ends it at once, also while it is held', async () => {
   }
 })
 
+test.each([0, -1, Number.NaN, Infinity])('%d words a minute are refused', (wordsPerMinute) => {
+  expect(() => createSilentSpeaker({ wordsPerMinute })).toThrow('wordsPerMinute must be a number from 1 to 10000')
+})
+
 test('a text without words is over at once', async () => {
   const { world, said } = speak('…')
   await world.pass(0)

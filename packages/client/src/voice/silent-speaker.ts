@@ -1,19 +1,21 @@
 // A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice, where the
 // words are shown, and for tests.
+import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
-import { WORDS_PER_MINUTE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
+import { WORDS_PER_MINUTE, WORDS_PER_MINUTE_RANGE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
 
 export interface SilentSpeakerOptions {
-  /** 160 by default; a word is six characters with its space. */
+  /** 1 to 10,000, and 160 by default; a word is six characters with its space. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
 
-export function createSilentSpeaker({
-  wordsPerMinute = WORDS_PER_MINUTE,
-  world = platformWorld(),
-}: SilentSpeakerOptions = {}): Speaker {
+/** @throws ClientError `invalid_option` */
+export function createSilentSpeaker(options: SilentSpeakerOptions = {}): Speaker {
+  checkOptionNames('createSilentSpeaker', options, ['wordsPerMinute', 'world'])
+  checkOptionNumber('createSilentSpeaker: wordsPerMinute', options.wordsPerMinute, WORDS_PER_MINUTE_RANGE)
+  const { wordsPerMinute = WORDS_PER_MINUTE, world = platformWorld() } = options
   let text: SilentText | undefined
   return {
     speak: (words, options) =>

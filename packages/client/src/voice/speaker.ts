@@ -8,11 +8,11 @@ export type VoiceWorld = Pick<World, 'nowMs' | 'start'>
 export interface SpeakOptions {
   /** Aborted when the text must not be said any more: be silent at once, and settle the promise soon. */
   readonly signal: ToolContext['signal']
-  /** Call it whenever a word has been played: `words` counts the words of the text, from its beginning, that were played whole. */
+  /** Call it whenever a word has been played. `words` is the number of words, from the text's beginning, that were played to their end. */
   readonly onWord: (words: number) => void
 }
 
-/** It says one text at a time. `pause` comes only while it says one, and is always followed by `resume`, at times after the text ended. */
+/** It says one text at a time. The voice calls `pause` only while a text is being said, and `resume` after each `pause`, sometimes when the text has already ended. */
 export interface Speaker {
   /** Resolves when the text has been played to its end. A rejection means that it was played as far as `onWord` said. */
   speak(text: string, options: SpeakOptions): Promise<void>

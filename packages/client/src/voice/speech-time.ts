@@ -2,6 +2,8 @@
 
 /** Words a minute at the usual speed. A word is six characters with its space. */
 export const WORDS_PER_MINUTE = 160
+/** At its end a word takes a microsecond: as good as no time. */
+export const WORDS_PER_MINUTE_RANGE = [1, 10_000] as const
 const CHARS_PER_WORD = 6
 /** A character of these scripts is a syllable or a word, and takes as long as four letters. */
 const LONG_CHARS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu

@@ -7,7 +7,8 @@ import type { Speaker, VoiceWorld } from './speaker.ts'
 
 /** The part of a `SessionClient` that a voice uses. Open the session with `speech`. */
 export interface VoiceClient {
-  on<Name extends 'event' | 'sentence' | 'sentences.dropped'>(
+  readonly speech?: boolean | 'only'
+  on<Name extends 'event' | 'sentence' | 'sentences.dropped' | 'status'>(
     name: Name,
     listener: (event: SessionClientEvents[Name]) => void,
   ): () => void
@@ -21,9 +22,9 @@ export interface VoiceClient {
 
 export interface VoiceOptions {
   readonly speaker: Speaker
-  /** Milliseconds that a `pause` holds the voice without an `interrupt`; 2000 by default. */
+  /** Milliseconds that a `pause` holds the voice without an `interrupt`: 0 to 2,147,483,647, and 2000 by default. */
   readonly confirmMs?: number
-  /** Sentences that may wait to be said; 500 by default. More of an answer are not said, and `error` tells `queue_full`. */
+  /** Sentences that may wait to be said: 1 or more, and 500 by default. If one more comes, no more of its answer is said, and `error` tells `queue_full`. */
   readonly sentencesMax?: number
   readonly world?: VoiceWorld
 }
@@ -61,11 +62,12 @@ export interface VoiceEvents {
   readonly error: ClientError
 }
 
-/** Says an agent's answers, sentence by sentence, and knows what was heard. Its methods work on their own. */
+/** Says an agent's answers, sentence by sentence, and knows what was heard. Its methods need no `this`. */
 export interface Voice {
   getSnapshot(): VoiceSnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void
+  /** @throws ClientError `invalid_option` for an event that does not exist */
   on<Name extends keyof VoiceEvents>(name: Name, listener: (event: VoiceEvents[Name]) => void): () => void
   /**
    * Somebody may be speaking: holds the voice. Without `interrupt` or `stop` it goes on after `confirmMs`, as if nothing had
@@ -86,6 +88,6 @@ export interface Voice {
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard
-  /** For good: the voice is silent, and follows the client no more. The client stays open. */
+  /** Ends the voice for good: it falls silent, and no longer follows the client. The client stays open. A client that is closed closes its voice. */
   close(): void
 }

@@ -30,6 +30,11 @@ function holdAt(voice: Voice, index: number, words: number): Promise<void> {
 
 const ANSWER_STEPS = [{ text: COUNT, hangs: 'until-aborted' as const }, { text: 'Yes?' }]
 
+test('a session that was opened without speech gets no voice', async () => {
+  const { url } = await serve(ANSWER_STEPS)
+  expect(() => giveVoice(open({ url }))).toThrow('the session was opened without speech')
+})
+
 test('a barge-in in mid-sentence: the history has the words that were played', async () => {
   const { url, model } = await serve(ANSWER_STEPS)
   const client = open({ url, speech: 'only' })
@@ -131,4 +136,20 @@ test('over connections that break, each sentence is played once and in order', a
   ])
   expect(connections()).toBeGreaterThan(1)
   expect(voice.heard()).toEqual({ type: 'all' })
+})
+
+test('a client that is closed takes its voice along, and refuses what is asked of it afterwards', async () => {
+  const { url } = await serve(ANSWER_STEPS)
+  const client = open({ url, speech: 'only' })
+  const voice = giveVoice(client)
+  const errors: unknown[] = []
+  voice.on('error', (error) => void errors.push(error))
+  client.send('When?').answer.catch(() => {})
+  await holdAt(voice, 1, 2)
+  const ended = new Promise((resolve) => void voice.on('speech-end', resolve))
+  client.close()
+  expect(await ended).toMatchObject({ index: 1, isWhole: false })
+  expect(voice.getSnapshot()).toEqual({ state: 'idle', utterance: undefined, queued: 0 })
+  await expect(client.played({ message: 't1', chars: 1 })).rejects.toMatchObject({ code: 'session_closed' })
+  expect(errors).toEqual([])
 })

@@ -42,7 +42,7 @@ export function createVirtualWorld(): VirtualWorld {
   }
 }
 
-type Told = Pick<SessionClientEvents, 'event' | 'sentence' | 'sentences.dropped'>
+type Told = Pick<SessionClientEvents, 'event' | 'sentence' | 'sentences.dropped' | 'status'>
 
 const NEXT = {} as Cursor2 // a voice never looks at it
 

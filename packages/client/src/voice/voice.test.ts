@@ -372,11 +372,3 @@ test('a listener that stops the voice when it begins', async () => {
   await world.pass(5000)
   expect([speaker.begun, voice.getSnapshot().state]).toEqual([[], 'idle'])
 })
-
-test.each([
-  [{ confirmMs: -1 }, 'createVoice: confirmMs must be 0 or more, not -1'],
-  [{ confirmMs: Number.NaN }, 'createVoice: confirmMs must be 0 or more, not NaN'],
-  [{ sentencesMax: 0 }, 'createVoice: sentencesMax must be 1 or more, not 0'],
-])('%j is refused', (options, message) => {
-  expect(() => openVoice(options)).toThrow(message)
-})

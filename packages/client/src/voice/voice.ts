@@ -21,6 +21,7 @@ import type {
   VoiceSnapshot,
   VoiceState,
 } from './voice-api.ts'
+import { checkEventName, checkVoiceOptions } from './voice-options.ts'
 import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
@@ -30,17 +31,19 @@ const ANSWERS_MAX = 100
 
 /**
  * Gives a session that was opened with `speech` a voice.
- * @throws ClientError `invalid_option` for an option that is no number of milliseconds or sentences
+ * @throws ClientError `invalid_option` for an option that does not exist or has a wrong value, and for a session without `speech`
  */
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
+  checkVoiceOptions(client, options)
   const { confirmMs = CONFIRM_MS, sentencesMax = SENTENCES_MAX } = options
-  checkNumber('confirmMs', confirmMs, 0)
-  checkNumber('sentencesMax', sentencesMax, 1)
   const voice = new SpokenSession(client, { ...options, confirmMs, sentencesMax })
   return {
     getSnapshot: () => voice.snapshot,
     subscribe: (listener) => voice.listeners.on('change', listener),
-    on: voice.listeners.on,
+    on: (name, listener) => {
+      checkEventName(name)
+      return voice.listeners.on(name, listener)
+    },
     pause: () => voice.pause(),
     resume: () => voice.resume(),
     interrupt: () => voice.interrupt(),
@@ -48,11 +51,6 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
     heard: () => voice.heard(),
     close: () => voice.close(),
   }
-}
-
-function checkNumber(name: string, value: number, least: number): void {
-  if (!(value >= least))
-    throw createError('invalid_option', `createVoice: ${name} must be ${least} or more, not ${String(value)}`)
 }
 
 /** A sentence that was played to its end, or so many words of it. */
@@ -120,6 +118,9 @@ class SpokenSession {
       client.on('sentence', (sentence) => this.#takeSentence(sentence)),
       client.on('sentences.dropped', (dropped) => this.#takeDropped(dropped)),
       client.on('event', (event) => this.#takeEvent(event)),
+      client.on('status', (status) => {
+        if (status === 'closed') this.close()
+      }),
     ]
   }
 

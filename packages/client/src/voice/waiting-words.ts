@@ -1,10 +1,10 @@
-// Words to say while a call runs long: each call's once, when its time has come and it still runs.
+// Words to say while a call takes long: once for each call, if the call still runs when its time has come.
 import type { CallView } from '@baton/core'
 import type { BoundedMap } from '../bounded-map.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { VoiceWorld } from './speaker.ts'
 
-/** Calls that are remembered, so that none is waited for twice. */
+/** Calls that are remembered, so that the words of none are said twice. */
 const CALLS_MAX = 500
 
 interface WaitingCall {

@@ -86,6 +86,7 @@ test.each<[string, object]>([
     { waiting: { afterMs: 2 ** 31, say: 'x' } },
   ],
   ['waiting.say must be words or a function that gives them, not ""', { waiting: { afterMs: 1, say: '' } }],
+  ['waiting.say must have at most 500 characters, and has 501', { waiting: { afterMs: 1, say: 'x'.repeat(501) } }],
 ])('a tool: %s', (message, init) => {
   const plain = { name: 't', description: 't', input: { type: 'object' } as const }
   expect(() => tool({ ...plain, ...init })).toThrow(

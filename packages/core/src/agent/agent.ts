@@ -3,7 +3,7 @@ import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
-import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE } from './names-elsewhere.ts'
+import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
 import { checkModel, checkSettings } from './check-model.ts'
 import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
@@ -157,6 +157,7 @@ export function defineAgent(init: AgentInit): Agent {
       message: `an agent needs a name, which is text, not ${describeValue(init.name)}`,
       hint: 'Write one, such as name: "shop". Sessions and logs name their agent by it.',
     })
+  if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
   checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
   if (init.tools !== undefined && !Array.isArray(init.tools))
     throw wrong(init.name, 'tools must be an array of what tool() gives, such as [weather, hours]')
@@ -262,9 +263,8 @@ function addDefaults<Options extends object>(
   given: Partial<Options> | undefined,
 ): Options {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
-  for (const [name] of set)
-    if (!Object.hasOwn(defaults, name) && !OPTIONAL_FIELDS.has(name))
-      throw createUnknownField({ agent, field, name, fields: Object.keys(defaults) })
+  const fields = [...(field === 'window' ? OPTIONAL_WINDOW : []), ...Object.keys(defaults)]
+  for (const [name] of set) if (!fields.includes(name)) throw createUnknownField({ agent, field, name, fields })
   return { ...defaults, ...Object.fromEntries(set) }
 }
 
@@ -279,12 +279,18 @@ function createUnknownField({
   readonly name: string
   readonly fields: readonly string[]
 }): BatonError {
-  const meant = findMeant(name, fields, field === 'retry' ? RETRY_ELSEWHERE : LIMITS_ELSEWHERE)
+  const meant = findMeant(name, fields, ELSEWHERE[field] ?? {})
   return new BatonError({
     code: 'invalid_agent',
     message: `agent "${agent}": ${field} has no field "${name}"; its fields are ${fields.join(', ')}`,
     ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" in its place.` }),
   })
+}
+
+const ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  limits: LIMITS_ELSEWHERE,
+  window: WINDOW_ELSEWHERE,
+  retry: RETRY_ELSEWHERE,
 }
 
 /** The least value of a field; of every other one 0. */
@@ -313,11 +319,19 @@ function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): 
     }
 }
 
-/** Fields without a default. */
-const OPTIONAL_FIELDS: ReadonlySet<string> = new Set(['contextTokens', 'actAtTokens'])
+/** Fields of a window without a default. */
+const OPTIONAL_WINDOW = ['contextTokens', 'actAtTokens'] as const
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
+}
+
+function createNamedProfile(name: string, profile: string): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
+    hint: "The profile for spoken answers is exported: import { voice } from '@baton/host', and write profile: voice.",
+  })
 }
 
 /** Characters that count as a token where nothing better is known. */

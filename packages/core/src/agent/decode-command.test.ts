@@ -116,6 +116,11 @@ test.each<[string, Decoded<unknown>, string]>([
     'delivery must be "queue", "steer" or "interrupt", not "now"',
   ],
   [
+    'what was heard as a word',
+    decodeInterruptOptions({ heard: 'none' }),
+    "heard must be a plain object, not \"none\"; heard is { type: 'all' }, { type: 'none' }, { type: 'reported' }, { type: 'chars', chars: 35 }, { type: 'words', words: 12 } or { type: 'sentence', index: 2, words: 4 }",
+  ],
+  [
     'less than nothing heard',
     decodeInterruptOptions({ heard: { type: 'chars', chars: -1 } }),
     'heard.chars must be a number of 0 or more, not -1',

@@ -50,7 +50,19 @@ const readTraceparent: Read<string> = (reader, value) => {
 
 const HEARD_OF = { message: { optional: readName } }
 
-export const readHeard: Read<Heard> = readVariant('type', {
+const HEARD_FORMS =
+  "heard is { type: 'all' }, { type: 'none' }, { type: 'reported' }, { type: 'chars', chars: 35 }, { type: 'words', words: 12 } or { type: 'sentence', index: 2, words: 4 }"
+
+export const readHeard: Read<Heard> = (reader, value) => {
+  try {
+    return readKnownHeard(reader, value)
+  } catch (error) {
+    reader.explain(HEARD_FORMS)
+    throw error
+  }
+}
+
+const readKnownHeard = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
   none: readFields('heard', { type: readOneOf('none') }),
   reported: readFields('heard', { type: readOneOf('reported') }),

@@ -30,6 +30,13 @@ test.each([
   ['abortSignal', 'session.send(text, { signal })'],
   ['onFinish', 'read its events'],
   ['activeTools', 'prepareStep'],
+  ['memory', '{ window: { exchanges: 20 } }'],
+  ['transformContext', '{ window: { exchanges: 20 } }'],
+  ['cacheControl', 'go into settings'],
+  ['tts', 'createVoice of @baton/client/voice'],
+  ['llm', 'it is called "model" here'],
+  ['allowInterruptions', 'onInterrupt: "cancel", "finish" or "detach"'],
+  ['toolExecution', 'parallel: false in tool()'],
   ['instrcutions', 'it is called "instructions" here'],
   ['colour', 'Its fields are name, model'],
 ])('an agent with %s is told what to write', (name, told) => {
@@ -42,9 +49,32 @@ test.each([
   ['handler', 'it is called "execute" here'],
   ['needsApproval', 'it is called "approval" here'],
   ['strict', 'settings: { strictTools: true }'],
+  ['cancelOnInterruption', 'onInterrupt: "cancel", "finish" or "detach"'],
+  ['executionMode', 'parallel: false'],
+  ['onUpdate', 'context.progress'],
   ['colour', 'Its fields are name, description'],
 ])('a tool with %s is told what to write', (name, told) => {
   expect(catchText(() => tool({ name: 't', description: 't', input: INPUT, [name]: INPUT }))).toContain(told)
+})
+
+test.each([
+  ['lastMessages', 'exchanges'],
+  ['maxTokens', 'contextTokens'],
+  ['summarize', 'summarise'],
+])('a window with %s is told what to write, and which fields there are', (name, told) => {
+  const text = catchText(() => defineAgent({ name: 'a', window: { [name]: 5 } }))
+  expect(text).toContain('its fields are contextTokens, actAtTokens, exchanges')
+  expect(text).toContain(`Write "${told}" in its place.`)
+})
+
+test('a field of the window is none of the limits', () => {
+  const limits = { contextTokens: 32_000 } as object // as JavaScript has it
+  expect(catchText(() => defineAgent({ name: 'a', limits }))).toContain('limits has no field "contextTokens"')
+})
+
+test('a profile by its name is told where it is', () => {
+  const profile = 'voice' as unknown as object // as JavaScript has it
+  expect(catchText(() => defineAgent({ name: 'a', profile }))).toContain("import { voice } from '@baton/host'")
 })
 
 test('a tool and an agent without a name are told to have one', () => {

@@ -7,6 +7,13 @@ const SAY_SETTINGS = 'model settings go into settings, such as { settings: { max
 const SAY_STEPS = 'to limit the steps of a turn, write limits: { toolRounds: 20 } in defineAgent'
 const SAY_EVENTS = 'to follow a turn, read its events: for await (const event of session.send(…))'
 const SAY_AGENT = 'it is part of the agent: write it in defineAgent'
+const SAY_WINDOW =
+  'how much of a conversation the model reads is its window, such as { window: { exchanges: 20 } }; the session keeps all messages'
+const SAY_VOICE =
+  'for answers that are spoken write profile: voice, which @baton/host exports; createVoice of @baton/client/voice says them'
+const SAY_INTERRUPT =
+  'write onInterrupt: "cancel", "finish" or "detach" in tool(): what becomes of the tool when the user interrupts'
+const SAY_PARALLEL = 'write parallel: false in tool() for a tool that never runs beside another call'
 const SAY_MESSAGE = 'send a message with session.send(…); the session keeps the older ones'
 
 const SETTINGS_APART: Elsewhere = {
@@ -69,6 +76,22 @@ export const AGENT_ELSEWHERE: Elsewhere = {
   needsApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
   experimental_context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
   context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  memory: SAY_WINDOW,
+  workingMemory: 'notes about a user are a tool of yours and prepareStep: see "Remember a user" in docs/cookbook.md',
+  lastMessages: SAY_WINDOW,
+  contextWindow: SAY_WINDOW,
+  contextTokens: SAY_WINDOW,
+  summarise: SAY_WINDOW,
+  compaction: SAY_WINDOW,
+  transformContext: SAY_WINDOW,
+  cache: SAY_SETTINGS,
+  cacheControl: SAY_SETTINGS,
+  thinkingLevel: SAY_SETTINGS,
+  voice: SAY_VOICE,
+  tts: SAY_VOICE,
+  llm: 'model',
+  allowInterruptions: SAY_INTERRUPT,
+  toolExecution: SAY_PARALLEL,
   telemetry: 'traces are an observer of the host: createHost({ observers: [traceSessions(…)] })',
   experimental_telemetry: 'traces are an observer of the host: createHost({ observers: [traceSessions(…)] })',
 }
@@ -93,6 +116,10 @@ export const TOOL_ELSEWHERE: Elsewhere = {
   strict: 'it is a setting of the model: defineAgent({ settings: { strictTools: true } })',
   contextSchema: 'what tools need goes into createHost({ services }), and reaches them as context.services',
   abortSignal: 'execute gets it: context.signal',
+  onUpdate: 'execute gets it: context.progress',
+  executionMode: SAY_PARALLEL,
+  allowInterruptions: SAY_INTERRUPT,
+  cancelOnInterruption: SAY_INTERRUPT,
 }
 
 export const SEND_ELSEWHERE: Elsewhere = {
@@ -134,6 +161,17 @@ export const SETTINGS_ELSEWHERE: Elsewhere = {
 }
 
 export const LIMITS_ELSEWHERE: Elsewhere = { maxSteps: 'toolRounds', steps: 'toolRounds', rounds: 'toolRounds' }
+
+export const WINDOW_ELSEWHERE: Elsewhere = {
+  maxTokens: 'contextTokens',
+  tokenLimit: 'contextTokens',
+  contextWindow: 'contextTokens',
+  lastMessages: 'exchanges',
+  maxMessages: 'exchanges',
+  maxTurns: 'exchanges',
+  keepRecentTokens: 'keepExchanges',
+  compaction: 'summarise',
+}
 
 export const RETRY_ELSEWHERE: Elsewhere = { maxRetries: 'attempts', maxAttempts: 'attempts' }
 

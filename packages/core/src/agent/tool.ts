@@ -39,6 +39,9 @@ export interface CallDescription {
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
 }
 
+/** Characters of the words of a tool that waits: half a minute of speech. */
+export const WAITING_CHARS_MAX = 500
+
 /** Words for a voice while a call runs. */
 export interface WaitingWords {
   /** Milliseconds after the call began. */
@@ -47,7 +50,7 @@ export interface WaitingWords {
   readonly say: string
 }
 
-/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said. */
+/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said; more than 500 characters are cut, and logged. */
 export interface WaitingInit<Input = unknown> {
   readonly afterMs: number
   readonly say: string | ((input: Input) => string)
@@ -365,6 +368,8 @@ function checkWaiting(name: string, waiting: WaitingInit<never>): void {
     throw wrong(name, `waiting.afterMs must be whole milliseconds from 0 to ${TIMER_MS}, not ${describeValue(afterMs)}`)
   if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
     throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
+  if (typeof say === 'string' && say.length > WAITING_CHARS_MAX)
+    throw wrong(name, `waiting.say must have at most ${WAITING_CHARS_MAX} characters, and has ${say.length}`)
 }
 
 function wrong(name: string, why: string): BatonError {

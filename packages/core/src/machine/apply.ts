@@ -53,7 +53,7 @@ export function apply(state: State, fact: Fact): State {
     case 'host-restarted':
       return applyClientFact(state, fact)
     case 'display-written':
-      return noteDisplay(state, fact)
+      return { ...state, displayedTurn: fact.turn, displayedChars: fact.chars ?? null }
     case 'input-accepted':
       return acceptInput(state, fact)
     case 'batch-flushed':
@@ -88,14 +88,6 @@ export function apply(state: State, fact: Fact): State {
     default:
       return applyTurnFact(state, fact)
   }
-}
-
-/** All of an answer stays all of it. */
-function noteDisplay(state: State, { turn, chars }: FactOf<'display-written'>): State {
-  const { displayedTurn, displayedChars } = state
-  if (turn < displayedTurn || (turn === displayedTurn && displayedChars === null)) return state
-  const isMore = turn > displayedTurn || chars === undefined || chars > (displayedChars ?? 0)
-  return isMore ? { ...state, displayedTurn: turn, displayedChars: chars ?? null } : state
 }
 
 function queueNote(state: State, { note, text }: FactOf<'note-queued'>): State {

@@ -78,22 +78,19 @@ export function startTool(draft: Draft, call: Call): void {
   emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
 }
 
-/** One that waits for an answer of its user cannot go on without the turn. */
+/** Whether its tool may continue without the turn: not if it waits for the user's answer, and at most `RULES.detached` at once. */
 export function mayDetach(state: State, call: Call): boolean {
   const isRunning = call.state === 'started' && call.onInterrupt === 'detach' && !waitsForAnswer(call)
   return isRunning && state.detached.length < RULES.detached
 }
 
-/** The call settles, and its tool goes on: see `State.detached`. */
+/** Settles the call while its tool keeps running: see `State.detached`. */
 export function detachCall(draft: Draft, call: Call): void {
   const begun = hadEffect(call) && ({ begun: true } as const)
   settle(draft, call, { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }, true)
 }
 
-/**
- * A note about a call. `words` are the tool's own: they stand in the user's message, so they are quoted, and cannot
- * pass for words of the user.
- */
+/** A note about a call. `words` are the tool's own: they are quoted, because the note stands beside the user's words. */
 export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?: string): void {
   const { callId, name, provenance } = call
   const text = `The tool "${name}" (${callId}) ${said}${words === undefined ? '' : `: ${JSON.stringify(words)}`}`
@@ -103,7 +100,7 @@ export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?:
 
 export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
 
-/** A tool that went on after an interrupt ends without an outcome of its own. `why` is a whole clause, such as `did not end in its time`. */
+/** A detached tool ends without an outcome of its own. `why` follows the tool's name, such as `did not end in its time`. */
 export function loseDetached(draft: Draft, call: Call, why: string): void {
   emit(draft, { type: 'result-ignored', callId: call.callId, reason: 'late', outcome: 'error', preview: why })
   noteOutcome(draft, call, `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`)

@@ -41,7 +41,7 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
-  /** Those that may go behind a handle; absent where that would save little. */
+  /** The part of `resultChars` that may go behind a handle; absent if that would save little. */
   readonly longChars?: number
   /** Of its result; absent where that has none. */
   readonly media?: MediaSize

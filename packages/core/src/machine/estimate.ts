@@ -1,5 +1,5 @@
-// How many input tokens a request will have: what the provider counted of the last one, and what has changed since. Before a
-// provider has counted, characters stand for tokens.
+// Estimates the input tokens of a request: the provider's count of the last one, and what has changed since. Until a provider has
+// counted, characters stand for tokens.
 import type { FactOf } from './fact.ts'
 import type { Spec } from './spec.ts'
 import type { Counted, IndexEntry, State } from './state.ts'
@@ -10,16 +10,16 @@ const CHARS_PER_TOKEN = 4
 const MESSAGE_TOKENS = 4
 /** Around a tool's result, with what its text has more than other text (recorded: 3 to 40). */
 const RESULT_TOKENS = { least: 0, most: 100 }
-/** Fewer characters say little of what a character costs; a whole first request has hidden prompts in it. */
+/** Least characters that say what a character costs. A first request has hidden prompts in it, so it takes more of them. */
 const LEARNS_FROM_CHARS = 400
 const LEARNS_FROM_FIRST_CHARS = 4000
-/** Of 1,000 characters: a provider that counts less or more than this counts something else. */
+/** Tokens of 1,000 characters: a provider that counts fewer or more counts something else. */
 const DENSITY = { least: 50, most: 2000 }
 
 type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
 type Estimated = Pick<State, 'index' | 'counted' | 'turn' | 'counters' | 'model'> & Learnt
 
-/** Characters of the next request, as they are told to the log. */
+/** UTF-16 units of the next request, as the log has them. */
 export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
   return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
 }
@@ -35,7 +35,7 @@ export function requestTokens(spec: Spec, state: Estimated, index = state.index)
   return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
 }
 
-/** What is remembered of a count for the next estimate; undefined where the provider did not count. */
+/** What is remembered for the next estimate. If the provider did not count, the count before stays. */
 export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
   const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
   const { inputTokens, outputTokens } = fact.usage
@@ -63,7 +63,7 @@ export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<Sta
   }
 }
 
-/** Of the counted request: entries that have left take their share along; thoughts of an exchange that is over are not sent again. */
+/** Tokens that are left of the counted request: entries that left take their share with them, and thoughts of an exchange that is over are not sent again. */
 function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: number): number {
   const { tokens, historyChars, overheadChars, toEntry } = counted
   const kept = indexChars(index.filter(({ entry }) => entry <= toEntry))
@@ -74,7 +74,7 @@ function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: nu
   return overheadTokens + (tokens - overheadTokens) * share - Math.min(thoughts, tokens) * share
 }
 
-/** Since the count: the answer, whose tokens were counted too, its calls' results, and what was said. */
+/** Tokens that came after the count: the answer, which was counted too, the results of its calls, and what was said. */
 function addedTokens(
   counted: Counted,
   index: readonly IndexEntry[],
@@ -89,7 +89,7 @@ function addedTokens(
   return counted.answerTokens + framing + counted.answerCalls * tokensPerResult + (rest * density) / 1000
 }
 
-/** What was added since the last count tells what characters cost, or, where they are few, what a result costs beside them. */
+/** The growth since the last count says what a character costs, or, if the characters are few, what a result costs beside them. */
 function learn(state: State, inputTokens: number): Learnt {
   const { counted, attempt, turn, index, tokensPer1000Chars, tokensPerResult } = state
   const chars = attempt?.chars ?? 0
@@ -128,7 +128,7 @@ function approach(
   return Math.round((before + Math.min(most, Math.max(least, Math.round(seen)))) / 2)
 }
 
-/** Thoughts are output that a request may not hold again: adapters send those that the provider signed. */
+/** Thoughts are output, but the next request holds them only if the provider signed them. */
 function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
   readonly tokens: number
   readonly rideAlong: boolean
@@ -141,6 +141,6 @@ function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
   return { tokens: Math.min(outputTokens, reasoningTokens), rideAlong }
 }
 
-export function indexChars(index: readonly IndexEntry[]): number {
+function indexChars(index: readonly IndexEntry[]): number {
   return index.reduce((sum, entry) => sum + entry.chars, 0)
 }

@@ -438,4 +438,12 @@ describe('what an app’s voice got', () => {
     expect(session.send({ type: 'display-written', turn: 1 }).facts).toEqual([])
     expect(session.state.displayedTurn).toBe(1)
   })
+
+  test('is noted as far as it goes beyond what was known', () => {
+    const session = new TestSession().user('go').says('hi')
+    const report = (chars?: number) =>
+      session.send({ type: 'display-written', turn: 1, ...(chars !== undefined && { chars }) }).facts.length
+    expect([report(0), report(4), report(4), report(2), report(), report(9), report()]).toEqual([1, 1, 0, 0, 1, 0, 0])
+    expect(session.state.displayedChars).toBeNull()
+  })
 })

@@ -117,6 +117,7 @@ function settleGone(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
 }
 
+/** Only what is more than was known is recorded; all of an answer stays all of it. */
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
   const { displayedTurn, displayedChars, counters } = draft.state
   const { turn, chars } = input

@@ -16,8 +16,8 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
 }
 
 /**
- * What the voice reports later was played after the interrupt. While it speaks an older answer, nothing of the newest was heard:
- * voices speak answers in order.
+ * As characters of the newest answer, from the reports so far: a later one is of what was played after the interrupt. A voice that
+ * still speaks an older answer has said nothing of the newest, because voices speak answers in order.
  */
 function findPlayed({ turn, lastTurn, displayedTurn, displayedChars, counters }: State, heard: Heard): Played {
   if (heard.type === 'none') return { type: 'chars', chars: 0 }

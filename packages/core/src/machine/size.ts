@@ -45,7 +45,7 @@ export interface LongResult {
   readonly chars: number
 }
 
-/** Characters of a result of one text that is long enough to go behind a handle. */
+/** UTF-16 units of a result that may go behind a handle: a single text that is long enough. */
 export function measureLong(parts: readonly StoredPart[]): number | undefined {
   const [part, ...others] = parts
   return part?.type === 'text' && others.length === 0 && part.text.length > RULES.longChars

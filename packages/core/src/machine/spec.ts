@@ -154,7 +154,7 @@ export const DEFAULT_INTERRUPT_MS = 1000
 
 /** Fixed by the rules of the machine, not by an agent. */
 export const RULES = {
-  /** UTF-16 units from which a result may go behind a handle, and those that a request has of it then. */
+  /** A result with more UTF-16 units may go behind a handle; then a request counts `movedChars` of them. */
   longChars: 2000,
   movedChars: 1200,
   /** Entries of a plan, and UTF-16 units of each. */

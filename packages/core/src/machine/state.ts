@@ -194,14 +194,14 @@ export interface Counted {
   readonly toEntry: number
   /** Input tokens. */
   readonly tokens: number
-  /** Of its entries, and of instructions and tools. */
+  /** UTF-16 units of the request's entries, and of its instructions and tools. */
   readonly historyChars: number
   readonly overheadChars: number
   readonly answerChars: number
   /** Output tokens that the next request holds. */
   readonly answerTokens: number
   readonly answerCalls: number
-  /** Of the exchange so far, as long as the requests of the exchange hold them. */
+  /** Tokens of the exchange's thoughts so far; only the requests of that exchange hold them. */
   readonly thoughtTokens: number
 }
 
@@ -247,11 +247,11 @@ export interface State {
   readonly lastTurn: FinishedTurn | null
   /** The newest turn whose answer was handed to an app's voice. */
   readonly displayedTurn: number
-  /** UTF-16 units of that answer that the voice has played, as it says; null: it says nothing, and all of it counts. */
+  /** UTF-16 units of that answer that the voice has reported as played; null: it reports nothing, and all of the answer counts. */
   readonly displayedChars: number | null
   /** Tokens in 1,000 characters, calibrated by what the provider counts. */
   readonly tokensPer1000Chars: number
-  /** Tokens that a tool's result costs beside its characters, learnt in the same way. */
+  /** Tokens that a tool's result costs beside its characters, learnt from the provider's counts. */
   readonly tokensPerResult: number
   /** Null: no provider has counted a request of this session. */
   readonly counted: Counted | null
@@ -317,7 +317,7 @@ export function findCallIndex(calls: readonly Call[], callId: string): number {
   return calls[index]?.callId === callId ? index : calls.findIndex((call) => call.callId === callId)
 }
 
-/** The tool that went on after an interrupt, where this is its run. */
+/** The detached call whose tool runs as this attempt. */
 export function findDetached(
   { detached }: State,
   run: { readonly callId: string; readonly attempt: number },
@@ -342,7 +342,7 @@ export function findQuestion(
   return undefined
 }
 
-/** The turn of the answer with this id; undefined where it is the id of none. */
+/** The turn of the answer with this id; undefined if it is no answer's id. */
 export function readTurnOf(message: string): number | undefined {
   const turn = /^t([1-9]\d{0,15})$/.exec(message)?.[1]
   return turn === undefined ? undefined : Number(turn)

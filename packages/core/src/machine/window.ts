@@ -11,9 +11,9 @@ const HALF = 1 / 2
 const THREE_QUARTERS = 3 / 4
 
 /**
- * Shortens the history until the request fits. A result that is too large alone goes behind a handle. Then comes a summary
- * where the agent wants one, else the oldest exchanges are dropped. The running exchange stays, and of its results as many go
- * behind handles as must; where that is not enough, the turn cannot go on.
+ * Shortens the history until the request fits. A result that is too large alone goes behind a handle first. Then the model writes
+ * a summary if the agent wants one, or else the oldest exchanges leave. The running exchange stays; as many of its results go
+ * behind handles as must. If that is not enough, the turn cannot continue.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
   const { spec } = draft
@@ -41,7 +41,7 @@ export function mayShrink({ index }: State): boolean {
   return isLonger(index) || index.some(({ long }) => long)
 }
 
-/** After the provider said that its window is full: drops the older half, or moves all results of the running exchange. */
+/** After the provider said that its window is full: drops the older half, or moves all long results of the running exchange. */
 export function shrink(draft: Draft): void {
   const { index } = draft.state
   if (isLonger(index)) slide(draft, Math.max(1, Math.floor(wholeExchanges({ index }).length / 2)))
@@ -71,9 +71,9 @@ function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boo
 }
 
 /**
- * Puts results behind handles, the oldest first, where the request is too large. What is moved changes the beginning of all
- * requests to come, so it is moved until a quarter of the room is free.
- * @param which `alone`: only those that take half of the room, whatever else leaves
+ * If the request is too large, puts results behind handles, oldest first, until a quarter of the room is free: each move changes
+ * the beginning of all later requests, so few moves are better than many.
+ * @param which `alone`: only results that take half of the room
  */
 function moveResults(draft: Draft, which: 'alone' | 'all'): void {
   if (!isTooLarge(draft)) return

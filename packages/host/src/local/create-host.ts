@@ -290,6 +290,8 @@ const HOST_FIELDS = {
   ]),
   elsewhere: {
     storage: 'store',
+    memory: 'conversations are kept by store, and what of them the model reads is window of the agent',
+    voice: 'an agent that is spoken with has profile: voice; createVoice of @baton/client/voice says its answers',
     logger: 'log',
     models: 'modelOf',
     model: 'defaultModel',

@@ -75,3 +75,30 @@ test('what is said while the words of an earlier input are counted stays behind 
   expect(told).toMatchObject(['go', 'first', 'second'].map((text) => ({ text })))
   await host.stop()
 })
+
+test('of a sentence without a word, such as a smile, nothing was heard before it was played to its end', async () => {
+  const { host, session, model } = await speak([
+    { text: 'One two three.\n👍', hangs: 'until-aborted' },
+    { text: 'Well.' },
+  ])
+  await session.interrupt({ heard: { type: 'sentence', index: 1, words: 0 } })
+  await session.send('next').answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  expect(told).toMatchObject([{ text: 'One two three.' }])
+  await host.stop()
+})
+
+test.each([
+  ['See [this](https://a.is/it) a lot. More.', 3, 'See [this](https://a.is/it) a'],
+  ['Go to https://is.test/and-so and it is a fact. More.', 3, 'Go to https://is.test/and-so and'],
+  ['An **un**believable <b>thing</b> it is. More.', 2, 'An **un**believable'],
+  ['An <abbr>a</abbr> b. More.', 2, 'An <abbr>a'],
+  ['Read `is_it` as it is, _as_ a name. More.', 5, 'Read `is_it` as it is'],
+] as const)('words are found behind what is not spoken: %s', async (text, words, kept) => {
+  const { host, session, model } = await speak([{ text, hangs: 'until-aborted' }, { text: 'Well.' }])
+  await session.interrupt({ heard: { type: 'words', words } })
+  await session.send('next').answer
+  const told = model.requests.at(-1)?.messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  expect(told).toMatchObject([{ text: kept }])
+  await host.stop()
+})

@@ -74,11 +74,17 @@ async function play(seed: number) {
       if (!isBatonError(cause) || cause.code !== 'session_stopped') throw cause
     }
   }
+  /** Phases of the session in which an urgent event came. */
+  const phases = new Set<string>()
+  const tell = (event: Parameters<typeof listener.event>[0]): Promise<unknown> => {
+    phases.add(listener.session.phase)
+    return listener.event(event)
+  }
   const actions: readonly (() => Promise<unknown>)[] = [
     () => give((text) => listener.push({ speaker: 'Ann', text })),
     () => give((text) => listener.push({ speaker: 'Bob', text })),
-    () => give((type) => listener.event({ type })),
-    () => give((type) => listener.event({ type, urgency: 'interrupt' })),
+    () => give((type) => tell({ type })),
+    () => give((type) => tell({ type, urgency: 'interrupt' })),
     () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
     () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
     () => time.until(listener.stop()).catch(() => {}),
@@ -100,7 +106,7 @@ async function play(seed: number) {
   await time.pass(120_000)
   const asked = textsTold(model, 'user').join('\n').match(/<\d+>/g) ?? []
   const settled = await time.until(listSettled(listener.session))
-  return { taken, asked, calls, settled, most: running.most, inputs: serial }
+  return { taken, asked, calls, settled, phases, most: running.most, inputs: serial }
 }
 
 async function listSettled(session: Session): Promise<readonly string[]> {
@@ -114,15 +120,21 @@ async function listSettled(session: Session): Promise<readonly string[]> {
 
 test('each input that was taken is read once, in order, and no two model calls run at once', async () => {
   const totals = { taken: 0, refused: 0, calls: 0 }
+  const told = new Set<string>()
   const seeds = chooseCount({ quick: 60, deep: 1000 })
   for (let seed = 1; seed <= seeds; seed++) {
-    const { taken, asked, calls, settled, most, inputs } = await play(seed)
+    const { taken, asked, calls, settled, phases, most, inputs } = await play(seed)
     expect([seed, asked]).toEqual([seed, taken])
     expect([seed, most]).toEqual([seed, 1])
     expect([seed, ...calls]).toEqual([seed, ...settled])
+    for (const phase of phases) told.add(phase)
     totals.taken += taken.length
     totals.refused += inputs - taken.length
     totals.calls += calls.length
   }
-  console.log(`listener: ${seeds} conversations, ${JSON.stringify(totals)}`)
+  // The host ends an interrupt at once: no event comes in between.
+  expect([...told].toSorted()).toEqual(['calling', 'idle', 'modelling', 'paused', 'stopped'])
+  console.log(
+    `listener: ${seeds} conversations, ${JSON.stringify(totals)}, events in the phases ${[...told].join(', ')}`,
+  )
 })

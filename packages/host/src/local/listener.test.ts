@@ -102,6 +102,20 @@ test('every step that says something is told, and every call that settles; silen
   expect(textsTold(model, 'assistant')).toEqual(['Let me look.[call][call][call]'])
 })
 
+test('what became of an entry is asked by its id: also that the agent had nothing to say', async () => {
+  const { time, model, listener } = createListened({ steps: [{ text: '' }, { text: 'Ask for a week.' }] })
+  await time.until(listener.start())
+  await time.until(listener.push({ speaker: 'Ann', text: 'Hm.', inputId: 'first' }))
+  await time.until(listener.push({ speaker: 'Bob', text: 'Hm.', inputId: 'second' }))
+  const heard = [listener.session.turn('first').answer, listener.session.turn('second').answer]
+  await time.pass(2000)
+  expect(await time.until(Promise.all(heard))).toMatchObject([{ stop: 'silent' }, { stop: 'silent' }])
+  expect(model.requests).toHaveLength(1)
+  await time.until(listener.event({ type: 'OFFER_MADE', inputId: 'offer' }))
+  const { answer } = listener.session.turn('offer')
+  expect(await time.until(answer)).toMatchObject({ stop: 'end', text: 'Ask for a week.' })
+})
+
 test('a failed call is an error; what was heard is kept, and the next input tries again', async () => {
   const { time, model, listener, told } = createListened({
     retry: { attempts: 1 },
@@ -245,7 +259,7 @@ test('what is misspelt is refused: an option, the name of an event, a field, an 
   const create = createListener as (...given: readonly unknown[]) => unknown // as a program without types has it
   expect(() => create(host, agent, { sesion: 'call-1' })).toThrow('it is called "session" here')
   expect(() => create(host, agent, { asks: 'no' })).toThrow('asks must be true or false, not "no"')
-  expect(() => create(host)).toThrow('an agent must be made by defineAgent')
+  expect(() => create(host)).toThrow('an agent must be made by defineAgent, not undefined')
   expect(() => create({}, agent)).toThrow('needs a host, not an object')
   expect(() => listener.on('agent:respons' as 'error', () => {})).toThrow(
     'agent:tool_call, error, but not "agent:respons"',
@@ -263,6 +277,7 @@ test('what is misspelt is refused: an option, the name of an event, a field, an 
       code: 'invalid_event',
       message: expect.stringContaining(message),
     })
+  await expect(listener.push('Hm.' as never)).rejects.toMatchObject({ message: expect.stringContaining('not "Hm."') })
 })
 
 test('a handler that throws is told of as an error, and the others are called', async () => {

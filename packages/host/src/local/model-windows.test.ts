@@ -30,3 +30,17 @@ test('a session never asks for more than the window of its model, and says once 
     ],
   ])
 })
+
+test('a summary is asked once: without marks for a prompt cache, and without tools of the provider', async () => {
+  const model = createScriptedModel({ steps: () => ({ text: 'ok' }), capabilities: { contextTokens: 1000 } })
+  const settings = { temperature: 0.5, cache: '1h', serverTools: { x: [{ type: 'search' }] } } as const
+  const window = { reserveTokens: 100, keepExchanges: 1 }
+  const host = createHost({ agent: defineAgent({ name: 'a', model, settings, window }) })
+  const session = await host.session('one')
+  for (let turn = 0; turn < 12; turn++) await session.send(`${turn}${'x'.repeat(399)}`).answer
+  await host.stop()
+  const asked = (isSummary: boolean) =>
+    model.requests.find(({ instructions }) => instructions.startsWith('Summarise') === isSummary)?.settings
+  expect(asked(true)).toEqual({ temperature: 0.5, cache: 'off', maxOutputTokens: 512 })
+  expect(asked(false)).toEqual(settings)
+})

@@ -12,7 +12,7 @@ import type {
   ToolSource,
   Usage,
 } from '@baton/core'
-import { BatonError, createSpec } from '@baton/core'
+import { BatonError, createSpec, describeValue } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -370,7 +370,7 @@ export function checkAgent(agent: unknown): void {
   if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
   throw new BatonError({
     code: 'invalid_agent',
-    message: `an agent must be made by defineAgent, and is ${describeThrown(agent).slice(0, 100)}`,
+    message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
     hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
   })
 }

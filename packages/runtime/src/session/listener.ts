@@ -174,7 +174,8 @@ class SessionListener<A extends Agent> implements Listener<A> {
   }
 
   async push(entry: TranscriptEntry): Promise<Accepted> {
-    return await this.session.hear({ ...this.#asks(), ...entry })
+    const isEntry = typeof entry === 'object' && entry !== null
+    return await this.session.hear(isEntry ? { ...this.#asks(), ...entry } : entry)
   }
 
   async event(given: ListenerEvent): Promise<Accepted> {

@@ -6,8 +6,9 @@ import type { ReadEngine } from '../session/reading.ts'
 import { openEvents } from '../session/reading.ts'
 import type { Sentence } from './speech.ts'
 import { Speech } from './speech.ts'
+import { blankUnspoken } from './speech-text.ts'
 
-/** What must be counted in the answer's text. */
+/** Needs the answer's text to be counted. */
 type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
 type Chars = Extract<Heard, { readonly type: 'chars' }>
 
@@ -15,14 +16,14 @@ export function isInWords(heard: Heard | undefined): heard is HeardWords {
   return heard?.type === 'words' || heard?.type === 'sentence'
 }
 
-/** An input with words or sentences that must be counted. */
+/** An input whose `heard` is in words or sentences. */
 export type PlacedInput = InputOf<'user-input' | 'urgent-event' | 'interrupt'> & { readonly heard: HeardWords }
 
 export function isPlaced(input: Input): input is PlacedInput {
   return 'heard' in input && isInWords(input.heard)
 }
 
-/** The same with what was heard as the machine takes it, or why it is refused. */
+/** The input with `heard` in characters, as the machine takes it, or why it is refused. */
 export async function countInput(engine: ReadEngine, input: PlacedInput): Promise<Input | Refused> {
   try {
     return { ...input, heard: await countHeard(engine, input.heard) }
@@ -33,7 +34,7 @@ export async function countInput(engine: ReadEngine, input: PlacedInput): Promis
 }
 
 /**
- * Names the answer that it has counted in, in case a newer one begins meanwhile.
+ * `heard` in characters. It names the answer in which it counted, in case a newer one begins meanwhile.
  * @throws BatonError `invalid_event` for a sentence that the answer does not have
  */
 export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise<Heard> {
@@ -41,7 +42,7 @@ export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise
   const newest = turn === undefined ? undefined : nameAnswer(turn)
   const { message = newest } = heard
   if (message === undefined) return countWords(NOTHING, heard)
-  // Of an older one nothing need be counted, and one that is not there is refused by its name.
+  // An older answer needs no count, and the machine refuses a message that does not exist.
   if (message !== newest) return { type: 'chars', chars: 0, message }
   return { ...countWords(await readAnswer(engine), heard), message }
 }
@@ -50,13 +51,13 @@ interface Answer {
   /** The texts of its steps, joined by a blank line. */
   readonly text: string
   readonly sentences: readonly Sentence[]
-  /** It was interrupted: what was not heard is gone. */
+  /** It was interrupted: the text that was not heard is gone. */
   readonly isCut: boolean
 }
 
 const NOTHING: Answer = { text: '', sentences: [], isCut: false }
 
-/** As far as it is written. */
+/** The newest answer, as far as it is written. */
 async function readAnswer(engine: ReadEngine): Promise<Answer> {
   const speech = new Speech()
   const texts = new Map<number, string>()
@@ -95,8 +96,10 @@ function takeText(texts: Map<number, string>, event: SessionEvent): void {
 function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Chars {
   // Made once: that costs more than to split a sentence.
   const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
-  const splitWords = (spoken: string): readonly string[] =>
-    [...segmenter.segment(spoken)].flatMap(({ isWordLike, segment }) => (isWordLike ? [segment] : []))
+  const listWordEnds = (spoken: string): readonly number[] =>
+    [...segmenter.segment(spoken)].flatMap(({ isWordLike, index, segment }) =>
+      isWordLike ? [index + segment.length] : [],
+    )
   if (heard.type === 'sentence') {
     const sentence = sentences[heard.index]
     // It was said, and an interrupt has taken it away already.
@@ -108,26 +111,35 @@ function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Char
         hint: 'Send the `index` of a sentence of this answer.',
       })
     const end =
-      heard.words === undefined ? sentence.end : findEnd(text, sentence, splitWords(sentence.text), heard.words)
+      heard.words === undefined ? sentence.end : findEnd(text, sentence, listWordEnds(sentence.text), heard.words)
     return { type: 'chars', chars: end }
   }
   let left = heard.words
   for (const sentence of sentences) {
-    const words = splitWords(sentence.text)
-    if (left <= words.length) return { type: 'chars', chars: findEnd(text, sentence, words, left) }
-    left -= words.length
+    const ends = listWordEnds(sentence.text)
+    if (left <= ends.length) return { type: 'chars', chars: findEnd(text, sentence, ends, left) }
+    left -= ends.length
   }
   return { type: 'chars', chars: sentences.at(-1)?.end ?? 0 }
 }
 
-/** Where so many of the sentence's words end in the answer's text, which has marks that are not spoken. */
-function findEnd(text: string, { start, end }: Sentence, words: readonly string[], count: number): number {
-  if (count > 0 && count >= words.length) return end
-  const covered = text.slice(start, end)
+/**
+ * Where so many of the sentence's words end in the answer's text, which has marks, addresses and tags that are not spoken. The
+ * letters and digits are the same in both.
+ * @param wordEnds where each word ends in the text that is spoken
+ */
+function findEnd(
+  text: string,
+  { start, end, text: spoken }: Sentence,
+  wordEnds: readonly number[],
+  count: number,
+): number {
+  if (count > 0 && count >= wordEnds.length) return end
+  const covered = blankUnspoken(text.slice(start, end))
   let at = 0
-  for (const word of words.slice(0, count)) {
-    const found = covered.indexOf(word, at)
-    if (found >= 0) at = found + word.length
+  for (const [char] of spoken.slice(0, wordEnds[count - 1] ?? 0).matchAll(/[\p{L}\p{N}\p{M}]/gu)) {
+    const found = covered.indexOf(char, at)
+    if (found >= 0) at = found + char.length
   }
   return start + at
 }

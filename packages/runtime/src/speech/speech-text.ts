@@ -75,14 +75,29 @@ function readPunctuation(address: string): string {
   return address.slice(end)
 }
 
+const LINK = /!?\[([^[\]]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]"[^"]{0,500}")?\)|\[[^[\]]{0,200}\])/g
+const TAG = /<\/?[a-zA-Z][^<>]{0,200}>|<>/g
+
+/** The text with blanks in place of the addresses and tags in it: what is spoken stays where it stood. */
+export function blankUnspoken(text: string): string {
+  const blank = (found: string): string => ' '.repeat(found.length)
+  return text
+    .replace(LINK, (link: string, label: string) => {
+      const start = link.indexOf('[') + 1
+      return blank(link.slice(0, start)) + label + blank(link.slice(start + label.length))
+    })
+    .replace(ADDRESS, blank)
+    .replace(TAG, blank)
+}
+
 function speakInline(line: string): string {
   return (
     line
-      .replace(/!?\[([^[\]]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]"[^"]{0,500}")?\)|\[[^[\]]{0,200}\])/g, '$1')
+      .replace(LINK, '$1')
       .replace(ADDRESS, readPunctuation)
       // A name in code marks is a word of its sentence; only the marks go.
       .replace(/`+/g, '')
-      .replace(/<\/?[a-zA-Z][^<>]{0,200}>|<>/g, ' ')
+      .replace(TAG, ' ')
       .replace(/(?<!\\)\*{1,3}(?=\S)|(?<=[^\s\\])\*{1,3}/g, '')
       .replace(/(?<![\p{L}\p{N}_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}_])/gu, '')
       .replace(/~~/g, '')

@@ -1,13 +1,12 @@
 // What people are shown of a call: made by the tool from its validated input, bounded, and never in the way of the call.
 import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
-import { describeValue } from '@baton/core'
+import { WAITING_CHARS_MAX, describeValue } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
 
 const TITLE_CHARS = 200
 const PLACES_MAX = 32
 const PATH_CHARS = 1024
 const DIFF_CHARS = 65_536
-const SAY_CHARS = 500
 /** UTF-16 units that are looked at. */
 const SAY_SEARCHED = 10_000
 
@@ -46,7 +45,9 @@ function describeWaiting({ name, waiting }: Tool, input: unknown, log: Logger): 
     const said: unknown = typeof say === 'function' ? demandNow(say(input)) : say
     if (typeof said !== 'string') throw new Error(`it says ${describeValue(said)}, and not words`)
     const words = said.slice(0, SAY_SEARCHED).replace(UNSPOKEN, ' ').trim()
-    return words === '' ? undefined : { afterMs, say: cut(words, SAY_CHARS) }
+    if (words.length > WAITING_CHARS_MAX)
+      log.warn('the words of a tool that waits were cut', { tool: name, characters: WAITING_CHARS_MAX })
+    return words === '' ? undefined : { afterMs, say: cut(words, WAITING_CHARS_MAX) }
   } catch (cause) {
     log.warn('a tool could not say what it waits for', { tool: name, cause: describeThrown(cause) })
     return undefined

@@ -1,5 +1,6 @@
 // What a model is shown of a result that went behind a handle, and what is kept of it.
 import type { ToolMessage } from '@baton/core'
+import { RULES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { showMoved } from './moved-results.ts'
 
@@ -34,6 +35,14 @@ test('its beginning with the handle of its call; the whole is kept before', asyn
     result(`${'x'.repeat(1000)}\n[characters 0 to 1000 of 3000. ${hint}]`),
   )
   expect(kept).toEqual([['result/call_1_0_0', text]])
+})
+
+test('what is shown has no more characters than the machine counts for it, also of a long handle', async () => {
+  const store = createStore(() => Promise.resolve())
+  const message = result('x'.repeat(10_000_000), true)
+  const parts = message.parts.map((part) => ({ ...part, callId: 'call_1000000_1000' }))
+  const shown = await showMoved('s', { ...message, parts }, store)
+  expect(JSON.stringify(shown).length - JSON.stringify(result('')).length).toBeLessThanOrEqual(RULES.movedChars)
 })
 
 test('a piece of a longer result keeps the handle of the whole, and its place in it', async () => {

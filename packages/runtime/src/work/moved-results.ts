@@ -1,17 +1,17 @@
 // Results that the machine put behind handles because they take too much of the model's window: a request has the beginning of
-// each, and `result.read` the rest.
+// each, and the model reads the rest with `result.read`.
 import type { BlobStore, StoredMessage, Timers } from '@baton/core'
 import { inTime } from './media.ts'
 import { READ_RESULT, showPiece } from './tool-result.ts'
 
-/** Characters of the beginning; with the handle it has fewer than the machine counts for it. */
+/** Characters of the beginning. With the handle they stay below the machine's `RULES.movedChars`. */
 const SHOWN_CHARS = 1000
-/** What stands at the end of a piece whose whole is kept already. */
+/** The end of a text that is itself a piece of a longer one, which the store already has. */
 const KEPT_PIECE = new RegExp(
   String.raw`\n\[characters (\d+) to \d+ of (\d+)\. Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}\]$`,
 )
 
-/** Keeps the whole texts first. Where the store fails, the model is told that the rest could not be kept. */
+/** Stores the whole texts first. If the store fails, the model reads that the rest could not be kept. */
 export async function showMoved<Stored extends StoredMessage>(
   session: string,
   message: Stored,

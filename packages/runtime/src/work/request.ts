@@ -77,7 +77,10 @@ async function createStepRequest(
   }
 }
 
-/** Calls and results read as text: a summary needs no tools, and no provider refuses it. */
+/**
+ * Calls and results read as text: a summary needs no tools, not those of the provider either, and no provider refuses it. It is
+ * asked once, so a prompt cache that is charged for what it takes in would cost more and give nothing back.
+ */
 async function createSummaryRequest(
   { context, history }: RequestSources,
   { session }: ModelJob,
@@ -86,12 +89,13 @@ async function createSummaryRequest(
   const stored = history.messages(effect.fromEntry, effect.toEntry)
   const shown = await mapSome(stored, (message) => showMoved(session, message, context))
   const told = shown.map(describeMessage).join('\n\n')
+  const { serverTools: _, ...settings } = context.agent.settings
   return {
     instructions: SUMMARISE,
     messages: [userText(told)],
     tools: [],
     toolChoice: { type: 'none' },
-    settings: { ...context.agent.settings, maxOutputTokens: 512 },
+    settings: { ...settings, maxOutputTokens: 512, cache: 'off' },
     session,
   }
 }

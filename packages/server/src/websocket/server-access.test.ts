@@ -24,7 +24,9 @@ test.each([
   const { url, logged } = await startForTest({ token: TOKEN })
   const refusal = await refusedWith(url + query, { headers })
   expect([refusal.status, refusal.headers['www-authenticate']]).toEqual([401, 'Bearer'])
-  expect(logged).toEqual(['a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized"}'])
+  expect(logged).toEqual([
+    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":"a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address"}',
+  ])
   expect(refusal.body).not.toContain(TOKEN)
 })
 
@@ -55,7 +57,7 @@ test('who the program does not know gets 401, and the server goes on', async () 
   expect((await refusedWith(url)).status).toBe(401)
   expect(logged).toEqual([
     'nobody knows who is behind a connection {"cause":"no session cookie"}',
-    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized"}',
+    expect.stringContaining('a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":'),
   ])
   const app = await connectApp(url, { headers: { authorization: 'ann' } })
   expect(app.frames[0]?.type).toBe('session.started')

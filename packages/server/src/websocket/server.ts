@@ -266,7 +266,8 @@ function takeUpgrades(shared: Shared, http: Server, sockets: WebSocketServer): R
         sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, upgrade))
       } else if (refusal) {
         // Never the address that was asked for: it may have a token in it.
-        shared.strangersLog.info('a connection was refused', { address: client, status: refusal.status })
+        const { status, message } = refusal // a page cannot read the message
+        shared.strangersLog.info('a connection was refused', { address: client, status, why: message })
         refuse(stream, refusal)
       }
     }

@@ -1,7 +1,8 @@
 // What is wrong with a frame of version 2 before anything is done with it: too large, too much, too often, or no request.
 import type { ErrorCode } from '@baton/core'
+import { findNearName } from '@baton/core'
 import type { ClientFrame2 } from '@baton/protocol'
-import { decodeClientFrame2 } from '@baton/protocol'
+import { REQUEST_TYPES, decodeClientFrame2 } from '@baton/protocol'
 import type { Message } from './frame-checks.ts'
 import type { Followed, V2ConnectionInit } from './v2-state.ts'
 
@@ -38,7 +39,12 @@ export function checkRequest(
   // What only has those words in it counts like any other frame.
   const tooMuchAfterAll = looksOfCall && !isOfCall ? count(init, text, bytes) : undefined
   if (tooMuchAfterAll) return tooMuchAfterAll
-  if (!decoded.ok) return { ...decoded, isUnread: false }
+  if (!decoded.ok) {
+    const { re, code, message, unknown = '' } = decoded
+    const meant = unknown === '' ? undefined : findNearName(Object.keys(REQUEST_TYPES), unknown)
+    const told = meant === undefined ? message : `${message}; it is called "${meant}" here`
+    return { ok: false, code, message: told, isUnread: false, ...(re !== undefined && { re }) }
+  }
   const { frame } = decoded
   const { id: re, type } = frame
   if (bytes > limits.eventBytes && !LARGE.has(type)) {

@@ -244,6 +244,7 @@ test.each([
   ['{', 'a frame must be the JSON text of an object'],
   ['{"type":"ping"}', 'id must be text'],
   ['{"id":"x","type":"nothing"}', 'there is no request "nothing"'],
+  ['{"id":"x","type":"turn.interupt"}', 'there is no request "turn.interupt"; it is called "turn.interrupt" here'],
   ['{"id":"x","type":"ping","more":1}', 'ping has no field "more"'],
   ['{"id":"x","type":"input.send","input":"i","content":"hi"}', 'this connection follows no session'],
   ['{"id":"x","type":"session.open","session":""}', 'session must be text of 1 to 256 characters'],

@@ -5,7 +5,7 @@ import { createSqliteKind } from '../host-contract/local-kind.ts'
 import { createTemporalKind } from '../host-contract/temporal-kind.test-kit.ts'
 import { findTemporal, startTemporal } from '../temporal.ts'
 import { listCells, nameCell } from './cells.ts'
-import { checkCell, checkCells } from './check-cells.test-kit.ts'
+import { checkCells, checkCellOfService } from './check-cells.test-kit.ts'
 import { suits } from './play.ts'
 
 const program = findTemporal('barge-in over Temporal', (message) => console.warn(message))
@@ -30,7 +30,7 @@ describe.skipIf(!server)('over a Temporal service', () => {
   )
   const chosen = chooseRotating(cases, DAYS)
   test.concurrent.each(chosen)('%s', { timeout: 240_000 }, async (_, version, cell) => {
-    await checkCell(kind, version, cell)
+    await checkCellOfService(kind, version, cell)
     played += 1
   })
   test('is there', () => expect(chosen.length).toBeGreaterThan(0))

@@ -97,8 +97,11 @@ export function expectPlayed(version: Version, { tool, phase, played }: Cell): P
   }
 }
 
-/** Apps of version 1 cannot be asked for approvals, and begin a call with its delivery. */
+/**
+ * Apps of version 1 cannot be asked for approvals, begin a call with its delivery, and cannot say how much was played: one
+ * interrupt in each phase is all that they have.
+ */
 export function suits(version: Version, { phase, played }: Cell): boolean {
   if (version === 2) return true
-  return phase !== 'approving' && phase !== 'offered' && (phase === 'idle' || played === 0)
+  return phase !== 'approving' && phase !== 'offered' && played === 0
 }

@@ -14,7 +14,7 @@ export const TOOL_SITUATIONS: Situations = {
     }
     const tools = [
       act(() => 'seen', { waiting: { afterMs: 1500, say } }),
-      act(() => 'seen', { name: 'plain', waiting: { afterMs: 0, say: `  ${'x'.repeat(600)} ` } }),
+      act(() => 'seen', { name: 'plain', waiting: { afterMs: 0, say: () => `  ${'x'.repeat(600)} ` } }),
       act(() => 'seen', { name: 'broken', waiting: { afterMs: 1, say: fails } }),
     ]
     const world = await createWorld({ tools, steps: [listCalls('act', 'plain', 'broken'), { text: 'done' }] })
@@ -30,7 +30,10 @@ export const TOOL_SITUATIONS: Situations = {
       plain: { afterMs: 0, say: 'x'.repeat(500) },
       broken: undefined,
     })
-    expect(world.warnings).toEqual(['a tool could not say what it waits for'])
+    expect(world.warnings).toEqual([
+      'the words of a tool that waits were cut',
+      'a tool could not say what it waits for',
+    ])
     expect(JSON.stringify(world.model.requests)).not.toMatch(/One moment|xxx/)
   },
   'what is no word is not said while a tool runs, and a promise that rejects ends no process': async ({
@@ -63,6 +66,7 @@ export const TOOL_SITUATIONS: Situations = {
     expect(world.warnings.toSorted()).toEqual([
       'a call could not be described',
       ...Array<string>(2).fill('a tool could not say what it waits for'),
+      'the words of a tool that waits were cut',
     ])
   },
   'a tool that throws what cannot be looked at fails alone': async ({ createWorld }) => {

@@ -50,7 +50,7 @@ export async function takeHoldings(more: Holdings): Promise<Holdings> {
   }
 }
 
-/** Twice: what finalizers let go of is collected by the second pass. */
+/** A later pass collects what finalizers let go of in the one before. */
 async function collectGarbage(): Promise<void> {
   if (!globalThis.gc) throw new Error('start Node with --expose-gc')
   for (let pass = 0; pass < 3; pass++) {
