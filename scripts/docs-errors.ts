@@ -1,6 +1,6 @@
 // The page docs/errors.md, from the table of error codes in core.
 import type { Fault } from '@baton/core'
-import { ERROR_CODES } from '@baton/core'
+import { ERROR_CODES, isErrorCode, readErrorLayer } from '@baton/core'
 
 const WHOSE: Readonly<Record<Fault, string>> = {
   caller: 'the program that calls Baton',
@@ -12,7 +12,7 @@ const WHOSE: Readonly<Record<Fault, string>> = {
 
 export function errorsPage(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { fault, retryable, meaning, solve }]) =>
-    row([`\`${code}\``, fault, retryable ? 'yes' : 'no', meaning, solve]),
+    row([`\`${code}\``, isErrorCode(code) ? readErrorLayer(code) : '', fault, retryable ? 'yes' : 'no', meaning, solve]),
   )
   const faults = Object.entries(WHOSE).map(([fault, whose]) => `- \`${fault}\`: ${whose}`)
   return `# Error codes
@@ -31,10 +31,13 @@ Whose fault it is:
 
 ${faults.join('\n')}
 
+In which layer it arises: \`api\` is a service that was asked (a provider, an MCP server, an HTTP API), \`tool\` is the tool, its arguments or its permission,
+and \`processing\` is what Baton does around them. \`readErrorLayer(code)\` gives it.
+
 An error that can be retried may go away by itself; one that cannot will come again until something is changed.
 
-${row(['Code', 'Fault of', 'Retry', 'Meaning', 'How to solve'])}
-${row(['---', '---', '---', '---', '---'])}
+${row(['Code', 'Layer', 'Fault of', 'Retry', 'Meaning', 'How to solve'])}
+${row(['---', '---', '---', '---', '---', '---'])}
 ${rows.join('\n')}
 `
 }

@@ -1,5 +1,6 @@
 // What users and other packages import from @baton/core.
 export * from './errors.ts'
+export * from './error-layers.ts'
 export * from './json.ts'
 export * from './repair-json.ts'
 export * from './partial-json.ts'

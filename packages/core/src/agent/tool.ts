@@ -8,6 +8,8 @@ import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { toObjectSchema } from './schema.ts'
+import type { ToolRetry, WaitingInit } from './tool-options.ts'
+import { checkRetry, checkWaiting } from './tool-options.ts'
 import { describeValue } from './value-reader.ts'
 
 /**
@@ -39,27 +41,12 @@ export interface CallDescription {
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
 }
 
-/** Characters of the words of a tool that waits: half a minute of speech. */
-export const WAITING_CHARS_MAX = 500
-
-/** Words for a voice while a call runs. */
-export interface WaitingWords {
-  /** Milliseconds after the call began. */
-  readonly afterMs: number
-  /** At most 500 characters. */
-  readonly say: string
-}
-
-/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said; more than 500 characters are cut, and logged. */
-export interface WaitingInit<Input = unknown> {
-  readonly afterMs: number
-  readonly say: string | ((input: Input) => string)
-}
-
 /** Whether what a tool returns may be believed: data from outside can try to give orders. */
 export type Trust = 'trusted' | 'untrusted'
 
 export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
+export type { ToolRetry, WaitingInit, WaitingWords } from './tool-options.ts'
+export { WAITING_CHARS_MAX } from './tool-options.ts'
 
 export interface Question<Answer extends Schema = Schema> {
   /** What is asked, at most 4,000 characters. */
@@ -143,6 +130,15 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly onInterrupt?: InterruptPolicy
   /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
   readonly waiting?: WaitingInit<OutputOf<Input>>
+  /** Of a pure or idempotent tool with `execute`: it is tried again after a failure that may go away. Not by default. */
+  readonly retry?: ToolRetry
+  /** True: it waits for something by being called again and again, so the same call with the same result is no loop. */
+  readonly polls?: boolean
+  /**
+   * True: the model is not shown the tool until it finds it with `tools.search`. False: it is always shown. By default tools are shown
+   * unless there are more than 30, or their schemas take more than a fifth of the model's window.
+   */
+  readonly defer?: boolean
   /** For people: what the tool is called, `name` by default. */
   readonly title?: string
   /** For people: what it does. */
@@ -198,6 +194,9 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
   readonly onInterrupt: InterruptPolicy
   readonly waiting?: WaitingInit
+  readonly retry?: ToolRetry
+  readonly polls?: boolean
+  readonly defer?: boolean
   readonly title?: string
   readonly kind?: ToolKind
   readonly describe?: (input: unknown) => CallDescription
@@ -241,6 +240,9 @@ const TOOL_FIELDS = {
     'approval',
     'onInterrupt',
     'waiting',
+    'retry',
+    'polls',
+    'defer',
     'title',
     'kind',
     'describe',
@@ -258,6 +260,8 @@ const TOOL_KINDS = {
   kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
   title: 'text',
   parallel: 'true or false',
+  polls: 'true or false',
+  defer: 'true or false',
   approval: 'true, false or a function',
   execute: 'a function',
   fallback: 'a function',
@@ -333,6 +337,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     throw wrong(init.name, 'onInterrupt: "detach" is for a tool with an execute, and a client runs this one')
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
+  if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })
   return {
     name: init.name,
     description: init.description,
@@ -347,6 +352,9 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     approval: (init.approval ?? false) as Tool['approval'],
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
     ...(init.waiting && { waiting: init.waiting as WaitingInit }),
+    ...(init.retry && { retry: init.retry }),
+    ...(init.polls !== undefined && { polls: init.polls }),
+    ...(init.defer !== undefined && { defer: init.defer }),
     ...(init.title !== undefined && { title: init.title }),
     ...(init.kind && { kind: init.kind }),
     ...(init.trust && { trust: init.trust }),
@@ -354,22 +362,6 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.execute && { execute: init.execute }),
     ...(init.fallback && { fallback: init.fallback }),
   }
-}
-
-/** The longest that a timer of a browser waits; a longer one ends at once. */
-const TIMER_MS = 2_147_483_647
-
-/** @throws BatonError `invalid_tool` */
-function checkWaiting(name: string, waiting: WaitingInit<never>): void {
-  const what = `tool "${name}": waiting`
-  checkFields(waiting, { what, code: 'invalid_tool', fields: new Set(['afterMs', 'say']) })
-  const { afterMs, say } = waiting
-  if (!Number.isSafeInteger(afterMs) || afterMs < 0 || afterMs > TIMER_MS)
-    throw wrong(name, `waiting.afterMs must be whole milliseconds from 0 to ${TIMER_MS}, not ${describeValue(afterMs)}`)
-  if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
-    throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
-  if (typeof say === 'string' && say.length > WAITING_CHARS_MAX)
-    throw wrong(name, `waiting.say must have at most ${WAITING_CHARS_MAX} characters, and has ${say.length}`)
 }
 
 function wrong(name: string, why: string): BatonError {

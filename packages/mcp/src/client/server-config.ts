@@ -183,17 +183,20 @@ export function readServerArgument(argument: string): { readonly name: string; r
       code: 'invalid_mcp_server',
       message: 'an MCP server needs a command or an address, not an empty text',
     })
-  const named = RUNNERS.has(command) ? args.find((word) => !word.startsWith('-')) : command
+  const program = command.split(/[\\/]/).at(-1) ?? command
+  const named = RUNNERS.has(program.replace(/\.exe$/, '')) ? args.find((word) => !word.startsWith('-')) : command
   const name = nameFrom(named ?? command)
   return { name, config: checkServer(name, { command, args }) }
 }
 
-/** Programs that run the package which their first argument names. */
-const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'uvx', 'pnpx'])
+/** Programs that run the package or the file which their first argument names. */
+const RUNNERS: ReadonlySet<string> = new Set('npx bunx uvx pnpx node bun deno python python3'.split(' '))
 
-/** `@modelcontextprotocol/server-everything@1.2` is `everything`. */
+/** `@modelcontextprotocol/server-everything@1.2` is `everything`, and `@playwright/mcp` is `playwright`. */
 function nameFrom(text: string): string {
-  const last = text.split(/[\\/]/).findLast((part) => part !== '') ?? ''
+  const parts = text.split(/[\\/]/).filter((part) => part !== '')
+  const isBare = /^(mcp|server|mcp-server)(@.*)?$/.test(parts.at(-1) ?? '') && parts.length > 1
+  const last = (isBare ? parts.at(-2)?.replace(/^@/, '') : parts.at(-1)) ?? ''
   const bare = last.replace(/@.*$/, '').replace(/\.(m?[jt]s|py|exe)$/, '')
   const short = bare.replace(/^(mcp-server-|server-|mcp-)/, '').replace(/-(mcp-server|mcp|server)$/, '')
   const legal = short.replaceAll(/[^A-Za-z0-9_.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '')

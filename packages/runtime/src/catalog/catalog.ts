@@ -7,7 +7,6 @@ import type {
   JsonObject,
   Logger,
   Model,
-  Timers,
   Tool,
   ToolSource,
   Usage,
@@ -21,9 +20,12 @@ import { createArgumentValidator, ValidatedArguments } from '../work/arguments.t
 import { createOutputReader } from '../work/output.ts'
 import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
+import type { ToolSearch } from '../work/tool-search.ts'
+import { createToolSearch } from '../work/tool-search.ts'
 import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
+import { disposeParts } from './dispose-parts.ts'
 import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
@@ -268,9 +270,13 @@ class SharedCatalog implements Catalog {
     const isShared = !own && !listed
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
-    const tools = listed ?? [...agent.tools, this.#readResult]
+    const all = listed ?? [...agent.tools, this.#readResult]
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
-    const facts = { tools, spec: createSpec({ ...agent, tools }, models, window, this.#init.interruptMs) }
+    // Such an agent chooses the tools of each step itself.
+    const toolSearch = agent.prepareStep ? undefined : createToolSearch(all, agent.window.contextTokens ?? window)
+    const tools = toolSearch ? [...all, toolSearch.tool] : all
+    const shown = toolSearch ? { ...agent, tools, window: toolSearch.measure(agent) } : { ...agent, tools }
+    const facts = { tools, toolSearch, spec: createSpec(shown, models, window, this.#init.interruptMs) }
     if (isShared) this.#known.set(agent, facts)
     return facts
   }
@@ -302,14 +308,10 @@ interface Opened {
   sources: SourceTools | undefined
 }
 
-interface DisposeContext {
-  readonly timers: Timers
-  readonly log: Logger
-}
-
 interface AgentFacts {
   /** The agent's own, those of the session's sources, and `result.read`. */
   readonly tools: readonly Tool[]
+  readonly toolSearch: ToolSearch | undefined
   readonly spec: Spec
 }
 
@@ -383,18 +385,4 @@ function checkNamed({ models }: Agent): void {
 
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
-}
-
-/** Milliseconds that `dispose` may take. */
-const DISPOSE_MS = 10_000
-
-/** Never rejects, and ends. */
-async function disposeParts(parts: SessionParts, session: string, { timers, log }: DisposeContext): Promise<void> {
-  const message = `dispose did not end in ${DISPOSE_MS} ms`
-  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
-  try {
-    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
-  } catch (cause) {
-    log.warn('the parts of a session could not be disposed of', { session, cause: describeThrown(cause) })
-  }
 }

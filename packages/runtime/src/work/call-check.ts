@@ -8,6 +8,8 @@ import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { describeCall } from './call-description.ts'
+import type { Streaks } from './repeats.ts'
+import { denyRepeat } from './repeats.ts'
 import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
@@ -22,6 +24,8 @@ export interface CheckedCall {
   readonly untrusted: readonly string[]
   /** Names of the tools that the step offered, where `prepareStep` chose them. */
   readonly inForce?: ReadonlySet<string>
+  /** Calls of this turn that were the same again and again. */
+  readonly streaks?: Streaks
 }
 
 /** Milliseconds that a schema and an approval function may take together. */
@@ -32,6 +36,8 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   const argumentsHash = context.digest(call.arguments)
   if (call.inForce && !call.inForce.has(call.name))
     return { argumentsHash, denied: `the tool "${call.name}" is not offered in this step` }
+  const repeated = call.streaks && denyRepeat(call.streaks, call.name, call.arguments)
+  if (repeated !== undefined) return { argumentsHash, denied: repeated }
   const tool = context.tools.find((candidate) => candidate.name === call.name)
   const brought = tool ? undefined : call.clientTools.find(({ name }) => name === call.name)
   // What a client brought was decoded: the root of its schema is an object.

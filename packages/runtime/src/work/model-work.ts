@@ -8,6 +8,7 @@ import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createOutputReader } from './output.ts'
+import { countRepeats } from './repeats.ts'
 import { repairCall } from './repair-arguments.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
@@ -174,7 +175,16 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
   const { session, principal, clientTools, effect } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
-  const about = { session, principal, clientTools, untrusted, ...(inForce && { inForce: new Set(inForce) }) }
+  // The request may end with a note; the history does not.
+  const streaks = calls.length > 0 ? countRepeats(io.history.messages(effect.fromEntry, effect.toEntry), context.tools) : undefined
+  const about = {
+    session,
+    principal,
+    clientTools,
+    untrusted,
+    ...(inForce && { inForce: new Set(inForce) }),
+    ...(streaks?.size && { streaks }),
+  }
   const repaired = new Map<ModelPart, string>()
   const checks = await Promise.all(
     calls.map(async (call): Promise<CallCheck> => {

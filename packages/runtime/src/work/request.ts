@@ -18,6 +18,7 @@ import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'
 import { showMoved } from './moved-results.ts'
+import { countRepeats, describeRepeats } from './repeats.ts'
 import { READ_RESULT } from './tool-result.ts'
 import type { WorkContext } from './work.ts'
 
@@ -58,11 +59,16 @@ async function createStepRequest(
   { session, settings, clientTools }: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
-  const { agent, tools, requestMessages } = context
+  const { agent, tools, toolSearch, requestMessages } = context
   const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
-  const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
-  const declared = declareTools(tools, clientTools, messages)
+  const note =
+    effect.choice === 'none'
+      ? OUT_OF_ROUNDS
+      : effect.again
+        ? SAY_SOMETHING
+        : describeRepeats(countRepeats(told, tools))
+  const declared = declareTools(toolSearch?.choose(messages) ?? tools, clientTools, messages)
   const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
   // A choice that held for every step would leave no answer; one of a tool that is not there now would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'

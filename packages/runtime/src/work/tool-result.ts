@@ -192,6 +192,7 @@ export function createReadResultTool(blobs: BlobStore): Tool {
     description: 'Reads on in a tool result that was too long to show at once.',
     input: READ_RESULT_INPUT,
     effect: 'pure',
+    defer: false,
     execute: async (input: JsonObject, { session, callId }): Promise<ToolContent> => {
       const handle = input['handle'] as string // the schema says so
       // Ids of calls, and so the handles, begin with what tells the log from an earlier one of this name.

@@ -1,7 +1,16 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
 import type { JsonObject, JsonValue, LiveFrame, OutputOf, Question, Schema, Tool, ToolContext } from '@baton/core'
-import { BatonError, isJsonObject, isStandardSchema, parseJson, toJsonSchema } from '@baton/core'
+import {
+  BatonError,
+  ERROR_CODES,
+  isErrorCode,
+  isJsonObject,
+  isStandardSchema,
+  parseJson,
+  readErrorLayer,
+  toJsonSchema,
+} from '@baton/core'
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
@@ -9,8 +18,11 @@ import { guardSignal } from './guard-signal.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
 import { describeToolFailure, INLINE_CHARS, stringifyResult, toOutcome } from './tool-result.ts'
 import { ToolPlans } from './tool-plans.ts'
+import { runWithRetry } from './tool-retry.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
+/** UTF-16 units of an error's message in the log of the host. */
+const LOGGED_CHARS = 500
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 
@@ -60,7 +72,9 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
     const given = [input, createContext(context, job, io, plans)] as const
-    const value = await (context.runTool ? context.runTool(job, execute, ...given) : execute(...given))
+    const run = (): unknown => (context.runTool ? context.runTool(job, execute, ...given) : execute(...given))
+    const { timers, log } = context
+    const value = await (tool.retry ? runWithRetry(tool, { timers, log, cancellation: io.cancellation, callId }, run) : run())
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
     // Most results; the others are bounded, and their images and files kept.
@@ -69,9 +83,21 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     else outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
     outcome = describeToolFailure(thrown, context.secrets)
+    logFailure(context, job, outcome)
   }
   plans.current?.end()
   return { type: 'tool-finished', callId, attempt, outcome }
+}
+
+/** For those who run the host: what a tool says of its own input is the model's business, and no warning. */
+function logFailure({ log }: WorkContext, { session, callId, name }: ToolJob, outcome: Outcome): void {
+  if (outcome.type !== 'error' || !isErrorCode(outcome.code)) return
+  const { code, message } = outcome
+  const layer = readErrorLayer(code)
+  const { fault } = ERROR_CODES[code]
+  const about = { session, callId, tool: name, code, layer, fault, cause: message.slice(0, LOGGED_CHARS) }
+  if (layer === 'tool') log.info('a tool failed', about)
+  else log.warn('a tool failed', about)
 }
 
 /** @throws BatonError `invalid_arguments` */

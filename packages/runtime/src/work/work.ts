@@ -21,12 +21,15 @@ import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
 import type { RequestMessages } from './request.ts'
+import type { ToolSearch } from './tool-search.ts'
 
 /** What work needs beside its job; the same for all jobs of a session. */
 export interface WorkContext {
   readonly agent: Agent
   /** The agent's tools, those of its sources, and `result.read`. */
   readonly tools: readonly Tool[]
+  /** Absent: each request has all tools. */
+  readonly toolSearch?: ToolSearch | undefined
   /** @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf: (id: string) => Model
   /** Millionths of a US dollar; undefined where the price is not known. */

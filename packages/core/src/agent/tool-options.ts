@@ -1,0 +1,75 @@
+// Options of a tool that are objects of their own, and their checks.
+import { BatonError } from '../errors.ts'
+import { checkFields } from './known-fields.ts'
+import { describeValue } from './value-reader.ts'
+
+/** Characters of the words of a tool that waits: half a minute of speech. */
+export const WAITING_CHARS_MAX = 500
+
+/** Words for a voice while a call runs. */
+export interface WaitingWords {
+  /** Milliseconds after the call began. */
+  readonly afterMs: number
+  /** At most 500 characters. */
+  readonly say: string
+}
+
+/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said; more than 500 characters are cut, and logged. */
+export interface WaitingInit<Input = unknown> {
+  readonly afterMs: number
+  readonly say: string | ((input: Input) => string)
+}
+
+/**
+ * A tool that throws is tried again within the same call: with the same `idempotencyKey` and within its `timeoutMs`. An error of Baton is
+ * retried if it says so (`retryable`), any other always.
+ */
+export interface ToolRetry {
+  /** Tries in all, 2 to 10. */
+  readonly attempts: number
+  /** Milliseconds before the second try, doubled for each further one; 500 by default. */
+  readonly baseMs?: number
+  /** The longest wait, also where the error names one (`retryAfterMs`); 10,000 by default. */
+  readonly maxMs?: number
+}
+
+/** The longest that a timer of a browser waits; a longer one ends at once. */
+const TIMER_MS = 2_147_483_647
+const ATTEMPTS_MAX = 10
+
+/** @throws BatonError `invalid_tool` */
+export function checkWaiting(name: string, waiting: WaitingInit<never>): void {
+  const what = `tool "${name}": waiting`
+  checkFields(waiting, { what, code: 'invalid_tool', fields: new Set(['afterMs', 'say']) })
+  const { afterMs, say } = waiting
+  if (!Number.isSafeInteger(afterMs) || afterMs < 0 || afterMs > TIMER_MS)
+    throw wrong(name, `waiting.afterMs must be whole milliseconds from 0 to ${TIMER_MS}, not ${describeValue(afterMs)}`)
+  if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
+    throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
+  if (typeof say === 'string' && say.length > WAITING_CHARS_MAX)
+    throw wrong(name, `waiting.say must have at most ${WAITING_CHARS_MAX} characters, and has ${say.length}`)
+}
+
+interface Retried {
+  readonly effect: 'pure' | 'idempotent' | 'once'
+  readonly runsHere: boolean
+}
+
+/** @throws BatonError `invalid_tool` */
+export function checkRetry(name: string, retry: ToolRetry, { effect, runsHere }: Retried): void {
+  const what = `tool "${name}": retry`
+  checkFields(retry, { what, code: 'invalid_tool', fields: new Set(['attempts', 'baseMs', 'maxMs']) })
+  if (effect === 'once')
+    throw wrong(name, 'retry is for a tool that may run twice; say effect: "pure" or "idempotent", or leave retry out')
+  if (!runsHere) throw wrong(name, 'retry is for a tool with an execute, and a client runs this one')
+  const { attempts, baseMs = 0, maxMs = 0 } = retry
+  if (!Number.isSafeInteger(attempts) || attempts < 2 || attempts > ATTEMPTS_MAX)
+    throw wrong(name, `retry.attempts must be a whole number from 2 to ${ATTEMPTS_MAX}, not ${describeValue(attempts)}`)
+  for (const [field, value] of Object.entries({ baseMs, maxMs }))
+    if (!Number.isSafeInteger(value) || value < 0 || value > TIMER_MS)
+      throw wrong(name, `retry.${field} must be whole milliseconds from 0 to ${TIMER_MS}, not ${describeValue(value)}`)
+}
+
+function wrong(name: string, why: string): BatonError {
+  return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
+}

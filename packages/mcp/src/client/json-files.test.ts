@@ -1,0 +1,39 @@
+// Logins and pins on the disk: who can read them, what survives, what a damaged file says.
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createFilePinStore, createFileTokenStore } from './index.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-mcp-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+test('logins are there for the next process, for their owner alone', async () => {
+  const path = join(folder, 'deep', 'logins.json')
+  const store = createFileTokenStore(path)
+  await Promise.all([store.write('https://a', 'one'), store.write('https://b', 'two')])
+  await store.write('https://a', undefined)
+  const other = createFileTokenStore(path)
+  expect([await other.read('https://a'), await other.read('https://b')]).toEqual([undefined, 'two'])
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+})
+
+test('pins of one server do not touch those of another', async () => {
+  const path = join(folder, 'pins.json')
+  const tool = { name: 'echo', inputSchema: { type: 'object' as const } }
+  await createFilePinStore(path).write('a', [tool])
+  await createFilePinStore(path).write('b', [])
+  expect(await createFilePinStore(path).read('a')).toEqual([tool])
+})
+
+test('a damaged file is told by its name, and is not overwritten', async () => {
+  const path = join(folder, 'logins.json')
+  await writeFile(path, '{"a":')
+  const store = createFileTokenStore(path)
+  await expect(store.read('a')).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining(path) as string })
+  await expect(store.write('a', 'x')).rejects.toMatchObject({ code: 'store_failed' })
+  expect(await readFile(path, 'utf8')).toBe('{"a":')
+})

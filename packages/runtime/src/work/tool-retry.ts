@@ -1,0 +1,63 @@
+// Runs a tool again after a failure that may go away, as its `retry` says. All tries are one run of the call: they share its
+// time-out, its idempotency key and its signal.
+import type { Logger, Timers, Tool } from '@baton/core'
+import { isBatonError, isErrorCode } from '@baton/core'
+import { describeThrown } from '../describe-thrown.ts'
+import type { Cancellation } from './cancellation.ts'
+
+const DEFAULTS = { baseMs: 500, maxMs: 10_000 } as const
+
+export interface RetryPlace {
+  readonly timers: Timers
+  readonly log: Logger
+  readonly cancellation: Cancellation
+  readonly callId: string
+}
+
+/** @throws what the last try threw */
+export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unknown): Promise<unknown> {
+  const { attempts = 1, baseMs = DEFAULTS.baseMs, maxMs = DEFAULTS.maxMs } = tool.retry ?? {}
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await run()
+    } catch (thrown) {
+      const { cancellation, log, callId } = place
+      if (attempt >= attempts || cancellation.aborted || !mayGoAway(thrown)) throw thrown
+      const delayMs = Math.min(Math.max(baseMs * 2 ** (attempt - 1), readRetryAfter(thrown)), maxMs)
+      log.warn('a tool failed and is tried again', { callId, tool: tool.name, attempt, delayMs, cause: describeThrown(thrown) })
+      await wait(delayMs, place)
+      if (cancellation.aborted) throw thrown
+    }
+}
+
+/** An error of Baton says whether it can be retried; of any other nobody knows, and a tool that asks for retries means it. */
+function mayGoAway(thrown: unknown): boolean {
+  try {
+    return !isBatonError(thrown) || !isErrorCode(thrown.code) || thrown.retryable
+  } catch {
+    return false // it has a getter that throws
+  }
+}
+
+function readRetryAfter(thrown: unknown): number {
+  try {
+    const { retryAfterMs } = ((isBatonError(thrown) && thrown.data) || {}) as { readonly retryAfterMs?: unknown }
+    return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0
+  } catch {
+    return 0
+  }
+}
+
+/** Ends early when the call is over. */
+function wait(delayMs: number, { timers, cancellation }: RetryPlace): Promise<void> {
+  return new Promise((resolve) => {
+    const { signal } = cancellation
+    const end = (): void => {
+      stop()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const stop = timers.start(delayMs, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
