@@ -89,7 +89,8 @@ export async function bundlePage(page: URL = new URL('page.tsx', import.meta.url
   const build = await rolldown({
     input: fileURLToPath(page),
     platform: 'browser',
-    resolve: { conditionNames: ['@baton/source', 'browser', 'import', 'default'] },
+    // Beside `import` or `require`, which the bundler adds for each place: with `import` for all, packages of CommonJS break.
+    resolve: { conditionNames: ['@baton/source', 'module', 'browser', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
     logLevel: 'silent',
   })

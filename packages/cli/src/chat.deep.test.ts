@@ -162,7 +162,7 @@ test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrappe
   const joined = tmux('capture-pane', '-p', '-J', '-t', 'chat', '-S', '-')
   expect(joined).toContain('\nconst veryLong = someFunction(withArguments, andMore, andStillMore)\n')
   expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).toContain('\u001b[1mbold')
-  expect(shown).toMatch(/scripted\/model · 1,234 tokens in, 56 out\n {2}· \$0\.0012 · context \d+ tokens/)
+  expect(shown).toMatch(/scripted\/model · 1,234 tokens in, 56 out\n {2}· \$0\.0012 · context [\d,]+ tokens/)
 })
 
 test.runIf(hasTmux)(

@@ -78,7 +78,9 @@ export class ModelWatch {
     const stored = history.messages(attempt.fromEntry, attempt.toEntry)
     const notes = attempt.choice === 'none' || state.turn?.askedAgain === true ? 1 : 0
     const expected = describe(stored)
-    const asked = describe(messages.slice(0, messages.length - notes))
+    const asked = describe(
+      messages.slice(0, messages.length - notes).map((message, at) => restore(message, stored[at])),
+    )
     if (model !== attempt.model) this.#fail(new Error(`${model} is asked in place of ${attempt.model}`))
     if (toolChoice.type !== attempt.choice) this.#fail(new Error(`tools are ${toolChoice.type}, not ${attempt.choice}`))
     if (asked !== expected)
@@ -104,6 +106,21 @@ export class ModelWatch {
       this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
     this.#kept.set(attempt, offset + text.length)
   }
+}
+
+/** The request has the beginning of a result that is behind a handle, and says how the rest is read: here the result is whole again. */
+function restore(message: Message, stored: StoredMessage | undefined): Message | StoredMessage {
+  if (message.role !== 'tool' || stored?.role !== 'tool') return message
+  const parts = message.parts.map((part, at) => {
+    const whole = stored.parts[at]
+    const [asked] = part.content
+    const [kept] = whole?.content ?? []
+    if (!whole?.moved || asked?.type !== 'text' || kept?.type !== 'text') return part
+    const beginning = /^([\s\S]*)\n\[characters \d+ to \d+ of \d+\. [^\n]*\]$/.exec(asked.text)?.[1]
+    const isBeginning = beginning !== undefined && beginning.length > 0 && kept.text.startsWith(beginning)
+    return isBeginning && asked.text.length < kept.text.length ? whole : part
+  })
+  return { ...message, parts }
 }
 
 /** Pictures by their type: a request holds their bytes, the log their handles. */
