@@ -12,7 +12,14 @@ const WHOSE: Readonly<Record<Fault, string>> = {
 
 export function errorsPage(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { fault, retryable, meaning, solve }]) =>
-    row([`\`${code}\``, isErrorCode(code) ? readErrorLayer(code) : '', fault, retryable ? 'yes' : 'no', meaning, solve]),
+    row([
+      `\`${code}\``,
+      isErrorCode(code) ? readErrorLayer(code) : '',
+      fault,
+      retryable ? 'yes' : 'no',
+      meaning,
+      solve,
+    ]),
   )
   const faults = Object.entries(WHOSE).map(([fault, whose]) => `- \`${fault}\`: ${whose}`)
   return `# Error codes

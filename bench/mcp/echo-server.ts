@@ -11,7 +11,9 @@ const createEcho = (): McpServer => {
     properties: { text: { type: 'string' } },
     required: ['text'],
   })
-  server.registerTool('echo', { description: 'Says the text again', inputSchema }, ({ text }) => ({ content: [{ type: 'text', text }] }))
+  server.registerTool('echo', { description: 'Says the text again', inputSchema }, ({ text }) => ({
+    content: [{ type: 'text', text }],
+  }))
   return server
 }
 

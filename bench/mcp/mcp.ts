@@ -14,7 +14,9 @@ import { createMcpServers } from '@baton/mcp/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' }, calls: { type: 'string', default: '200' } } })
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' }, calls: { type: 'string', default: '200' } },
+})
 const rounds = Number(values.rounds)
 const calls = Number(values.calls)
 if (![rounds, calls].every((value) => Number.isSafeInteger(value) && value > 0))
@@ -38,7 +40,8 @@ async function measure(call: (index: number) => Promise<unknown>, times = calls)
   return { waitMs, cpuMs: (user + system) / 1_000 / times }
 }
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0
 const show = (ms: number): string => `${(ms * 1_000).toFixed(0)} µs`
 
 interface Way {
@@ -106,7 +109,10 @@ async function compareCalls(): Promise<void> {
 /** As those of an API: some words, three arguments. */
 function createTools(defer: boolean): readonly Tool[] {
   const text = { type: 'string', description: 'As the service knows it' }
-  const input: JsonObject = { type: 'object', properties: { owner: text, repository: text, limit: { type: 'integer' } } }
+  const input: JsonObject = {
+    type: 'object',
+    properties: { owner: text, repository: text, limit: { type: 'integer' } },
+  }
   return Array.from({ length: 200 }, (_, index) =>
     tool({
       name: `service${index % 10}.act${index}_item`,
@@ -124,9 +130,18 @@ async function openTurns(defer: boolean): Promise<Way & { readonly readChars: ()
     steps: ({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? { text: 'Done.' }
-        : { calls: [{ name: defer ? 'tools.search' : 'service1.act1_item', arguments: defer ? { query: 'act 117 items' } : {} }] },
+        : {
+            calls: [
+              {
+                name: defer ? 'tools.search' : 'service1.act1_item',
+                arguments: defer ? { query: 'act 117 items' } : {},
+              },
+            ],
+          },
   })
-  const host = createHost({ agent: defineAgent({ name: 'many', model, tools: createTools(defer), window: { exchanges: 2 } }) })
+  const host = createHost({
+    agent: defineAgent({ name: 'many', model, tools: createTools(defer), window: { exchanges: 2 } }),
+  })
   const session = await host.session('one')
   return {
     call: async () => session.send('Go.').answer,
@@ -137,9 +152,13 @@ async function openTurns(defer: boolean): Promise<Way & { readonly readChars: ()
 
 async function compareTools(): Promise<void> {
   const ways = [await openTurns(true), await openTurns(false)] as const
-  console.log('\n| A turn with 200 tools | behind `tools.search`, one search | all shown, one call | Ratio of processor time | of time |\n|---|---|---|---|---|')
+  console.log(
+    '\n| A turn with 200 tools | behind `tools.search`, one search | all shown, one call | Ratio of processor time | of time |\n|---|---|---|---|---|',
+  )
   console.log(await compare('of two steps', [...ways]))
-  console.log(`\nCharacters of tools in a request: ${ways.map((way) => way.readChars()).join(' behind a search, ')} shown.`)
+  console.log(
+    `\nCharacters of tools in a request: ${ways.map((way) => way.readChars()).join(' behind a search, ')} shown.`,
+  )
   for (const way of ways) await way.close()
 }
 

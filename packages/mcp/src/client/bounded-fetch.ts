@@ -29,28 +29,27 @@ function createLimit(
   isStream: boolean,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0
+  let isLineEmpty = true
+  /** An empty line ends an event. */
+  const count = (byte: number): void => {
+    bytes += 1
+    if (byte === LINE_FEED) {
+      if (isLineEmpty) bytes = 0
+      isLineEmpty = true
+    } else if (byte !== CARRIAGE_RETURN) isLineEmpty = false
+  }
   return new TransformStream({
     transform: (chunk, controller) => {
-      const end = isStream ? findEventEnd(chunk) : -1
-      const first = end < 0 ? chunk.length : end
-      if (bytes + first > maxBytes) {
-        const message = `the MCP server sent more than ${maxBytes} bytes in one ${isStream ? 'event' : 'answer'}`
-        controller.error(new BatonError({ code: 'api_malformed', message }))
-        return
-      }
-      bytes = end < 0 ? bytes + chunk.length : chunk.length - end
-      controller.enqueue(chunk)
+      let isTooMuch = false
+      if (isStream)
+        for (const byte of chunk) {
+          count(byte)
+          isTooMuch ||= bytes > maxBytes
+        }
+      else isTooMuch = (bytes += chunk.length) > maxBytes
+      if (!isTooMuch) return controller.enqueue(chunk)
+      const message = `the MCP server sent more than ${maxBytes} bytes in one ${isStream ? 'event' : 'answer'}`
+      controller.error(new BatonError({ code: 'api_malformed', message }))
     },
   })
-}
-
-/** Where the last event in the chunk ends, which is behind an empty line; -1 where none does. A line break cut by the chunk counts later. */
-function findEventEnd(chunk: Uint8Array): number {
-  for (let at = chunk.length - 1; at > 0; at -= 1) {
-    if (chunk[at] !== LINE_FEED && chunk[at] !== CARRIAGE_RETURN) continue
-    const before = chunk[at - 1]
-    if (before === chunk[at]) return at + 1
-    if (chunk[at] === LINE_FEED && before === CARRIAGE_RETURN && chunk[at - 2] === LINE_FEED) return at + 1
-  }
-  return -1
 }

@@ -33,7 +33,10 @@ test('a damaged file is told by its name, and is not overwritten', async () => {
   const path = join(folder, 'logins.json')
   await writeFile(path, '{"a":')
   const store = createFileTokenStore(path)
-  await expect(store.read('a')).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining(path) as string })
+  await expect(store.read('a')).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining(path) as string,
+  })
   await expect(store.write('a', 'x')).rejects.toMatchObject({ code: 'store_failed' })
   expect(await readFile(path, 'utf8')).toBe('{"a":')
 })

@@ -40,7 +40,9 @@ test('two rounds, and a user who declines', async () => {
 test('a server that asks for ever, or for what nobody offers, fails its call', async () => {
   const forever = await call('asks-for-ever', () => ({ size: 'm' }))
   expect(forever.asked).toHaveLength(10)
-  expect(forever.calls).toEqual([expect.stringContaining('asks-for-ever error api_malformed: it asked for input 10 times') as string])
+  expect(forever.calls).toEqual([
+    expect.stringContaining('asks-for-ever error api_malformed: it asked for input 10 times') as string,
+  ])
   const samples = await call('samples')
   expect(samples.calls).toEqual([expect.stringContaining('asks the client for sampling/createMessage') as string])
 })

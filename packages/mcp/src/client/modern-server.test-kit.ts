@@ -12,7 +12,7 @@ interface Params {
 }
 
 const [, , , logFile] = process.argv
-const note = (line: string): void => logFile === undefined ? undefined : appendFileSync(logFile, `${line}\n`)
+const note = (line: string): void => (logFile === undefined ? undefined : appendFileSync(logFile, `${line}\n`))
 const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const complete = (result: object): object => ({ resultType: 'complete', ...result })
 const text = (said: string): object => ({ content: [{ type: 'text', text: said }] })
@@ -58,10 +58,14 @@ function createTask(taskId: string, status: string): object {
 function readTask({ taskId = '' }: Params): object {
   polls += 1
   if (taskId === 'task-hangs' || polls < 3) return complete(createTask(taskId, 'working'))
-  if (taskId === 'task-fails') return complete({ ...createTask(taskId, 'failed'), error: { code: -32_000, message: 'out of paper' } })
+  if (taskId === 'task-fails')
+    return complete({ ...createTask(taskId, 'failed'), error: { code: -32_000, message: 'out of paper' } })
   if (taskId === 'task-asks' && !answered)
     return complete({ ...createTask(taskId, 'input_required'), inputRequests: { size: question('Which size?') } })
-  return complete({ ...createTask(taskId, 'completed'), result: text(`after ${polls} looks: ${JSON.stringify(answered ?? null)}`) })
+  return complete({
+    ...createTask(taskId, 'completed'),
+    result: text(`after ${polls} looks: ${JSON.stringify(answered ?? null)}`),
+  })
 }
 
 function answer({ method, params = {} }: Message): object | undefined {
@@ -75,7 +79,11 @@ function answer({ method, params = {} }: Message): object | undefined {
         _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
       })
     case 'tools/list':
-      return complete({ ttlMs: 0, cacheScope: 'private', tools: NAMES.map((name) => ({ name, inputSchema: { type: 'object' } })) })
+      return complete({
+        ttlMs: 0,
+        cacheScope: 'private',
+        tools: NAMES.map((name) => ({ name, inputSchema: { type: 'object' } })),
+      })
     case 'tools/call':
       return call(params)
     case 'tasks/get':

@@ -3,7 +3,12 @@ import { expect, test } from 'vitest'
 import { createMcpServers, parseMcpConfig, readServerArgument } from './index.ts'
 
 test.each([
-  ['npx -y @modelcontextprotocol/server-everything', 'everything', 'npx', ['-y', '@modelcontextprotocol/server-everything']],
+  [
+    'npx -y @modelcontextprotocol/server-everything',
+    'everything',
+    'npx',
+    ['-y', '@modelcontextprotocol/server-everything'],
+  ],
   ['npx @playwright/mcp@0.0.83 --headless', 'playwright', 'npx', ['@playwright/mcp@0.0.83', '--headless']],
   ['node dist/weather.js', 'weather', 'node', ['dist/weather.js']],
   ['uvx mcp-server-git', 'git', 'uvx', ['mcp-server-git']],
@@ -44,7 +49,10 @@ test.each([
   [{ a: 7 }, 'it must be an object'],
 ])('%j is refused', (servers, message) => {
   expect(() => createMcpServers(servers as Parameters<typeof createMcpServers>[0])).toThrow(
-    expect.objectContaining({ code: 'invalid_mcp_server', message: expect.stringContaining(message) as string }) as Error,
+    expect.objectContaining({
+      code: 'invalid_mcp_server',
+      message: expect.stringContaining(message) as string,
+    }) as Error,
   )
 })
 

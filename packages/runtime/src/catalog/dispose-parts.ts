@@ -9,7 +9,11 @@ import type { SessionParts } from './catalog.ts'
 const DISPOSE_MS = 10_000
 
 /** Never rejects, and ends. */
-export async function disposeParts(parts: SessionParts, session: string, { timers, log }: { readonly timers: Timers; readonly log: Logger }): Promise<void> {
+export async function disposeParts(
+  parts: SessionParts,
+  session: string,
+  { timers, log }: { readonly timers: Timers; readonly log: Logger },
+): Promise<void> {
   const message = `dispose did not end in ${DISPOSE_MS} ms`
   const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
   try {

@@ -176,7 +176,8 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
   // The request may end with a note; the history does not.
-  const streaks = calls.length > 0 ? countRepeats(io.history.messages(effect.fromEntry, effect.toEntry), context.tools) : undefined
+  const streaks =
+    calls.length > 0 ? countRepeats(io.history.messages(effect.fromEntry, effect.toEntry), context.tools) : undefined
   const about = {
     session,
     principal,

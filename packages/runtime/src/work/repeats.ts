@@ -1,6 +1,6 @@
 // Calls that a model makes again and again: the same tool with the same arguments gave the same result. It is told the third time,
 // and the fifth call does not run. Read from the history, so that it is the same on every host and after a restart.
-import type { CallPart, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
+import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
 import { parseJson } from '@baton/core'
 
 /** Calls of one tool in a row that were the same. */
@@ -31,8 +31,14 @@ export function countRepeats(messages: readonly (Message | StoredMessage)[], too
   return streaks
 }
 
-function add(streaks: Map<string, Streak>, call: CallPart | undefined, { name, content, isError }: ResultPart<never> | ResultPart): void {
-  if (!call) return
+function add(
+  streaks: Map<string, Streak>,
+  call: CallPart | undefined,
+  { name, content, isError }: ResultPart<MediaSource>,
+): void {
+  const [said] = content
+  // A denied call ends no streak: the model may try again at once.
+  if (!call || (isError && said?.type === 'text' && said.text.startsWith(`Error: ${describeStreak(name)}`))) return
   const given = canonical(call.arguments)
   const result = JSON.stringify([isError, content])
   const before = streaks.get(name)
@@ -52,7 +58,11 @@ export function describeRepeats(streaks: Streaks): string | undefined {
 export function denyRepeat(streaks: Streaks, name: string, argumentsText: string): string | undefined {
   const streak = streaks.get(name)
   if (!streak || streak.count < DENIED_AT - 1 || streak.arguments !== canonical(argumentsText)) return undefined
-  return `the same call of "${name}" gave the same result ${streak.count} times in a row; do something else, or answer`
+  return `${describeStreak(name)} ${streak.count} times in a row; do something else, or answer`
+}
+
+function describeStreak(name: string): string {
+  return `the same call of "${name}" gave the same result`
 }
 
 function canonical(argumentsText: string): string {

@@ -63,11 +63,7 @@ async function createStepRequest(
   const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
   const note =
-    effect.choice === 'none'
-      ? OUT_OF_ROUNDS
-      : effect.again
-        ? SAY_SOMETHING
-        : describeRepeats(countRepeats(told, tools))
+    effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : describeRepeats(countRepeats(told, tools))
   const declared = declareTools(toolSearch?.choose(messages) ?? tools, clientTools, messages)
   const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
   // A choice that held for every step would leave no answer; one of a tool that is not there now would fail the turn.

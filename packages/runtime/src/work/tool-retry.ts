@@ -24,7 +24,13 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
       const { cancellation, log, callId } = place
       if (attempt >= attempts || cancellation.aborted || !mayGoAway(thrown)) throw thrown
       const delayMs = Math.min(Math.max(baseMs * 2 ** (attempt - 1), readRetryAfter(thrown)), maxMs)
-      log.warn('a tool failed and is tried again', { callId, tool: tool.name, attempt, delayMs, cause: describeThrown(thrown) })
+      log.warn('a tool failed and is tried again', {
+        callId,
+        tool: tool.name,
+        attempt,
+        delayMs,
+        cause: describeThrown(thrown),
+      })
       await wait(delayMs, place)
       if (cancellation.aborted) throw thrown
     }

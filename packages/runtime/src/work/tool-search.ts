@@ -30,16 +30,17 @@ export interface ToolSearch {
  * @param contextTokens of the model's window; undefined where it is not known
  */
 export function createToolSearch(tools: readonly Tool[], contextTokens: number | undefined): ToolSearch | undefined {
-  const chars = tools.reduce((sum, one) => (one.defer === false ? sum : sum + countChars(one)), 0)
+  const usual = tools.filter(({ defer }) => defer === undefined)
+  const chars = usual.reduce((sum, one) => sum + countChars(one), 0)
   const isLarge = contextTokens !== undefined && chars > contextTokens * CHARS_PER_TOKEN * WINDOW_SHARE
-  const isMuch = tools.length > TOOLS_MAX || isLarge
+  const isMuch = usual.length > TOOLS_MAX || isLarge
   const deferred = tools.filter(({ defer }) => defer ?? isMuch)
   if (deferred.length === 0) return undefined
   const byName = new Map(deferred.map((one) => [one.name, one]))
   const shown = tools.filter(({ name }) => !byName.has(name))
   const search = createSearchTool(deferred)
-  const usual = (deferred.reduce((sum, one) => sum + countChars(one), 0) / deferred.length) * RESULTS.usual
-  const shownChars = [...shown, search].reduce((sum, one) => sum + countChars(one), usual)
+  const foundChars = (deferred.reduce((sum, one) => sum + countChars(one), 0) / deferred.length) * RESULTS.usual
+  const shownChars = [...shown, search].reduce((sum, one) => sum + countChars(one), foundChars)
   return {
     tool: search,
     measure: ({ window, instructions }) => ({
@@ -62,7 +63,8 @@ function listSeen(messages: readonly Message[], deferred: ReadonlyMap<string, To
     for (const part of parts) {
       if (part.type === 'call') names.add(part.name)
       if (part.type !== 'result' || part.name !== SEARCH_TOOLS || part.isError) continue
-      for (const piece of part.content) if (piece.type === 'text') for (const name of readNames(piece.text)) names.add(name)
+      for (const piece of part.content)
+        if (piece.type === 'text') for (const name of readNames(piece.text)) names.add(name)
     }
   }
   const seen = [...names].flatMap((name) => deferred.get(name) ?? [])
@@ -140,7 +142,9 @@ function countWords({ name, title = '', description, inputSchema }: Tool): WordC
 /** `listPullRequests` and `list_pull_requests` are the same words, and so are their plurals. */
 function splitWords(text: string): readonly string[] {
   const apart = text.replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
-  return (apart.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word))
+  return (apart.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) =>
+    word.length > 3 ? word.replace(/s$/, '') : word,
+  )
 }
 
 /** A word that few tools have says more. */
@@ -156,7 +160,10 @@ function score(asked: readonly string[], words: WordCounts, rarity: (word: strin
     const weight = words.get(word)
     if (weight !== undefined) sum += weight * rarity(word)
     // Half of it for a word that begins so, or is the beginning.
-    else if (word.length > 3 && [...words.keys()].some((other) => other.startsWith(word) || (other.length > 3 && word.startsWith(other))))
+    else if (
+      word.length > 3 &&
+      [...words.keys()].some((other) => other.startsWith(word) || (other.length > 3 && word.startsWith(other)))
+    )
       sum += rarity(word) / 2
   }
   return sum

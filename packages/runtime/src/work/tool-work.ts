@@ -74,7 +74,9 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const given = [input, createContext(context, job, io, plans)] as const
     const run = (): unknown => (context.runTool ? context.runTool(job, execute, ...given) : execute(...given))
     const { timers, log } = context
-    const value = await (tool.retry ? runWithRetry(tool, { timers, log, cancellation: io.cancellation, callId }, run) : run())
+    const value = await (tool.retry
+      ? runWithRetry(tool, { timers, log, cancellation: io.cancellation, callId }, run)
+      : run())
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
     // Most results; the others are bounded, and their images and files kept.

@@ -14,7 +14,10 @@ interface Played {
   readonly notes: readonly (string | undefined)[]
 }
 
-function createStatusTool(answer: (run: number) => unknown, options: Partial<Tool> = {}): { readonly tool: Tool; ran: number } {
+function createStatusTool(
+  answer: (run: number) => unknown,
+  options: Partial<Tool> = {},
+): { readonly tool: Tool; ran: number } {
   const counted = { ran: 0, tool: undefined as unknown as Tool }
   counted.tool = tool({
     name: 'status',
@@ -29,13 +32,26 @@ function createStatusTool(answer: (run: number) => unknown, options: Partial<Too
 
 async function play(steps: readonly object[], status: { readonly tool: Tool; readonly ran: number }): Promise<Played> {
   const model = createScriptedModel({ steps: [...steps, DONE] as Parameters<typeof createScriptedModel>[0]['steps'] })
-  const other = tool({ name: 'other', description: 'Another', input: { type: 'object' }, effect: 'pure', execute: () => 'x' })
-  const host = createHost({ agent: defineAgent({ name: 'builder', model, tools: [status.tool, other] }), store: createMemoryStore() })
+  const other = tool({
+    name: 'other',
+    description: 'Another',
+    input: { type: 'object' },
+    effect: 'pure',
+    execute: () => 'x',
+  })
+  const host = createHost({
+    agent: defineAgent({ name: 'builder', model, tools: [status.tool, other] }),
+    store: createMemoryStore(),
+  })
   const session = await host.session('one')
   const results: string[] = []
   for await (const event of session.send('Is it built?'))
     if (event.type === 'call' && event.call.result && event.call.name === 'status')
-      results.push('message' in event.call.result ? `${event.call.result.type}: ${event.call.result.message}` : event.call.result.type)
+      results.push(
+        'message' in event.call.result
+          ? `${event.call.result.type}: ${event.call.result.message}`
+          : event.call.result.type,
+      )
   await host.stop()
   return { ran: status.ran, results, notes: model.requests.map(readNote) }
 }
@@ -47,7 +63,10 @@ function readNote({ messages }: ModelRequest): string | undefined {
 }
 
 test('the same call with the same result: the model is told at three, and the fifth does not run', async () => {
-  const { ran, results, notes } = await play(Array.from({ length: 6 }, () => call('status', { id: 1, of: 'x' })), createStatusTool(() => 'running'))
+  const { ran, results, notes } = await play(
+    Array.from({ length: 6 }, () => call('status', { id: 1, of: 'x' })),
+    createStatusTool(() => 'running'),
+  )
   expect(ran).toBe(4)
   expect(results).toEqual([
     'ok',
@@ -64,21 +83,37 @@ test('the same call with the same result: the model is told at three, and the fi
 
 test('the order of the arguments is no difference, and other calls in between do not help', async () => {
   const steps = [call('status', { a: 1, b: 2 }), call('other'), call('status', { b: 2, a: 1 }), call('other')]
-  const { ran, notes } = await play([...steps, ...steps, call('status', { a: 1, b: 2 })], createStatusTool(() => 'running'))
+  const { ran, notes } = await play(
+    [...steps, ...steps, call('status', { a: 1, b: 2 })],
+    createStatusTool(() => 'running'),
+  )
   expect(ran).toBe(4)
   expect(notes.some((note) => note?.includes('"status" 3 times'))).toBe(true)
 })
 
 test('another result, or other arguments, begin anew', async () => {
-  const changing = await play(Array.from({ length: 8 }, () => call('status')), createStatusTool((run) => `${Math.ceil(run / 2)} %`))
+  const changing = await play(
+    Array.from({ length: 8 }, () => call('status')),
+    createStatusTool((run) => `${Math.ceil(run / 2)} %`),
+  )
   expect(changing.ran).toBe(8)
   expect(changing.notes.every((note) => note === undefined)).toBe(true)
   const steps = Array.from({ length: 8 }, (_, index) => call('status', { page: index }))
-  expect((await play(steps, createStatusTool(() => 'running'))).ran).toBe(8)
+  expect(
+    (
+      await play(
+        steps,
+        createStatusTool(() => 'running'),
+      )
+    ).ran,
+  ).toBe(8)
 })
 
 test('a tool that polls may be called as often as it likes', async () => {
-  const { ran, notes } = await play(Array.from({ length: 8 }, () => call('status')), createStatusTool(() => 'running', { polls: true }))
+  const { ran, notes } = await play(
+    Array.from({ length: 8 }, () => call('status')),
+    createStatusTool(() => 'running', { polls: true }),
+  )
   expect(ran).toBe(8)
   expect(notes.every((note) => note === undefined)).toBe(true)
 })

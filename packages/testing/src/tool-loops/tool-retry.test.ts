@@ -9,7 +9,10 @@ interface Tried {
   readonly result: string
 }
 
-async function tryTool(execute: (attempt: number) => unknown, retry: { attempts: number; baseMs?: number; maxMs?: number }): Promise<Tried> {
+async function tryTool(
+  execute: (attempt: number) => unknown,
+  retry: { attempts: number; baseMs?: number; maxMs?: number },
+): Promise<Tried> {
   const keys: string[] = []
   const flaky = tool({
     name: 'flaky',
@@ -28,7 +31,10 @@ async function tryTool(execute: (attempt: number) => unknown, retry: { attempts:
   let said = ''
   for await (const event of session.send('Go.'))
     if (event.type === 'call' && event.call.result)
-      said = 'message' in event.call.result ? `${event.call.result.type}: ${event.call.result.message}` : event.call.result.type
+      said =
+        'message' in event.call.result
+          ? `${event.call.result.type}: ${event.call.result.message}`
+          : event.call.result.type
   await host.stop()
   return { keys, result: said }
 }
@@ -54,7 +60,10 @@ test('an error that says it will come again is not tried again', async () => {
   const refused = (): never => {
     throw new BatonError({ code: 'api_refused', message: 'there is no such file' })
   }
-  expect(await tryTool(refused, { attempts: 5 })).toMatchObject({ keys: { length: 1 }, result: 'error: there is no such file' })
+  expect(await tryTool(refused, { attempts: 5 })).toMatchObject({
+    keys: { length: 1 },
+    result: 'error: there is no such file',
+  })
   const away = (attempt: number): unknown => {
     if (attempt === 1) throw new BatonError({ code: 'api_unavailable', message: 'away' })
     return 'ok'

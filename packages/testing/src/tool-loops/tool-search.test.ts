@@ -4,8 +4,40 @@ import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { expect, test } from 'vitest'
 
-const SUBJECTS = ['issue', 'pull_request', 'branch', 'release', 'label', 'milestone', 'comment', 'review', 'workflow', 'secret']
-const VERBS = ['list', 'get', 'create', 'update', 'delete', 'close', 'lock', 'export', 'count', 'watch', 'archive', 'move', 'copy', 'share', 'rename', 'tag', 'merge', 'pin', 'sort', 'audit']
+const SUBJECTS = [
+  'issue',
+  'pull_request',
+  'branch',
+  'release',
+  'label',
+  'milestone',
+  'comment',
+  'review',
+  'workflow',
+  'secret',
+]
+const VERBS = [
+  'list',
+  'get',
+  'create',
+  'update',
+  'delete',
+  'close',
+  'lock',
+  'export',
+  'count',
+  'watch',
+  'archive',
+  'move',
+  'copy',
+  'share',
+  'rename',
+  'tag',
+  'merge',
+  'pin',
+  'sort',
+  'audit',
+]
 
 function createTools(count: number): readonly Tool[] {
   return VERBS.flatMap((verb) =>
@@ -22,14 +54,18 @@ function createTools(count: number): readonly Tool[] {
 }
 
 async function play(tools: readonly Tool[], steps: readonly object[]) {
-  const model = createScriptedModel({ steps: [...steps, { text: 'Done.' }] as Parameters<typeof createScriptedModel>[0]['steps'] })
+  const model = createScriptedModel({
+    steps: [...steps, { text: 'Done.' }] as Parameters<typeof createScriptedModel>[0]['steps'],
+  })
   const host = createHost({ agent: defineAgent({ name: 'tester', model, tools }) })
   const session = await host.session('one')
   const results: string[] = []
   for await (const event of session.send('Go.'))
     if (event.type === 'call' && event.call.result) {
       const { result, name } = event.call
-      results.push(`${name} ${result.type}: ${'content' in result ? result.content.map((part) => (part.type === 'text' ? part.text : '')).join('') : ''}`)
+      results.push(
+        `${name} ${result.type}: ${'content' in result ? result.content.map((part) => (part.type === 'text' ? part.text : '')).join('') : ''}`,
+      )
     }
   await host.stop()
   return { results, shown: model.requests.map((request) => request.tools.map(({ name }) => name)) }
