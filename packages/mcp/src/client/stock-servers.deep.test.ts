@@ -98,7 +98,9 @@ test('server-filesystem reads, writes, and refuses what is outside', { timeout: 
 
 test.skipIf(chromium === undefined)('@playwright/mcp opens a page and reads it', { timeout: 120_000 }, async () => {
   const args = ['--headless', '--no-sandbox', '--isolated', '--executable-path', chromium ?? '']
-  const servers = serve('browser', { command: process.execPath, args: [PLAYWRIGHT, ...args] })
+  // It writes what it has seen into its folder.
+  const cwd = mkdtempSync(join(tmpdir(), 'baton-browser-'))
+  const servers = serve('browser', { command: process.execPath, args: [PLAYWRIGHT, ...args], cwd })
   const { calls } = await callTools(servers, [
     ['browser_navigate', { url: 'data:text/html,<h1>Ready</h1><button>Buy</button>' }],
     ['browser_snapshot', {}],

@@ -262,14 +262,26 @@ class SharedCatalog implements Catalog {
     if (known) return known
     const all = listed ?? [...agent.tools, this.#readResult]
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
-    // Such an agent chooses the tools of each step itself.
-    const toolSearch = agent.prepareStep ? undefined : createToolSearch(all, agent.window.contextTokens ?? window)
-    const tools = toolSearch ? [...all, toolSearch.tool] : all
-    const shown = toolSearch ? { ...agent, tools, window: toolSearch.measure(agent) } : { ...agent, tools }
-    const facts = { tools, toolSearch, spec: createSpec(shown, models, window, this.#init.interruptMs) }
+    const { interruptMs } = this.#init
+    const spec = createSpec({ ...agent, tools: all }, models, window, interruptMs)
+    let facts: AgentFacts = { tools: all, toolSearch: undefined, spec }
+    // An agent with `prepareStep` chooses the tools of each step itself.
+    const toolSearch =
+      !agent.prepareStep && hasManyTools(all, spec) ? createToolSearch(all, spec.window.contextTokens) : undefined
+    if (toolSearch) {
+      const tools = [...all, toolSearch.tool]
+      const shown = { ...agent, tools, window: toolSearch.measure(agent) }
+      facts = { tools, toolSearch, spec: createSpec(shown, models, window, interruptMs) }
+    }
     if (isShared) this.#known.set(agent, facts)
     return facts
   }
+}
+
+/** A first look, which most agents pass: `createToolSearch` looks at each tool. */
+function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
+  for (const { defer } of tools) if (defer) return true
+  return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
 }
 
 /** Milliseconds: the longest that an interrupted model may be waited for. */

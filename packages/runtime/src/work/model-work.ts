@@ -8,6 +8,7 @@ import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createOutputReader } from './output.ts'
+import type { Streaks } from './repeats.ts'
 import { countRepeats } from './repeats.ts'
 import { repairCall } from './repair-arguments.ts'
 import { createRequest } from './request.ts'
@@ -21,6 +22,8 @@ interface ModelWork {
   readonly heard: Heard
   /** Names of the tools in force, where `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
+  /** Calls of this turn that were the same again and again. */
+  readonly streaks?: Streaks | undefined
 }
 
 /** What was wrong with the pieces of an answer, the first of all. */
@@ -66,18 +69,25 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
   }
 }
 
-async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> {
-  const { context, job, io } = work
+async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport> {
+  const { context, job, io } = asking
   const { agent } = context
-  const asked = context.modelOf(job.model)
-  const request = await createRequest({ context, model: asked, history: io.history }, job)
+  const model = context.modelOf(job.model)
+  const told = io.history.messages(effect.fromEntry, effect.toEntry)
+  let results = 0
+  for (let at = told.length - 1; at >= 0 && told[at]?.role !== 'user'; at -= 1)
+    if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
+  // Fewer than three cannot repeat: most turns.
+  const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
+  const work = { ...asking, streaks }
+  const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const stream = streamTo(work, io.live.bind(io))
-  if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
+  if (!agent.prepareStep) return await finishStep(work, request, await model.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
-  const model = change.model ?? job.model
+  const named = change.model ?? job.model
   const prepared = applyStepChange(request, change, effect)
-  const said = await context.modelOf(model).run(prepared, stream, io.signal)
-  return await finishStep({ ...work, job: { ...job, model }, inForce: change.tools }, prepared, said)
+  const said = await context.modelOf(named).run(prepared, stream, io.signal)
+  return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, prepared, said)
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
@@ -167,7 +177,7 @@ function createTooLarge(limit: number, what: string): BatonError {
 
 /** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
 async function finishStep(work: ModelWork, request: ModelRequest, answer: unknown): Promise<HostReport> {
-  const { context, job, io, heard, inForce } = work
+  const { context, job, io, heard, inForce, streaks } = work
   if (heard.failure) throw heard.failure
   const decoded = decodeModelAnswer(answer)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
@@ -175,16 +185,13 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
   const { session, principal, clientTools, effect } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
-  // The request may end with a note; the history does not.
-  const streaks =
-    calls.length > 0 ? countRepeats(io.history.messages(effect.fromEntry, effect.toEntry), context.tools) : undefined
   const about = {
     session,
     principal,
     clientTools,
     untrusted,
     ...(inForce && { inForce: new Set(inForce) }),
-    ...(streaks?.size && { streaks }),
+    ...(streaks && { streaks }),
   }
   const repaired = new Map<ModelPart, string>()
   const checks = await Promise.all(

@@ -18,7 +18,8 @@ import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'
 import { showMoved } from './moved-results.ts'
-import { countRepeats, describeRepeats } from './repeats.ts'
+import type { Streaks } from './repeats.ts'
+import { describeRepeats } from './repeats.ts'
 import { READ_RESULT } from './tool-result.ts'
 import type { WorkContext } from './work.ts'
 
@@ -33,6 +34,8 @@ export interface RequestSources {
   readonly context: WorkContext
   readonly model: Model
   readonly history: Pick<History, 'messages'>
+  /** Calls of this turn that were the same again and again. */
+  readonly streaks?: Streaks | undefined
 }
 
 /** @throws BatonError `store_failed` */
@@ -55,15 +58,15 @@ function addOutput({ context, model }: RequestSources, request: ModelRequest, sc
 }
 
 async function createStepRequest(
-  { context, history }: RequestSources,
+  { context, history, streaks }: RequestSources,
   { session, settings, clientTools }: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
   const { agent, tools, toolSearch, requestMessages } = context
   const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
-  const note =
-    effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : describeRepeats(countRepeats(told, tools))
+  const repeats = streaks && describeRepeats(streaks)
+  const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
   const declared = declareTools(toolSearch?.choose(messages) ?? tools, clientTools, messages)
   const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
   // A choice that held for every step would leave no answer; one of a tool that is not there now would fail the turn.

@@ -71,12 +71,14 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const input = await validateInput(context, job, tool)
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
-    const given = [input, createContext(context, job, io, plans)] as const
-    const run = (): unknown => (context.runTool ? context.runTool(job, execute, ...given) : execute(...given))
-    const { timers, log } = context
+    const given: Parameters<Execute> = [input, createContext(context, job, io, plans)]
     const value = await (tool.retry
-      ? runWithRetry(tool, { timers, log, cancellation: io.cancellation, callId }, run)
-      : run())
+      ? runWithRetry(tool, { ...context, ...job, cancellation: io.cancellation }, () =>
+          start(context, job, execute, given),
+        )
+      : context.runTool
+        ? context.runTool(job, execute, ...given)
+        : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
     // Most results; the others are bounded, and their images and files kept.
@@ -89,6 +91,12 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
   }
   plans.current?.end()
   return { type: 'tool-finished', callId, attempt, outcome }
+}
+
+type Execute = NonNullable<Tool['execute']>
+
+function start({ runTool }: WorkContext, job: ToolJob, execute: Execute, given: Parameters<Execute>): unknown {
+  return runTool ? runTool(job, execute, ...given) : execute(...given)
 }
 
 /** For those who run the host: what a tool says of its own input is the model's business, and no warning. */
