@@ -18,9 +18,10 @@ const createEcho = (): McpServer => {
 }
 
 if (process.argv[2] === 'http') {
-  const server = createServer(toNodeHandler(createMcpHandler(createEcho)))
+  const handle = toNodeHandler(createMcpHandler(createEcho))
+  const server = createServer((request, response) => void handle(request, response))
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
     if (address !== null && typeof address !== 'string') process.send?.({ port: address.port })
   })
-} else await serveStdio(createEcho)
+} else serveStdio(createEcho)

@@ -22,6 +22,7 @@ const calls = Number(values.calls)
 if (![rounds, calls].every((value) => Number.isSafeInteger(value) && value > 0))
   throw new Error('--rounds and --calls take whole numbers above 0')
 
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const SERVER = join(import.meta.dirname, 'echo-server.ts')
 const ARGS = ['--no-warnings', '--conditions=@baton/source', SERVER]
 
@@ -93,14 +94,14 @@ async function compare(name: string, ways: readonly [Way, Way]): Promise<string>
 async function compareCalls(): Promise<void> {
   const child: ChildProcess = fork(SERVER, ['http'], { execArgv: ['--no-warnings', '--conditions=@baton/source'] })
   const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }] // as the server answers
-  console.log('| A call over | Baton | The SDK’s client | Ratio of processor time | of time |\n|---|---|---|---|---|')
+  print('| A call over | Baton | The SDK’s client | Ratio of processor time | of time |\n|---|---|---|---|---|')
   const pairs = [
     ['a program', { command: process.execPath, args: ARGS }, undefined],
     ['HTTP', { url: `http://127.0.0.1:${port}/mcp` }, port],
   ] as const
   for (const [name, config, at] of pairs) {
     const ways = [await openBaton(config), await openBare(at)] as const
-    console.log(await compare(name, [...ways]))
+    print(await compare(name, [...ways]))
     for (const way of ways) await way.close()
   }
   child.kill()
@@ -152,13 +153,11 @@ async function openTurns(defer: boolean): Promise<Way & { readonly readChars: ()
 
 async function compareTools(): Promise<void> {
   const ways = [await openTurns(true), await openTurns(false)] as const
-  console.log(
+  print(
     '\n| A turn with 200 tools | behind `tools.search`, one search | all shown, one call | Ratio of processor time | of time |\n|---|---|---|---|---|',
   )
-  console.log(await compare('of two steps', [...ways]))
-  console.log(
-    `\nCharacters of tools in a request: ${ways.map((way) => way.readChars()).join(' behind a search, ')} shown.`,
-  )
+  print(await compare('of two steps', [...ways]))
+  print(`\nCharacters of tools in a request: ${ways.map((way) => way.readChars()).join(' behind a search, ')} shown.`)
   for (const way of ways) await way.close()
 }
 

@@ -171,11 +171,11 @@ export class ConnectionPool {
   }
 
   #serveWaiters(): void {
-    for (const waiter of [...this.#waiters]) {
+    const waiting = this.#waiters.splice(0)
+    for (const waiter of waiting) {
       const entry = this.#find(waiter.session)
-      if (!entry) continue
-      this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
-      waiter.resolve(this.#lease(entry, waiter.session))
+      if (entry) waiter.resolve(this.#lease(entry, waiter.session))
+      else this.#waiters.push(waiter)
     }
     this.#openMore()
   }

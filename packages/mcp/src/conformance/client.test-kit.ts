@@ -27,6 +27,11 @@ const url = process.argv.at(-1) ?? ''
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context // the suite's own words
 
+/** The suite keeps it beside its verdicts. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
 /** Stands in for the user at the login page: it follows the page's redirect. */
 const follow = async (page: URL): Promise<URLSearchParams> => {
   const response = await fetch(page, { redirect: 'manual' })
@@ -86,7 +91,7 @@ function fill(schema: JsonObject, echoed?: JsonObject): JsonObject {
     Object.entries(properties).flatMap(([name, { type, enum: choices }]) => {
       // One scenario wants a schema back as the client understood it.
       if (name === 'schema' && echoed) return [[name, echoed] as const]
-      const value = Array.isArray(choices) ? choices[0] : values[String(type)]
+      const value = Array.isArray(choices) ? choices[0] : values[typeof type === 'string' ? type : '']
       return value === undefined ? [] : [[name, value] as const]
     }),
   )
@@ -94,7 +99,7 @@ function fill(schema: JsonObject, echoed?: JsonObject): JsonObject {
 
 const servers = createMcpServers(
   { server: { url, auth: chooseAuth() } },
-  { log: { info: () => {}, warn: (message, data) => console.error(message, JSON.stringify(data)) } },
+  { log: { info: () => {}, warn: (message, data) => tell(`${message} ${JSON.stringify(data)}`) } },
 )
 const [source] = servers.sources
 const tools = (await source?.list()) ?? []
@@ -111,7 +116,7 @@ for await (const event of session.send('Call every tool.')) {
   if (event.type === 'question-asked')
     void session.answer({ questionId: event.questionId, value: readDefaults(event.schema) })
   if (event.type === 'call' && event.call.result)
-    console.error(event.call.name, JSON.stringify(event.call.result).slice(0, 400))
+    tell(`${event.call.name} ${JSON.stringify(event.call.result).slice(0, 400)}`)
 }
 await host.stop()
 await servers.close()

@@ -4,7 +4,6 @@ import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, To
 import { BatonError, createSpec, describeValue } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
