@@ -76,7 +76,9 @@ export class ModelWatch {
     if (!attempt || state.phase !== 'modelling') return
     this.compared += 1
     const stored = history.messages(attempt.fromEntry, attempt.toEntry)
-    const notes = attempt.choice === 'none' || state.turn?.askedAgain === true ? 1 : 0
+    const isNoted =
+      attempt.choice === 'none' || state.turn?.askedAgain === true || tellsRepeats(messages.at(-1), stored)
+    const notes = isNoted ? 1 : 0
     const expected = describe(stored)
     const asked = describe(
       messages.slice(0, messages.length - notes).map((message, at) => restore(message, stored[at])),
@@ -106,6 +108,19 @@ export class ModelWatch {
       this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
     this.#kept.set(attempt, offset + text.length)
   }
+}
+
+/** Whether the request ends with the note about calls that were repeated, and they were. */
+function tellsRepeats(last: Message | undefined, stored: readonly StoredMessage[]): boolean {
+  const [part] = last?.role === 'user' ? last.parts : []
+  const said = part?.type === 'text' && part.text.startsWith('You have called ') ? part.text : ''
+  const told = [...said.matchAll(/"([^"]+)" (\d+) times/g)]
+  const turn = stored.slice(stored.findLastIndex(({ role }) => role === 'user') + 1)
+  const results = turn.flatMap(({ role, parts }) => (role === 'tool' ? parts : []))
+  return (
+    told.length > 0 &&
+    told.every(([, name, times]) => results.filter((result) => result.name === name).length >= Number(times))
+  )
 }
 
 /** The request has the beginning of a result that is behind a handle, and says how the rest is read: here the result is whole again. */
