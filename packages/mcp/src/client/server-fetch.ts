@@ -12,12 +12,13 @@ export interface ServerFetch {
   close(): Promise<void>
 }
 
-/** The longest that a timer waits: requests to the server itself end by the time limits of connecting and of calls. */
-const ENDLESS_MS = 2_147_483_647
+/** Milliseconds that the platform's fetch waits for the head of an answer, too. Calls and connecting have time limits of their own. */
+const ANSWER_MS = 300_000
 const THIS_MACHINE = ['127.0.0.0/8', '::1', 'localhost'] as const
 
 /** A server on this machine is a program of its user, and may name other places on this machine, such as where to log in. */
-export function createServerFetch({ url }: Pick<HttpMcpServer, 'url'>, limits: McpLimits): ServerFetch {
+export function createServerFetch(server: Pick<HttpMcpServer, 'url' | 'timeoutMs'>, limits: McpLimits): ServerFetch {
+  const { url, timeoutMs = ANSWER_MS } = server
   const { origin, hostname } = new URL(url)
   const isLocal = isLoopback(hostname)
   const common = {
@@ -25,7 +26,11 @@ export function createServerFetch({ url }: Pick<HttpMcpServer, 'url'>, limits: M
     schemes: isLocal ? (['https', 'http'] as const) : (['https'] as const),
     maxBytes: limits.messageBytes,
   }
-  const toServer = createGuardedFetch({ ...common, streams: true, timeoutMs: ENDLESS_MS })
+  const toServer = createGuardedFetch({
+    ...common,
+    streams: true,
+    timeoutMs: Math.ceil(Math.max(ANSWER_MS, timeoutMs)),
+  })
   const toOthers = createGuardedFetch({ ...common, timeoutMs: limits.connectMs })
   return {
     fetch: (target, init) => (new URL(target).origin === origin ? toServer : toOthers)(target, init),

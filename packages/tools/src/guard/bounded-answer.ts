@@ -20,8 +20,9 @@ export function boundAnswer(answer: UndiciResponse, place: string, bounds: Answe
   const tooLarge = (): BatonError =>
     new BatonError({ code: 'api_malformed', message: `${place} sent more than ${maxBytes} bytes` })
   let bounded: ReadableStream<Uint8Array<ArrayBuffer>> | null = null
-  if (body && !WITHOUT_BODY.has(status)) {
-    if (Number(headers.get('content-length') ?? 0) > maxBytes) {
+  const length = headers.get('content-length')
+  if (body && !WITHOUT_BODY.has(status) && length !== '0') {
+    if (Number(length ?? 0) > maxBytes) {
       void body.cancel().catch(() => {
         // It is given up; how its connection ends does not matter.
       })

@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { promisify } from 'node:util'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Timers } from '@baton/core'
@@ -386,4 +388,15 @@ test.each([
   [{ maxRedirects: -1 }],
 ])('options %j are refused', (options) => {
   expect(() => createGuardedFetch(options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
+})
+
+test('a body that nobody reads does not hold the process', async () => {
+  const origin = await listen((_, response) => void response.end('unread'))
+  const program = `
+    import { createGuardedFetch } from ${JSON.stringify(new URL('guarded-fetch.ts', import.meta.url).href)}
+    const fetch = createGuardedFetch({ allow: ['${origin}'], timeoutMs: 2_000_000_000 })
+    console.log((await fetch('${origin}/')).status)`
+  const args = ['--no-warnings', '--conditions=@baton/source', '--input-type=module', '-e', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
+  expect(stdout).toBe('200\n')
 })

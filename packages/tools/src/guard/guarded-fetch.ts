@@ -178,7 +178,8 @@ const lookUp: Resolve = async (hostname) => (await lookup(hostname, { all: true 
 
 const PLATFORM_TIMERS: Timers = {
   start: (delayMs, callback) => {
-    const timer = setTimeout(callback, delayMs)
+    // A request that waits holds its process by its connection; a body that nobody reads must not.
+    const timer = setTimeout(callback, delayMs).unref()
     return () => clearTimeout(timer)
   },
 }
