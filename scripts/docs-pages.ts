@@ -16,6 +16,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: [
       'tools',
       'mcp',
+      'openapi-tools',
       'events',
       'client-tools',
       'approvals',

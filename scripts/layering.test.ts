@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   models: ['core'],
   runtime: ['core'],
   tools: ['core'],
-  mcp: ['core', 'runtime'],
+  mcp: ['core', 'runtime', 'tools'],
   client: ['core', 'protocol'],
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],

@@ -42,6 +42,13 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
+  'guard.ts': [
+    '{"status":200,"text":"Opening hours: 9 to 17."}\n',
+    'url_refused the request to http://169.254.169.254, to which the wiki redirects, was not sent: its scheme is not https\n',
+    'url_refused the request to https://127.0.0.1:8080 was not sent: its address is this machine\n',
+    'url_refused the request to https://[::ffff:a00:1] was not sent: its address is private\n',
+    'url_refused the request to https://metadata.google.internal was not sent: its name is one of a local network\n',
+  ],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': [
@@ -54,6 +61,9 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',
   ],
   'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
+  'openapi.ts': [
+    'getWeather pure\nalarm.set once\n{"asked":"GET /cities/Lisbon/weather?units=celsius"}\napi_refused\n{"asked":"POST /alarms"}\n',
+  ],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [

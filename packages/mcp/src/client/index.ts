@@ -8,6 +8,7 @@ import type { McpPinStore } from './pins.ts'
 import { createMemoryPinStore } from './pins.ts'
 import type { McpServerConfig } from './server-config.ts'
 import { checkServer } from './server-config.ts'
+import { createServerFetch } from './server-fetch.ts'
 
 export type { McpAuth, McpOAuth, McpTokenStore } from './auth.ts'
 export { createMemoryTokenStore } from './auth.ts'
@@ -25,7 +26,10 @@ export interface McpServersOptions {
   readonly log?: Logger
   /** Of the process by default. */
   readonly timers?: Timers
-  /** For servers over HTTP; the platform's by default. */
+  /**
+   * For servers over HTTP. By default a guarded fetch for each, which allows the server's own origin, and beside it only public
+   * addresses with `https:`; a server on this machine may also name others there.
+   */
   readonly fetch?: FetchLike
 }
 
@@ -63,14 +67,21 @@ export function createMcpServers(
         message: `limits.${name} must be a whole number above 0, not ${value}`,
       })
   const { pins = createMemoryPinStore(), log = SILENT, timers = PLATFORM_TIMERS, fetch } = options
-  const all = Object.entries(servers).map(
-    ([name, config]) =>
-      new McpServer({ name, config: checkServer(name, config), timers, log, pins, limits, ...(fetch && { fetch }) }),
-  )
+  const checked = Object.entries(servers).map(([name, config]) => [name, checkServer(name, config)] as const)
+  const opened = checked.map(([name, config]) => {
+    const guarded = !fetch && 'url' in config ? createServerFetch(config, limits) : undefined
+    const asks = fetch ?? guarded?.fetch
+    const server = new McpServer({ name, config, timers, log, pins, limits, ...(asks && { fetch: asks }) })
+    const close = async (): Promise<void> => {
+      await server.shutDown()
+      await guarded?.close()
+    }
+    return { server, close }
+  })
   return {
-    sources: all,
-    status: () => all.map((server) => server.status()),
-    close: async () => void (await Promise.all(all.map((server) => server.shutDown()))),
+    sources: opened.map(({ server }) => server),
+    status: () => opened.map(({ server }) => server.status()),
+    close: async () => void (await Promise.all(opened.map(({ close }) => close()))),
   }
 }
 

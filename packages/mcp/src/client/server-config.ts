@@ -98,13 +98,17 @@ function tellIssues(error: z.ZodError): string {
     .join('; ')
 }
 
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname)
+}
+
 function checkUrl(name: string, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     throw wrong(name, `url must be an address that begins with https:// or http://, not "${text.slice(0, 200)}"`)
   if (url.username !== '' || url.password !== '')
     throw wrong(name, 'url must not contain a login; use "headers" or "auth"')
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw wrong(name, `url must begin with https:// unless the server runs on this machine; ${url.hostname} does not`)
 }
 

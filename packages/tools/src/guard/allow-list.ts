@@ -1,0 +1,65 @@
+// What a program allows beside the public network: origins, hosts and ranges of addresses. It only compares.
+import { BatonError } from '@baton/core'
+import type { AddressRange } from './address-rules.ts'
+import { isWithin, parseAddress, parseRange } from './address-rules.ts'
+
+export interface AllowList {
+  /** Whether the program named the origin, or the host at all its ports: wherever it leads is right. */
+  allowsPlace(url: URL): boolean
+  /** Whether the program named the origin, and its scheme with it. */
+  allowsOrigin(url: URL): boolean
+  allowsAddress(address: string): boolean
+}
+
+/**
+ * @param entries `http://localhost:3000` (an origin), `intranet.example` or `*.intranet.example` (a host), `10.1.0.0/16` or
+ * `::1` (addresses)
+ * @throws BatonError `invalid_option`
+ */
+export function parseAllowList(entries: readonly string[]): AllowList {
+  const origins = new Set<string>()
+  const hosts = new Set<string>()
+  const suffixes: string[] = []
+  const ranges: AddressRange[] = []
+  for (const entry of entries) {
+    const text = entry.trim()
+    const range = parseRange(text.replace(/^\[(.*)\]$/, '$1'))
+    if (range) ranges.push(range)
+    else if (text.includes('://')) origins.add(readOrigin(text))
+    else if (text.startsWith('*.')) suffixes.push(`.${readHost(text.slice(2), entry)}`)
+    else hosts.add(readHost(text, entry))
+  }
+  const allowsHost = (host: string): boolean => hosts.has(host) || suffixes.some((suffix) => host.endsWith(suffix))
+  return {
+    allowsPlace: (url) => origins.has(url.origin) || allowsHost(plainHost(url)),
+    allowsOrigin: (url) => origins.has(url.origin),
+    allowsAddress: (text) => {
+      const address = parseAddress(text)
+      return address !== undefined && ranges.some((range) => isWithin(address, range))
+    },
+  }
+}
+
+/** Without the brackets of IPv6, and without the dot at the end that names may have. */
+export function plainHost({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+}
+
+function readOrigin(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw wrong(text, 'an origin has a scheme, a host and perhaps a port, such as https://api.example.com:8443')
+  return url.origin
+}
+
+function readHost(text: string, entry: string): string {
+  const url = URL.parse(`https://${text}`)
+  const isHost = url !== null && url.href === `${url.origin}/` && url.port === '' && !/[/:?#@\\]/.test(text)
+  if (!isHost) throw wrong(entry, 'give an origin, a host without a port, or a range such as 10.0.0.0/8')
+  return plainHost(url)
+}
+
+function wrong(entry: string, hint: string): BatonError {
+  const message = `allow must name origins, hosts or ranges of addresses, not "${entry.slice(0, 100)}"`
+  return new BatonError({ code: 'invalid_option', message, hint })
+}

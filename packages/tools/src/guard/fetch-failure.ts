@@ -1,0 +1,38 @@
+// What went wrong between a request and its answer, in the codes of Baton.
+import type { ErrorCode } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+
+/** Characters of the platform's words in an error. */
+const WORDS = 200
+
+export interface FailedRequest {
+  readonly signal: AbortSignal
+  readonly place: () => string
+}
+
+/** The caller's own reason where the caller aborted; else a BatonError. Never throws. */
+export function describeFetchFailure(thrown: unknown, { signal, place }: FailedRequest): unknown {
+  if (signal.aborted) return signal.reason
+  const chain = listCauses(thrown)
+  const own = chain.find(isBatonError)
+  if (own) return own
+  const codes = chain.map((cause) => String(Reflect.get(cause, 'code') ?? ''))
+  const fail = (code: ErrorCode, message: string): BatonError => new BatonError({ code, message, cause: thrown })
+  if (codes.includes('UND_ERR_HEADERS_OVERFLOW'))
+    return fail('api_malformed', `${place()} sent headers that are too large`)
+  const said = chain.findLast(({ message }) => message !== '')?.message ?? String(thrown)
+  // The parser's errors, and those of gzip, brotli and zstd.
+  const isMalformed =
+    chain.some(({ name }) => name === 'HTTPParserError') || codes.some((code) => /^(Z_|ERR_|ZSTD_)/.test(code))
+  if (isMalformed) return fail('api_malformed', `${place()} sent what cannot be read: ${said.slice(0, WORDS)}`)
+  return fail('api_unavailable', `${place()} cannot be reached: ${said.slice(0, WORDS)}`)
+}
+
+/** `fetch failed` says nothing; its causes do. */
+function listCauses(thrown: unknown): readonly Error[] {
+  const chain: Error[] = []
+  for (let current = thrown; current instanceof Error && chain.length < 8; current = current.cause) chain.push(current)
+  const last = chain.at(-1)
+  // Of several addresses that were tried.
+  return last instanceof AggregateError && last.errors[0] instanceof Error ? [...chain, last.errors[0]] : chain
+}

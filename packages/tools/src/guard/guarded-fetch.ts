@@ -1,0 +1,189 @@
+// A fetch for addresses that a model, a server or a document names: public places only, each redirect judged anew, everything
+// bounded. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
+import { lookup } from 'node:dns/promises'
+import type { Timers } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { Agent, Response as UndiciResponse } from 'undici'
+import { fetch as undiciFetch } from 'undici'
+import { parseAllowList } from './allow-list.ts'
+import { boundAnswer } from './bounded-answer.ts'
+import { describeFetchFailure } from './fetch-failure.ts'
+import type { Resolve } from './pinned-agent.ts'
+import { createPinnedAgent } from './pinned-agent.ts'
+import type { Asked } from './redirects.ts'
+import { isRedirect, nextRequest, readRequest } from './redirects.ts'
+import type { UrlRules } from './url-rules.ts'
+import { checkUrl } from './url-rules.ts'
+
+export interface GuardOptions {
+  /**
+   * What may be fetched although it is not public: origins (`http://localhost:3000`, which also allows its scheme), hosts
+   * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). Nothing by default.
+   */
+  readonly allow?: readonly string[]
+  /** `https` by default. */
+  readonly schemes?: readonly ('https' | 'http')[]
+  /** Bytes of an answer's body, after decompression, and of a request's; 10 MiB by default. */
+  readonly maxBytes?: number
+  /** Bytes of an answer's headers; 16 KiB by default. */
+  readonly maxHeaderBytes?: number
+  /** 5 by default. */
+  readonly maxRedirects?: number
+  /** Milliseconds from the call to the end of the body, redirects included; 30,000 by default. */
+  readonly timeoutMs?: number
+  /** True: an event stream may go on for any time and any bytes once it has begun; its reader bounds it. False by default. */
+  readonly streams?: boolean
+  /** All addresses of a name; the machine's resolver by default. It is asked once for each connection. */
+  readonly lookup?: (hostname: string) => Promise<readonly string[]>
+  /** Of the process by default. */
+  readonly timers?: Timers
+}
+
+export interface GuardedFetch {
+  /**
+   * Like `fetch`. It knows no proxy, because a proxy looks names up by itself.
+   * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too slow),
+   * `api_malformed` (no HTTP, or larger than a limit); the reason of an aborted signal. A body fails with the same errors.
+   */
+  (input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** Ends all its connections, and the requests on them. */
+  close(): Promise<void>
+}
+
+const NUMBERS = { maxBytes: 10 * 1024 * 1024, maxHeaderBytes: 16 * 1024, maxRedirects: 5, timeoutMs: 30_000 } as const
+const FIELDS = new Set([...Object.keys(NUMBERS), 'allow', 'schemes', 'streams', 'lookup', 'timers'])
+const TIMER_MS = 2_147_483_647
+
+/** @throws BatonError `invalid_option` */
+export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
+  const guard = openGuard(options)
+  const run = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const caller = init.signal ?? (input instanceof Request ? input.signal : undefined)
+    const deadline = startDeadline(guard, caller ?? undefined)
+    try {
+      const asked = await readRequest(input, init, { ...guard, signal: deadline.signal })
+      return await follow(guard, asked, deadline)
+    } catch (thrown) {
+      deadline.end()
+      throw describeFetchFailure(thrown, deadline)
+    }
+  }
+  return Object.assign(run, { close: () => guard.agent.destroy() })
+}
+
+interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBERS | 'streams'>> {
+  readonly agent: Agent
+  readonly timers: Timers
+}
+
+function openGuard(options: GuardOptions): Guard {
+  const what = 'the options of createGuardedFetch'
+  checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
+  const kinds = { allow: 'an array', schemes: 'an array', streams: 'true or false', lookup: 'a function' } as const
+  checkKinds(options, { what, code: 'invalid_option', kinds })
+  const { allow: entries = [], schemes = ['https'], streams = false, lookup: resolve = lookUp } = options
+  const numbers = { ...NUMBERS, ...dropAbsent(options) }
+  for (const name of ['maxBytes', 'maxHeaderBytes', 'maxRedirects', 'timeoutMs'] as const) {
+    const value = numbers[name]
+    const most = name === 'timeoutMs' ? TIMER_MS : Number.MAX_SAFE_INTEGER
+    const least = name === 'maxRedirects' ? 0 : 1
+    if (!Number.isSafeInteger(value) || value < least || value > most)
+      throw wrong(`${name} must be a whole number from ${least} to ${most}, not ${describeValue(value)}`)
+  }
+  const unknown = schemes.find((scheme) => scheme !== 'https' && scheme !== 'http')
+  if (unknown !== undefined) throw wrong(`schemes may hold "https" and "http", not ${describeValue(unknown)}`)
+  const allow = parseAllowList(entries)
+  return {
+    ...numbers,
+    allow,
+    streams,
+    schemes: new Set(schemes.map((scheme) => `${scheme}:`)),
+    agent: createPinnedAgent({ allow, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),
+    timers: options.timers ?? PLATFORM_TIMERS,
+  }
+}
+
+function dropAbsent(options: GuardOptions): Partial<Pick<Guard, keyof typeof NUMBERS>> {
+  const { maxBytes, maxHeaderBytes, maxRedirects, timeoutMs } = options
+  return {
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxHeaderBytes !== undefined && { maxHeaderBytes }),
+    ...(maxRedirects !== undefined && { maxRedirects }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}
+
+async function follow(guard: Guard, first: Asked, deadline: Deadline): Promise<Response> {
+  let asked = first
+  for (let hops = 0; ; hops += 1) {
+    deadline.at(asked.url)
+    const answer = await ask(guard, asked, deadline.signal)
+    const location = isRedirect(answer.status) ? answer.headers.get('location') : null
+    if (location === null || asked.redirect === 'manual') return bound(guard, answer, asked, deadline)
+    const refuse = (why: string): BatonError =>
+      new BatonError({ code: 'url_refused', message: `${asked.url.origin} redirects, and ${why}` })
+    await answer.body?.cancel().catch(() => {
+      // It is given up; how its connection ends does not matter.
+    })
+    if (asked.redirect === 'error') throw refuse('this request follows none')
+    if (hops >= guard.maxRedirects) throw refuse(`${guard.maxRedirects} redirects were followed already`)
+    asked = nextRequest(asked, answer.status, checkUrl(location, guard, asked.url))
+  }
+}
+
+function ask({ agent }: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
+  return undiciFetch(url.href, {
+    method,
+    headers: [...headers],
+    ...(body && { body }),
+    redirect: 'manual',
+    signal,
+    dispatcher: agent,
+  })
+}
+
+function bound(guard: Guard, answer: UndiciResponse, { url, method }: Asked, deadline: Deadline): Response {
+  const isStream = guard.streams && /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '')
+  if (isStream) deadline.end()
+  return boundAnswer(answer, url.origin, {
+    // The length that an answer to HEAD says is another one's.
+    maxBytes: isStream || method === 'HEAD' ? undefined : guard.maxBytes,
+    onEnd: deadline.end,
+    describe: (thrown) => describeFetchFailure(thrown, deadline),
+  })
+}
+
+export interface Deadline {
+  /** Aborted by the caller or by the time. */
+  readonly signal: AbortSignal
+  /** Whom the request is sent to now, for messages. */
+  readonly at: (url: URL) => void
+  readonly place: () => string
+  readonly end: () => void
+}
+
+function startDeadline({ timers, timeoutMs }: Guard, caller: AbortSignal | undefined): Deadline {
+  const own = new AbortController()
+  let current: URL | undefined
+  const place = (): string => current?.origin ?? 'the place'
+  const end = timers.start(timeoutMs, () => {
+    const message = `${place()} did not answer in full within ${timeoutMs} ms`
+    own.abort(new BatonError({ code: 'api_unavailable', message }))
+  })
+  const signal = caller ? AbortSignal.any([caller, own.signal]) : own.signal
+  return { signal, at: (url) => (current = url), place, end }
+}
+
+const lookUp: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address)
+
+const PLATFORM_TIMERS: Timers = {
+  start: (delayMs, callback) => {
+    // A request that waits holds its process by its connection; a body that nobody reads must not.
+    const timer = setTimeout(callback, delayMs).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+function wrong(why: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message: `createGuardedFetch: ${why}` })
+}

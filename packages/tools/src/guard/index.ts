@@ -1,0 +1,3 @@
+// What users import from @baton/tools/guard.
+export { createGuardedFetch } from './guarded-fetch.ts'
+export type { GuardedFetch, GuardOptions } from './guarded-fetch.ts'

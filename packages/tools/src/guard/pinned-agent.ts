@@ -1,0 +1,111 @@
+// Connections that go to the very addresses that were checked: each one resolves its name once, all addresses of the name are
+// judged, and the socket is handed nothing else. Only this file and guarded-fetch.ts know undici.
+import type { LookupFunction, Socket } from 'node:net'
+import { isIP } from 'node:net'
+import { BatonError } from '@baton/core'
+import { Agent, buildConnector } from 'undici'
+import { findAddressIssue } from './address-rules.ts'
+import type { AllowList } from './allow-list.ts'
+import { refuseUrl } from './url-rules.ts'
+
+/** All addresses of a name. It may reject; an empty list says that there are none. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+export interface PinnedAgentInit {
+  readonly allow: AllowList
+  readonly resolve: Resolve
+  /** Bytes of the head of an answer. */
+  readonly maxHeaderBytes: number
+}
+
+/** Addresses of one name; a name with more is no honest one. */
+const ADDRESSES = 64
+/** Milliseconds to look up a name and to connect. */
+const CONNECT_MS = 10_000
+
+export function createPinnedAgent({ allow, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
+  const common = { allowH2: false, timeout: CONNECT_MS }
+  const connectAnywhere = buildConnector({ ...common, lookup: createLookup(resolve, () => undefined) })
+  const judge = (address: string): string | undefined =>
+    allow.allowsAddress(address) ? undefined : findAddressIssue(address)
+  const connectJudged = buildConnector({ ...common, lookup: createLookup(resolve, judge) })
+  return new Agent({
+    allowH2: false,
+    // The caller's deadline guards the answer as a whole.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: maxHeaderBytes,
+    connect: (options, callback) => {
+      const url = new URL(`${options.protocol}//${options.host ?? options.hostname}`)
+      if (allow.allowsPlace(url)) {
+        connectAnywhere(options, callback)
+        return
+      }
+      // No name is looked up for a literal.
+      const issue = isIP(options.hostname) === 0 ? undefined : judge(options.hostname)
+      if (issue !== undefined) {
+        callback(refuseUrl(url, `its address is ${issue}`), null)
+        return
+      }
+      connectJudged(options, (error, socket) => {
+        if (!socket) {
+          callback(error ?? new Error('the connection failed'), null)
+          return
+        }
+        const refusal = findPeerIssue(url, socket, judge)
+        if (!refusal) callback(null, socket)
+        else {
+          socket.destroy()
+          callback(refusal, null)
+        }
+      })
+    },
+  })
+}
+
+/** The last look, before a byte of the request is written: whom the socket is connected to. */
+function findPeerIssue(
+  url: URL,
+  { remoteAddress }: Socket,
+  judge: (address: string) => string | undefined,
+): BatonError | undefined {
+  const issue = remoteAddress === undefined ? 'not known' : judge(remoteAddress)
+  return issue === undefined ? undefined : refuseUrl(url, `its address is ${issue}`)
+}
+
+/** One address that is refused refuses the name: the others may be there to get past a check. */
+function createLookup(resolve: Resolve, judge: (address: string) => string | undefined): LookupFunction {
+  const find = async (hostname: string): Promise<readonly string[]> => {
+    const addresses = (await resolve(hostname)).slice(0, ADDRESSES + 1)
+    const place = hostname.slice(0, 253)
+    const refuse = (why: string): BatonError =>
+      new BatonError({ code: 'url_refused', message: `the request to ${place} was not sent: ${why}` })
+    if (addresses.length === 0)
+      throw new BatonError({ code: 'api_unavailable', message: `the name ${place} has no address` })
+    if (addresses.length > ADDRESSES) throw refuse(`its name has more than ${ADDRESSES} addresses`)
+    for (const address of addresses) {
+      if (isIP(address) === 0) throw refuse('its name leads to what is no address')
+      const issue = judge(address)
+      if (issue !== undefined) throw refuse(`its name leads to an address that is ${issue}`)
+    }
+    return addresses
+  }
+  return (hostname, { all, family }, callback) => {
+    const answer = async (): Promise<void> => {
+      let addresses: readonly string[]
+      try {
+        addresses = await find(hostname)
+      } catch (cause) {
+        callback(cause instanceof Error ? cause : new Error(String(cause)), '')
+        return
+      }
+      const entries = addresses.map((address) => ({ address, family: isIP(address) }))
+      const asked = family === 4 || family === 6 ? entries.filter((entry) => entry.family === family) : entries
+      const [first] = asked
+      if (!first) callback(new Error(`the name has no address of IPv${family}`), '')
+      else if (all) callback(null, asked)
+      else callback(null, first.address, first.family)
+    }
+    void answer()
+  }
+}

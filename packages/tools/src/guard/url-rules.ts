@@ -1,0 +1,78 @@
+// What an address must be before anything is looked up or asked. It knows no DNS.
+import { isIP } from 'node:net'
+import { BatonError } from '@baton/core'
+import { findAddressIssue } from './address-rules.ts'
+import type { AllowList } from './allow-list.ts'
+import { plainHost } from './allow-list.ts'
+
+export interface UrlRules {
+  readonly allow: AllowList
+  /** `https:` and perhaps `http:`. */
+  readonly schemes: ReadonlySet<string>
+}
+
+/** Characters of an address. */
+const URL_CHARS = 8_192
+
+/** Of the fetch standard (bad ports), read in 2026-11: mail, shells, databases of old; none of them speaks HTTP. */
+const BAD_PORTS: ReadonlySet<number> = new Set(
+  (
+    '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 ' +
+    '139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 ' +
+    '2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080'
+  )
+    .split(' ')
+    .map(Number),
+)
+
+/** Names that never lead to the public network, whatever DNS says. */
+const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa|onion)$/
+
+/**
+ * @param from where a redirect to this address came from
+ * @throws BatonError `url_refused`; its message names the host and never the path, the query or a login
+ */
+export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
+  if (text.length > URL_CHARS)
+    throw refuseUrl(undefined, `it has ${text.length} characters; at most ${URL_CHARS}`, from)
+  // Other programs read these in other ways than the URL standard; an honest address has none.
+  if (hasOddCharacter(text)) throw refuseUrl(undefined, 'it has a control character or a backslash', from)
+  const url = URL.parse(text, from?.href)
+  if (!url) throw refuseUrl(undefined, 'it is no valid address', from)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw refuseUrl(undefined, `its scheme is ${url.protocol.slice(0, 40)}, which is not fetched`, from)
+  if (url.username !== '' || url.password !== '') throw refuseUrl(url, 'it has a login in it', from)
+  if (from && from.protocol !== url.protocol && url.protocol !== 'https:')
+    throw refuseUrl(url, 'a redirect must not lead from https to http', from)
+  if (BAD_PORTS.has(url.port === '' ? 443 : Number(url.port)))
+    throw refuseUrl(url, 'nothing on its port speaks HTTP', from)
+  const { allow, schemes } = rules
+  if (!schemes.has(url.protocol) && !allow.allowsOrigin(url)) throw refuseUrl(url, 'its scheme is not https', from)
+  if (allow.allowsPlace(url)) return url
+  const issue = findHostIssue(plainHost(url), allow)
+  if (issue !== undefined) throw refuseUrl(url, issue, from)
+  return url
+}
+
+function hasOddCharacter(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20 || code === 0x7f || code === 0x5c) return true
+  }
+  return false
+}
+
+function findHostIssue(host: string, allow: AllowList): string | undefined {
+  if (isIP(host) !== 0) {
+    const issue = allow.allowsAddress(host) ? undefined : findAddressIssue(host)
+    return issue === undefined ? undefined : `its address is ${issue}`
+  }
+  if (LOCAL_NAME.test(host)) return 'its name is one of a local network'
+  return host.includes('.') ? undefined : 'its name has no dot, so it is one of a local network'
+}
+
+export function refuseUrl(url: URL | undefined, why: string, from?: URL): BatonError {
+  const place = url ? ` to ${url.origin}` : ''
+  const by = from ? `, to which ${from.origin} redirects,` : ''
+  return new BatonError({ code: 'url_refused', message: `the request${place}${by} was not sent: ${why}` })
+}

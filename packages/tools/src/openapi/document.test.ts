@@ -1,0 +1,203 @@
+// What documents may say: references, names, 3.0, and what is refused when the tools are made.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { expect, test } from 'vitest'
+import { fromOpenApi } from './from-openapi.ts'
+
+function createDocument(paths: JsonObject, more: JsonObject = {}): JsonObject {
+  return { openapi: '3.1.0', servers: [{ url: 'https://api.example.com' }], paths, ...more }
+}
+
+/** The properties of the one operation's input. */
+function propertiesOf(operation: JsonObject, more: JsonObject = {}): JsonValue | undefined {
+  const [made] = fromOpenApi(createDocument({ '/a': { get: operation } }, more), { operations: ['GET /a'] })
+  return made?.inputSchema['properties']
+}
+
+const query = (name: string, schema: JsonValue = { type: 'string' }): JsonObject => ({ name, in: 'query', schema })
+
+test('names: the operation’s id, method and path, one of your own, and never one twice', () => {
+  const document = createDocument({
+    '/orders/{id}': { get: { operationId: 'get', parameters: [] }, delete: {}, put: { operationId: 'constructor' } },
+    '/orders-{id}': { delete: {} },
+    '/things': { get: { operationId: 'thing' }, post: { operationId: 'thing' } },
+  })
+  const operations = ['get', 'DELETE /orders/{id}', 'DELETE /orders-{id}', 'constructor', 'GET /things', 'POST /things']
+  const names = (tools: readonly { readonly name: string }[]): readonly string[] => tools.map(({ name }) => name)
+  expect(names(fromOpenApi(document, { operations }))).toEqual([
+    'get',
+    'delete_orders_id',
+    'delete_orders_id_2',
+    'constructor',
+    'thing',
+    'post_things',
+  ])
+  expect(names(fromOpenApi(document, { operations: ['get'], names: { get: 'orders.get' } }))).toEqual(['orders.get'])
+  expect(() => fromOpenApi(document, { operations: ['thing'] })).toThrow('2 operations "thing"')
+  const twice = { get: 'one', constructor: 'one' }
+  expect(() => fromOpenApi(document, { operations: ['get', 'constructor'], names: twice })).toThrow(
+    'two operations the name "one"',
+  )
+})
+
+test('parameters of one name in several places, and one called "body", each get a property', () => {
+  const places = ['query', 'header', 'cookie'].map((place) => ({ ...query('id'), in: place }))
+  const parameters = [...places, query('body'), query('query_body'), query('__proto__')]
+  const operation = { parameters, requestBody: { content: { 'application/json': { schema: {} } } } }
+  expect(Object.keys(propertiesOf(operation) ?? {})).toEqual([
+    'id',
+    'header_id',
+    'cookie_id',
+    'query_body',
+    'query_query_body',
+    'query___proto__',
+    'body',
+  ])
+})
+
+test('an operation’s parameter stands before one of its path with the same name', () => {
+  const document = createDocument({
+    '/a': {
+      parameters: [query('n', { type: 'string' }), query('m')],
+      get: { parameters: [query('n', { type: 'integer' })] },
+    },
+  })
+  const [made] = fromOpenApi(document, { operations: ['GET /a'] })
+  expect(made?.inputSchema['properties']).toEqual({ m: { type: 'string' }, n: { type: 'integer' } })
+})
+
+test('references to anywhere in the document, with ~ and %, and in rings', () => {
+  const components = {
+    schemas: {
+      'a/b ~': { type: 'integer' },
+      Left: { type: 'object', properties: { right: { $ref: '#/components/schemas/Right' } } },
+      Right: { type: 'object', properties: { left: { $ref: '#/components/schemas/Left' } } },
+    },
+  }
+  const refer = (to: string): JsonObject => ({ $ref: `#/components/schemas/${to}` })
+  const operation = {
+    parameters: [
+      query('n', refer('a~1b%20~0')),
+      query('tree', refer('Left')),
+      query('part', refer('Left/properties/right')),
+    ],
+  }
+  const [made] = fromOpenApi(createDocument({ '/a': { get: operation } }, { components }), { operations: ['GET /a'] })
+  expect(made?.inputSchema).toMatchObject({
+    properties: { n: { $ref: '#/$defs/a_1b_20_0' }, tree: { $ref: '#/$defs/Left' }, part: { $ref: '#/$defs/right' } },
+    $defs: {
+      a_1b_20_0: { type: 'integer' },
+      Left: { properties: { right: { $ref: '#/$defs/Right' } } },
+      Right: { properties: { left: { $ref: '#/$defs/Left' } } },
+      right: { $ref: '#/$defs/Right' },
+    },
+  })
+})
+
+test('schemas of 3.0 are told in the words of today', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      age: { type: 'integer', minimum: 0, exclusiveMinimum: true, nullable: true, example: 3 },
+      kind: { type: 'string', enum: ['a'], nullable: true },
+      part: { $ref: '#/components/schemas/Part', nullable: true },
+    },
+    discriminator: { propertyName: 'kind' },
+    'x-internal': true,
+  }
+  const more = { openapi: '3.0.3', components: { schemas: { Part: { type: 'string' } } } }
+  expect(propertiesOf({ parameters: [query('value', schema)] }, more)).toEqual({
+    value: {
+      type: 'object',
+      properties: {
+        age: { type: ['integer', 'null'], exclusiveMinimum: 0 },
+        kind: { type: ['string', 'null'], enum: ['a', null] },
+        part: { anyOf: [{ $ref: '#/$defs/Part' }, { type: 'null' }] },
+      },
+    },
+  })
+})
+
+test('a value of an enum or a default is no schema, whatever words it has', () => {
+  const schema = { enum: [{ $ref: 'kept', 'x-a': 1 }], default: { $ref: 'kept', 'x-a': 1 } }
+  expect(propertiesOf({ parameters: [query('value', schema)] })).toEqual({ value: schema })
+})
+
+test('variables of a server have their defaults', () => {
+  const servers = [
+    { url: 'https://{host}/{base}', variables: { host: { default: 'api.example.com' }, base: { default: 'v2' } } },
+  ]
+  expect(fromOpenApi(createDocument({ '/a': { get: {} } }, { servers }), { operations: ['GET /a'] }).length).toBe(1)
+})
+
+const deep = (levels: number): JsonValue => (levels === 0 ? {} : { items: deep(levels - 1) })
+const wide = Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`p${at}`, {}]))
+
+test.each<[string, JsonObject, string]>([
+  [
+    'a reference to another file',
+    { parameters: [{ $ref: 'other.json#/x' }] },
+    '"other.json#/x" leads out of the document',
+  ],
+  [
+    'a schema at another place',
+    { parameters: [query('a', { $ref: 'https://evil.example/x' })] },
+    'leads out of the document',
+  ],
+  ['a reference to nothing', { parameters: [{ $ref: '#/components/x' }] }, 'there is nothing at "#/components/x"'],
+  ['a reference to what every object has', { parameters: [{ $ref: '#/constructor/name' }] }, 'there is nothing at'],
+  ['a reference to itself', { parameters: [{ $ref: '#/paths/~1a/get/parameters/0' }] }, 'leads back to itself'],
+  [
+    'a body that is not JSON',
+    { requestBody: { content: { 'multipart/form-data': {} } } },
+    'takes multipart/form-data; only JSON',
+  ],
+  ['an unknown place', { parameters: [{ name: 'a', in: 'body' }] }, 'stands in "body"'],
+  ['an unknown style', { parameters: [{ ...query('a'), style: 'pipeDelimited' }] }, 'has the style "pipeDelimited"'],
+  [
+    'a header of the connection',
+    { parameters: [{ name: 'Host', in: 'header' }] },
+    'is a header that a tool may not set',
+  ],
+  [
+    'a header with a line break',
+    { parameters: [{ name: 'a\r\nb', in: 'header' }] },
+    'is a header that a tool may not set',
+  ],
+  ['a parameter without a name', { parameters: [{ in: 'query' }] }, 'has no name'],
+  ['a parameter that is no object', { parameters: ['a'] }, 'where an object must be, there is string'],
+  ['a schema that is too deep', { parameters: [query('a', deep(300))] }, 'or 256 levels'],
+  ['a schema that is too wide', { parameters: [query('a', { properties: wide })] }, 'more than 20000 parts'],
+])('%s is refused when the tool is made', (_, operation, message) => {
+  expect(() => propertiesOf(operation)).toThrow(message)
+})
+
+test.each<[string, unknown, string]>([
+  ['a text', '{}', 'it must be an object'],
+  ['Swagger 2', { swagger: '2.0', paths: {} }, 'no field "openapi"'],
+  ['a later version', { openapi: '4.0.0', paths: {} }, 'openapi 4.0.0'],
+  ['one without paths', { openapi: '3.1.0' }, 'no "paths"'],
+  ['one that lacks the operation', createDocument({ '/b': { get: { operationId: 'b' } } }), 'no operation "GET /a"'],
+  ['one without a server', { openapi: '3.1.0', paths: { '/a': { get: {} } } }, 'does not say where the API is'],
+  [
+    'one with a path as a server',
+    createDocument({ '/a': { get: {} } }, { servers: [{ url: '/v1' }] }),
+    'does not say where',
+  ],
+])('a document that is %s is refused', (_, document, message) => {
+  expect(() => fromOpenApi(document, { operations: ['GET /a'] })).toThrow(message)
+})
+
+test.each<[string, object, string]>([
+  ['no operations', { operations: [] }, 'operations must name'],
+  ['an unknown field', { operations: ['GET /a'], sever: 'https://a.example' }, 'server'],
+  ['a server with a login', { operations: ['GET /a'], server: 'https://a:b@c.example' }, 'server must be an address'],
+  ['a server that is no address', { operations: ['GET /a'], server: 'c.example' }, 'server must be an address'],
+  ['an approval of nothing', { operations: ['GET /a'], approval: ['GET /b'] }, 'approval names "GET /b"'],
+  ['an effect of nothing', { operations: ['GET /a'], effects: { 'get /a': 'once' } }, 'effects names "get /a"'],
+  ['a time that is none', { operations: ['GET /a'], timeoutMs: 0 }, 'timeoutMs must be'],
+  ['a header that is none', { operations: ['GET /a'], idempotencyHeader: 'a b' }, 'idempotencyHeader must be'],
+])('options with %s are refused', (_, options, message) => {
+  const document = createDocument({ '/a': { get: {} } })
+  // Wrong on purpose.
+  expect(() => fromOpenApi(document, options as { operations: readonly string[] })).toThrow(message)
+})

@@ -1,0 +1,257 @@
+// Operations of an OpenAPI document as tools. The document is data: what is offered, where it is asked and with whose login the
+// program says.
+import { createHash } from 'node:crypto'
+import type { Clock, EffectClass, JsonObject, Tool, ToolContext, ToolKind, Trust } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, tool } from '@baton/core'
+import { createGuardedFetch } from '../guard/index.ts'
+import type { Reading } from './answer.ts'
+import { describeNetworkFailure, readAnswer } from './answer.ts'
+import type { Operation, OperationPlace } from './document.ts'
+import { OpenApiDocument, wrongDocument } from './document.ts'
+import type { OperationInput } from './input-schema.ts'
+import { createInput } from './input-schema.ts'
+import { buildRequest } from './request.ts'
+
+export interface OpenApiOptions<Services = unknown> {
+  /** Which operations are offered: by `operationId`, or as `GET /orders/{id}`. There is no way to offer all of them unnamed. */
+  readonly operations: readonly string[]
+  /**
+   * Where the API is, such as `https://api.example.com/v1`. Naming it allows it: it may be on this machine or in your network. By
+   * default it is the first server that the document names, which must then be public and have `https:`.
+   */
+  readonly server?: string
+  /** Sent with each request, and stronger than what a model says: logins, by the call's principal. */
+  readonly headers?: (
+    context: ToolContext<Services>,
+  ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  /** Names of tools by operation, as `operations` has it; else the `operationId`, or one made of method and path. */
+  readonly names?: Readonly<Record<string, string>>
+  /** Effects by operation; else GET and HEAD are `pure`, PUT and DELETE `idempotent`, all others `once`. */
+  readonly effects?: Readonly<Record<string, EffectClass>>
+  /**
+   * The header by which the API knows a request that it has seen, such as `Idempotency-Key`. With it, POST and PATCH are
+   * `idempotent`; its value is a digest of the call's `idempotencyKey`.
+   */
+  readonly idempotencyHeader?: string
+  /** True, or operations: a person must approve each call. False by default. */
+  readonly approval?: boolean | readonly string[]
+  /** `untrusted` by default: policies learn that results come from outside. */
+  readonly trust?: Trust
+  /** Milliseconds for the whole answer; 30,000 by default. */
+  readonly timeoutMs?: number
+  /** Bytes of an answer; 10 MiB by default. */
+  readonly maxBytes?: number
+  /** By default a guarded fetch that may also go to `server`. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** For dates in `Retry-After`; the machine's by default. */
+  readonly clock?: Pick<Clock, 'nowMs'>
+}
+
+const FIELDS =
+  'operations server headers names effects idempotencyHeader approval trust timeoutMs maxBytes fetch clock'.split(' ')
+const KINDS = {
+  operations: 'an array',
+  headers: 'a function',
+  fetch: 'a function',
+  names: 'an object',
+  effects: 'an object',
+} as const
+const DESCRIPTION_CHARS = 4_000
+/** Milliseconds that the call has beyond the request, so that the error is the request's. */
+const GRACE_MS = 2_000
+const TIMER_MS = 2_147_483_647
+
+/**
+ * @param document an OpenAPI document 3.0 or 3.1 as `JSON.parse` gives it
+ * @throws BatonError `invalid_option` (the options, or what the document says of a chosen operation), `invalid_schema`, `invalid_tool`
+ */
+export function fromOpenApi<Services = unknown>(document: unknown, options: OpenApiOptions<Services>): readonly Tool[] {
+  const settings = readSettings(options)
+  const read = new OpenApiDocument(document)
+  const places = read.list()
+  const taken = new Set<string>()
+  return options.operations.map((chosen) => {
+    const place = choose(places, chosen)
+    const operation = read.read(place)
+    const name = chooseName(place, ownEntry(options.names, chosen), taken)
+    const server = settings.server ?? readDocumentServer(operation)
+    return createTool({ ...settings, name, chosen, operation, server, input: createInput(read, operation) })
+  })
+}
+
+interface Settings<Services> extends Omit<OpenApiOptions<Services>, 'server'> {
+  readonly server: string | undefined
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  readonly fetch: NonNullable<OpenApiOptions['fetch']>
+}
+
+function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Services> {
+  const what = 'the options of fromOpenApi'
+  checkFields(options, { what, code: 'invalid_option', fields: new Set(FIELDS) })
+  checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
+  const { operations, server: given, timeoutMs = 30_000, maxBytes = 10 * 1024 * 1024, idempotencyHeader } = options
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw wrong('operations must name at least one operation', 'Write operations: ["getOrder", "POST /orders"].')
+  for (const [name, value] of Object.entries({ timeoutMs, maxBytes }))
+    if (!Number.isSafeInteger(value) || value < 1 || value > TIMER_MS - GRACE_MS)
+      throw wrong(`${name} must be a whole number above 0, not ${describeValue(value)}`)
+  if (idempotencyHeader !== undefined && !/^[!#$%&'*+.^_`|~\w-]+$/.test(idempotencyHeader))
+    throw wrong(`idempotencyHeader must be the name of a header, not ${describeValue(idempotencyHeader)}`)
+  for (const field of ['names', 'effects'] as const) checkChosen(field, Object.keys(options[field] ?? {}), operations)
+  if (Array.isArray(options.approval)) checkChosen('approval', options.approval as readonly string[], operations)
+  const server = given === undefined ? undefined : readServer(given)
+  const allow = server === undefined ? [] : [new URL(server).origin]
+  const fetch = options.fetch ?? createGuardedFetch({ allow, timeoutMs, maxBytes })
+  return { ...options, server, timeoutMs, maxBytes, fetch }
+}
+
+/** A misspelt operation must not go without its approval. */
+function checkChosen(field: string, named: readonly string[], operations: readonly string[]): void {
+  const unknown = named.find((name) => !operations.includes(name))
+  if (unknown !== undefined)
+    throw wrong(
+      `${field} names "${String(unknown).slice(0, 100)}", which is not one of "operations" as it is written there`,
+    )
+}
+
+/** Without a slash at its end. */
+function readServer(text: string): string {
+  const url = URL.parse(text)
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
+    throw wrong('server must be an address such as https://api.example.com/v1, without login and query')
+  return url.href.replace(/\/+$/, '')
+}
+
+function readDocumentServer({ server, method, path }: Operation): string {
+  const url = server === undefined ? null : URL.parse(server)
+  if (url && /^https?:$/.test(url.protocol)) return readServer(url.href)
+  throw wrongDocument(`${method} ${path}: the document does not say where the API is`, 'Give its address as "server".')
+}
+
+function choose(places: readonly OperationPlace[], chosen: string): OperationPlace {
+  const found = places.filter(({ id, method, path }) => id === chosen || `${method} ${path}` === chosen)
+  const [place] = found
+  if (place && found.length === 1) return place
+  const shown = String(chosen).slice(0, 100)
+  if (place)
+    throw wrongDocument(
+      `it has ${found.length} operations "${shown}"`,
+      'Name it by method and path, such as GET /orders.',
+    )
+  const ids = places.map(({ id, method, path }) => id ?? `${method} ${path}`)
+  throw wrongDocument(
+    `it has no operation "${shown}"`,
+    `It has ${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ' and more' : ''}.`,
+  )
+}
+
+/** Names of one document never collide: the later one says its method and path. */
+function chooseName({ id, method, path }: OperationPlace, given: string | undefined, taken: Set<string>): string {
+  const plain = `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`
+  if (given !== undefined && taken.has(given))
+    throw wrong(`names gives two operations the name "${given.slice(0, 100)}"`)
+  let name = given ?? id?.trim().slice(0, 200) ?? plain
+  if (name === '' || taken.has(name)) name = plain.slice(0, 200)
+  for (let count = 2; taken.has(name); count += 1) name = `${plain.slice(0, 200)}_${count}`
+  taken.add(name)
+  return name
+}
+
+interface ToolParts<Services> extends Settings<Services> {
+  readonly name: string
+  readonly chosen: string
+  readonly operation: Operation
+  readonly server: string
+  readonly input: OperationInput
+}
+
+function createTool<Services>(parts: ToolParts<Services>): Tool {
+  const { name, chosen, operation, input, approval = false, trust = 'untrusted', timeoutMs } = parts
+  const { method, path, title, description } = operation
+  const words = description === '' ? `${method} ${path}` : description
+  return tool({
+    name,
+    description: words.slice(0, DESCRIPTION_CHARS),
+    input: input.schema,
+    effect: ownEntry(parts.effects, chosen) ?? effectOf(method, parts.idempotencyHeader),
+    kind: kindOf(method),
+    trust,
+    timeoutMs: timeoutMs + GRACE_MS,
+    approval: typeof approval === 'boolean' ? approval : approval.includes(chosen),
+    describe: () => ({ title: `${method} ${path}`.slice(0, 200) }),
+    ...(title !== undefined && title.trim() !== '' && { title: title.slice(0, 200) }),
+    execute: (given: JsonObject, context: ToolContext<Services>): Promise<unknown> => call(parts, given, context),
+  })
+}
+
+async function call<Services>(
+  parts: ToolParts<Services>,
+  given: JsonObject,
+  context: ToolContext<Services>,
+): Promise<unknown> {
+  const { name, operation, server, input, idempotencyHeader, maxBytes, fetch, clock } = parts
+  const { url, headers, body } = buildRequest(server, operation, input.slots, given)
+  const sent = new Headers(headers)
+  if (idempotencyHeader !== undefined && operation.method !== 'GET' && operation.method !== 'HEAD')
+    sent.set(idempotencyHeader, createHash('sha256').update(context.idempotencyKey).digest('hex'))
+  const own = Object.entries((await parts.headers?.(context)) ?? {})
+  addOwnHeaders(sent, own)
+  const reading: Reading = {
+    what: `${name}: ${operation.method} ${new URL(server).origin}`,
+    maxBytes,
+    types: operation.answerTypes,
+    secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
+    nowMs: () => (clock ? clock.nowMs() : Date.now()),
+  }
+  const signal = context.signal as AbortSignal // a real one, as ToolContext says
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method: operation.method,
+      headers: sent,
+      signal,
+      ...(body !== undefined && { body }),
+    })
+  } catch (thrown) {
+    throw signal.aborted ? thrown : describeNetworkFailure(reading.what, thrown)
+  }
+  return readAnswer(response, reading)
+}
+
+/** What the platform says of a wrong value shows it, and it may be a key. @throws BatonError `invalid_option` */
+function addOwnHeaders(sent: Headers, own: readonly (readonly [string, string])[]): void {
+  for (const [header, value] of own) {
+    const isLegal =
+      typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) && /^[!#$%&'*+.^_`|~\w-]+$/.test(header)
+    if (!isLegal) throw wrong(`headers gave a value for "${header.slice(0, 100)}" that no header may have`)
+    const cookies = header.toLowerCase() === 'cookie' ? sent.get('cookie') : null
+    sent.set(header, cookies === null ? value : `${value}; ${cookies}`)
+  }
+}
+
+function effectOf(method: string, idempotencyHeader: string | undefined): EffectClass {
+  if (method === 'GET' || method === 'HEAD') return 'pure'
+  return method === 'PUT' || method === 'DELETE' || idempotencyHeader !== undefined ? 'idempotent' : 'once'
+}
+
+function kindOf(method: string): ToolKind {
+  if (method === 'GET' || method === 'HEAD') return 'read'
+  return method === 'DELETE' ? 'delete' : method === 'PUT' || method === 'PATCH' ? 'edit' : 'other'
+}
+
+/** A name from outside may be one that every object has. */
+function ownEntry<Value>(record: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+  return record && Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+function wrong(why: string, hint?: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message: `fromOpenApi: ${why}`, ...(hint !== undefined && { hint }) })
+}

@@ -1,0 +1,172 @@
+// One JSON Schema (2020-12) for all that an operation takes: a property for each parameter, and `body`. What schemas refer to goes
+// into `$defs`, so one that holds itself stays as it is.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import type { OpenApiDocument, Operation, Parameter } from './document.ts'
+import { entriesOf } from './document.ts'
+
+export interface OperationInput {
+  readonly schema: JsonObject
+  /** Which property holds which parameter. */
+  readonly slots: readonly { readonly property: string; readonly parameter: Parameter }[]
+}
+
+/** Parts of one tool's schema, and how deep they stand in each other: what a model can read is far smaller. */
+const NODES = 20_000
+const DEPTH = 256
+const DESCRIPTION_CHARS = 1_000
+
+/** @throws BatonError `invalid_option` for references that lead nowhere, `invalid_schema` for a schema that is too large */
+export function createInput(document: OpenApiDocument, operation: Operation): OperationInput {
+  const copier = new SchemaCopier(document, `${operation.method} ${operation.path}`)
+  const taken = new Set(['__proto__', ...(operation.body ? ['body'] : [])])
+  const slots = operation.parameters.map((parameter) => ({ property: chooseName(parameter, taken), parameter }))
+  const properties = slots.map(({ property, parameter }) => [
+    property,
+    describe(copier.copy(parameter.schema), parameter),
+  ])
+  const { body } = operation
+  if (body) properties.push(['body', describe(copier.copy(body.schema), body)])
+  const required = slots.filter(({ parameter }) => parameter.isRequired).map(({ property }) => property)
+  const definitions = copier.definitions()
+  return {
+    slots,
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(properties) as JsonObject,
+      required: body?.isRequired === true ? [...required, 'body'] : required,
+      additionalProperties: false,
+      ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
+    },
+  }
+}
+
+/** The name itself; where two have one, the later one says where it stands. */
+function chooseName(parameter: Parameter, taken: Set<string>): string {
+  const longer = `${parameter.in}_${parameter.name}`
+  let name = taken.has(parameter.name) ? longer : parameter.name
+  for (let count = 2; taken.has(name); count += 1) name = `${longer}_${count}`
+  taken.add(name)
+  return name
+}
+
+function describe(schema: JsonValue, { description }: { readonly description: string | undefined }): JsonValue {
+  const words = description?.slice(0, DESCRIPTION_CHARS)
+  if (words === undefined || words === '' || schema === false) return schema
+  return { ...(isJsonObject(schema) ? schema : {}), description: words }
+}
+
+/** Words whose values are schemas, lists and maps of schemas, and those that are copied as they are. */
+const SCHEMA_WORDS = new Set(
+  'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(
+    ' ',
+  ),
+)
+const LIST_WORDS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const MAP_WORDS = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+const PLAIN_WORDS = new Set(
+  (
+    'type enum const title description default examples format deprecated minimum maximum exclusiveMinimum exclusiveMaximum ' +
+    'multipleOf minLength maxLength pattern minItems maxItems uniqueItems minContains maxContains minProperties maxProperties ' +
+    'required dependentRequired contentEncoding contentMediaType'
+  ).split(' '),
+)
+
+class SchemaCopier {
+  readonly #document: OpenApiDocument
+  readonly #where: string
+  readonly #names = new Map<string, string>()
+  readonly #definitions = new Map<string, JsonValue>()
+  #nodes = 0
+  #depth = 0
+
+  constructor(document: OpenApiDocument, where: string) {
+    this.#document = document
+    this.#where = where
+  }
+
+  definitions(): JsonObject {
+    return Object.fromEntries(this.#definitions)
+  }
+
+  /** In the words of 2020-12; words that say nothing to a validator or a model are left out. */
+  copy(schema: JsonValue): JsonValue {
+    this.#nodes += 1
+    this.#depth += 1
+    if (this.#nodes > NODES || this.#depth > DEPTH) throw this.#tooLarge()
+    const copied = isJsonObject(schema) ? this.#copyObject(schema) : schema !== false
+    this.#depth -= 1
+    return copied
+  }
+
+  #copyObject(schema: JsonObject): JsonObject {
+    const hidden = readOnlyNames(schema)
+    const copied: [string, JsonValue][] = []
+    for (const [word, value] of Object.entries(schema)) {
+      if (SCHEMA_WORDS.has(word)) copied.push([word, this.copy(value)])
+      else if (LIST_WORDS.has(word) && Array.isArray(value))
+        copied.push([word, (value as readonly JsonValue[]).map((item) => this.copy(item))])
+      else if (MAP_WORDS.has(word)) copied.push([word, this.#copyMap(value, hidden)])
+      else if (word === '$ref' && typeof value === 'string') copied.push(['$ref', this.#refer(value)])
+      else if (word === 'required' && Array.isArray(value))
+        copied.push([
+          word,
+          (value as readonly JsonValue[]).filter((name) => typeof name === 'string' && !hidden.has(name)),
+        ])
+      else if (PLAIN_WORDS.has(word)) copied.push([word, value])
+    }
+    const found = Object.fromEntries(copied)
+    return this.#document.isOlder ? modernise(found, schema) : found
+  }
+
+  #copyMap(value: JsonValue, hidden: ReadonlySet<string>): JsonObject {
+    const kept = entriesOf(value).filter(([name]) => name !== '__proto__' && !hidden.has(name))
+    return Object.fromEntries(kept.map(([name, item]) => [name, this.copy(item)]))
+  }
+
+  #refer(reference: string): string {
+    const known = this.#names.get(reference)
+    if (known !== undefined) return `#/$defs/${known}`
+    const last = (reference.split('/').at(-1) ?? '').replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, 64) || 'schema'
+    let name = last
+    for (let count = 2; this.#definitions.has(name); count += 1) name = `${last}_${count}`
+    this.#names.set(reference, name)
+    // Its place is kept: what it holds may refer to it.
+    this.#definitions.set(name, true)
+    this.#definitions.set(name, this.copy(this.#document.find(reference, this.#where)))
+    return `#/$defs/${name}`
+  }
+
+  #tooLarge(): BatonError {
+    const message = `${this.#where} of the OpenAPI document has a schema of more than ${NODES} parts or ${DEPTH} levels`
+    return new BatonError({ code: 'invalid_schema', message, hint: 'Leave the operation out, or shorten its schema.' })
+  }
+}
+
+/** What a service only answers, and takes from nobody. */
+function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
+  const properties = entriesOf(schema['properties'])
+  return new Set(properties.filter(([, item]) => isJsonObject(item) && item['readOnly'] === true).map(([name]) => name))
+}
+
+/** The words of 3.0 that mean something else today. */
+function modernise(schema: JsonObject, { nullable }: JsonObject): JsonObject {
+  const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema
+  const bounds: JsonObject = {
+    ...(exclusiveMinimum === true && minimum !== undefined
+      ? { exclusiveMinimum: minimum }
+      : minimum !== undefined && { minimum }),
+    ...(exclusiveMaximum === true && maximum !== undefined
+      ? { exclusiveMaximum: maximum }
+      : maximum !== undefined && { maximum }),
+  }
+  const plain = { ...rest, ...bounds }
+  if (nullable !== true) return plain
+  if (typeof plain['type'] !== 'string') return { anyOf: [plain, { type: 'null' }] }
+  const choices = plain['enum']
+  return {
+    ...plain,
+    type: [plain['type'], 'null'],
+    ...(Array.isArray(choices) && !choices.includes(null) && { enum: [...(choices as readonly JsonValue[]), null] }),
+  }
+}
