@@ -13,7 +13,19 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   { title: 'Start', pages: ['getting-started', 'library', 'concepts'] },
   {
     title: 'Build an agent',
-    pages: ['tools', 'mcp', 'ai-sdk-tools', 'effect', 'events', 'client-tools', 'approvals', 'structured-output', 'context', 'media', 'error-handling'],
+    pages: [
+      'tools',
+      'mcp',
+      'ai-sdk-tools',
+      'effect',
+      'events',
+      'client-tools',
+      'approvals',
+      'structured-output',
+      'context',
+      'media',
+      'error-handling',
+    ],
   },
   {
     title: 'Keep and test it',
