@@ -5,6 +5,7 @@ import * as ai5 from 'ai5'
 import * as ai6 from 'ai6'
 import * as ai7 from 'ai'
 import { z as z3 } from 'zod3'
+import { z as z41 } from 'zod41'
 import { z } from 'zod'
 import { describe, expect, test } from 'vitest'
 import type { Tool } from '@baton/core'
@@ -92,7 +93,7 @@ const SETS: readonly (readonly [string, () => readonly Tool[]])[] = [
     '7, a schema that is made late',
     () =>
       fromAiSdk({
-        weather: tool7({ description, inputSchema: ai7.asSchema(() => ai7.asSchema(city4 as never)), execute: tell }),
+        weather: tool7({ description, inputSchema: () => ai7.asSchema(city4 as never), execute: tell }),
       }),
   ],
   ['7, dynamic', () => fromAiSdk({ weather: dynamicTool7({ description, inputSchema: city4, execute: tell }) })],
@@ -275,6 +276,23 @@ test.each([
   ])
   expect(asked).toEqual(['refund', 'always'])
   expect(calls).toEqual(['refund ok: {"refunded":1000}', 'refund ok: {"refunded":1001}', 'always ok: done'])
+})
+
+test('a schema that is used twice is shown without references, and one that says only its properties is an object', async () => {
+  const place = z3.object({ city: z3.string() })
+  const route = tool4({ parameters: z3.object({ from: place, to: place }), execute: () => 'by train' })
+  const bare = tool7({ inputSchema: ai7.jsonSchema({ properties: { city: { type: 'string' } } }), execute: () => 1 })
+  const old = tool5({ inputSchema: z41.object({ city: z41.string().max(5) }), execute: ({ city }: City) => city })
+  const { calls, shown } = await playCalls(fromAiSdk({ route, bare, old }), [
+    ['route', { from: { city: 'Oslo' }, to: { city: 'Bergen' } }],
+    ['old', { city: 'Oslo' }],
+    ['old', { city: 'Bergen' }],
+  ])
+  expect(calls.slice(0, 2)).toEqual(['route ok: by train', 'old ok: Oslo'])
+  expect(calls[2]).toMatch(/^old error invalid_arguments: city/)
+  expect(JSON.stringify(shown['route'])).not.toContain('$ref')
+  expect(shown['bare']).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } })
+  expect(shown['old']).toMatchObject({ type: 'object', properties: { city: { type: 'string', maxLength: 5 } } })
 })
 
 test('the context of a tool of version 7 is checked by its own schema', async () => {

@@ -144,6 +144,22 @@ test('a toModelOutput of version 5 that was not told of is noticed', async () =>
   expect(await said?.execute?.({}, context)).toBe('one')
 })
 
+test('onInputAvailable is called with the input before execute, as a method of its tool', async () => {
+  const order: unknown[] = []
+  const read = {
+    inputSchema: z.object({ id: z.string() }),
+    onInputAvailable(this: object, { input, toolCallId }: { readonly input: unknown; readonly toolCallId: string }) {
+      order.push([this === read, input, toolCallId])
+    },
+    execute(this: object) {
+      order.push(this === read)
+      return 1
+    },
+  }
+  await fromAiSdk({ read })[0]?.execute?.({ id: 'a' }, context)
+  expect(order).toEqual([[true, { id: 'a' }, 'call_1_0'], true])
+})
+
 test('a call that is over ends what yields', async () => {
   const over = new AbortController()
   let isClosed = false

@@ -13,6 +13,7 @@ class Call extends Context.Service<Call, ToolContext>()('test/Call') {}
 interface Order {
   readonly id: string
   readonly at: Date
+  readonly total: bigint
 }
 class Orders extends Context.Service<
   Orders,
@@ -28,7 +29,7 @@ function layerOf(counts: Counts, { failingBuilds = 0, isStuck = false }: OpenOpt
       read: (id: string, since: Date | undefined) => {
         if (id === 'far') return Effect.fail(new OutOfReach({ host: 'orders.example' }))
         if (id !== 'A-17') return Effect.fail(new OrderNotFound({ id, message: `there is no order ${id}` }))
-        return Effect.succeed({ id, at: since ?? new Date('2026-03-01T00:00:00.000Z') })
+        return Effect.succeed({ id, at: since ?? new Date('2026-03-01T00:00:00.000Z'), total: 5n })
       },
     })
   })
@@ -57,7 +58,7 @@ function open(options: OpenOptions = {}): Opened {
         name: 'order.read',
         description: 'Reads an order',
         input: Schema.Struct({ id: Schema.String, since: Schema.optional(Schema.Date) }),
-        output: Schema.Struct({ id: Schema.String, at: Schema.Date }),
+        output: Schema.Struct({ id: Schema.String, at: Schema.Date, total: Schema.BigInt }),
         effect: 'pure',
         execute: ({ id, since }) => Effect.flatMap(Orders, (orders) => orders.read(id, since)),
       }),

@@ -14,8 +14,8 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
       ['order.read', { id: 'A-17', since: '2026-04-05T06:07:08.000Z' }],
     ])
     expect(played.calls).toEqual([
-      'order.read ok: {"id":"A-17","at":"2026-03-01T00:00:00.000Z"}',
-      'order.read ok: {"id":"A-17","at":"2026-04-05T06:07:08.000Z"}',
+      'order.read ok: {"id":"A-17","at":"2026-03-01T00:00:00.000Z","total":"5"}',
+      'order.read ok: {"id":"A-17","at":"2026-04-05T06:07:08.000Z","total":"5"}',
     ])
     expect(opened.counts).toMatchObject({ built: 1, released: 0 })
     await opened.close()
@@ -109,7 +109,13 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
     expect(opened.counts.interrupted).toBe(1)
   })
 
-  test('a call whose Effect cannot be interrupted settles all the same', async () => {
+  test('a call whose Effect cannot be interrupted settles all the same, for the host and for its own promise', async () => {
+    const alone = open({ closeMs: 50 })
+    const over = new AbortController()
+    const stubborn = alone.tools.find(({ name }) => name === 'order.stubborn')
+    const running = Promise.resolve(stubborn?.execute?.({}, createToolContext({ signal: over.signal })))
+    void alone.begun.then(() => over.abort())
+    await expect(running).rejects.toMatchObject({ code: 'cancelled' })
     const opened = open({ closeMs: 50 })
     const { calls } = await playCalls(opened.tools, [['order.stubborn', {}]], { interruptAt: () => opened.begun })
     expect(calls).toEqual([expect.stringMatching(/^order\.stubborn (cancelled|error|unknown)/)])
