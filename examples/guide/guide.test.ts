@@ -41,6 +41,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'effect.ts': [
     "the database is open\nOrderNotFound: there is no order A-71\n{ at: '2026-03-01T00:00:00.000Z', readFor: 'ann' }\nthe database is closed\n",
   ],
+  'effect-3.ts': ['station.find OutOfRange: {"city":"Atlantis"}\nGetWeather { degrees: 18 }\n'],
   'effect-toolkit.ts': ["GetWeather { degrees: 18 }\n[ 'GetWeather pure' ]\n"],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],

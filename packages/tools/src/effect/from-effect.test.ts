@@ -191,6 +191,9 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
 
 test('what is not the module of Effect, and options that nobody has, are refused in words', () => {
   expect(() => fromEffect({ Effect: {} }, {})).toThrow(/it was given has no Effect\.isEffect/)
+  expect(() => fromEffect({}, { trust: 'untrusted' })).toThrow(/it has trust, which is for the tools of a toolkit/)
+  expect(() => fromEffect({}, { closeMs: 0 })).toThrow(/closeMs must be a number above 0, not 0/)
+  expect(() => fromEffect({}, { layer: 1, runtime: 1 })).toThrow(/it has a layer and a runtime/)
   expect(() => fromEffect({}, { layers: 1 } as never)).toThrow(
     /fromEffect has no field "layers"; it is called "layer" here/,
   )

@@ -11,22 +11,29 @@ import type { ManagedRuntime } from './library.ts'
 import { readEffectModule } from './library.ts'
 import { readToolkit } from './toolkit.ts'
 
-export interface EffectToolsInit<Source, Call, Toolkit> extends ToolsSettings {
-  /** The services of the tools, with nothing that they need themselves. Built once, at the first call. */
-  readonly layer?: Source
+export interface EffectToolsInit extends ToolsSettings {
+  /** The services of the tools, a Layer that needs nothing itself. Built once, at the first call. */
+  readonly layer?: unknown
   /** In place of `layer`: a ManagedRuntime of your own, which `close` leaves alone. */
-  readonly runtime?: Source
+  readonly runtime?: unknown
   /** A tag of your own for `ToolContext`: Effects find the context of their call under it. */
-  readonly call?: Call
+  readonly call?: ServiceTag<ToolContext>
   /** Made by `effectTool`. */
-  readonly tools?: readonly EffectTool<ProvidedBy<Source> | IdentifierOf<Call>>[]
+  readonly tools?: readonly EffectTool<unknown>[]
   /** A Toolkit of Effect AI; `layer` has its handlers: `toolkit.toLayer(…)`. */
-  readonly toolkit?: Toolkit & Provided<RequiredBy<Toolkit>, ProvidedBy<Source>>
+  readonly toolkit?: unknown
   /** Milliseconds that `close` waits for running Effects and for the services; 10 s by default. */
   readonly closeMs?: number
 }
 
-type IdentifierOf<Call> = Call extends { readonly Identifier: infer Identifier } ? Identifier : never
+/** What nobody provides, as a field that the compiler misses. */
+type Complete<Init> = Provided<
+  | (Init extends { readonly tools: readonly EffectTool<infer Services>[] } ? Services : never)
+  | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> : never),
+  | (Init extends { readonly layer: infer Layer } ? ProvidedBy<Layer> : never)
+  | (Init extends { readonly runtime: infer Runtime } ? ProvidedBy<Runtime> : never)
+  | (Init extends { readonly call: { readonly Identifier: infer Identifier } } ? Identifier : never)
+>
 
 export interface EffectTools {
   /** For `defineAgent({ tools: [...tools] })`. */
@@ -57,15 +64,15 @@ const CLOSE_MS = 10_000
  * @param effect the module of Effect 3.19 or newer, or of Effect 4: `import * as effect from 'effect'`
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
-export function fromEffect<Source = never, const Call extends ServiceTag<ToolContext> = never, Toolkit = never>(
-  effect: object,
-  init: EffectToolsInit<Source, Call, Toolkit>,
-): EffectTools {
+export function fromEffect<Init extends EffectToolsInit>(effect: object, init: Init & Complete<Init>): EffectTools {
   checkFields(init, { what: 'fromEffect', code: 'invalid_tool', fields: FIELDS })
   checkKinds(init, { what: 'fromEffect', code: 'invalid_tool', kinds: { tools: 'an array', byName: 'an object' } })
-  const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings } = init
+  const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings }: EffectToolsInit = init
   if (layer !== undefined && runtime !== undefined) throw wrong('it has a layer and a runtime', 'Give one of them.')
   if (!Number.isFinite(closeMs) || closeMs <= 0) throw wrong(`closeMs must be a number above 0, not ${String(closeMs)}`)
+  const [setting] = Object.keys(settings)
+  if (toolkit === undefined && setting !== undefined)
+    throw wrong(`it has ${setting}, which is for the tools of a toolkit`, 'Say it in effectTool.')
   const module = readEffectModule(effect)
   const services = new EffectServices(module, {
     closeMs,
