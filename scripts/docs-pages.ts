@@ -17,6 +17,8 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'tools',
       'mcp',
       'openapi-tools',
+      'ai-sdk-tools',
+      'effect',
       'events',
       'client-tools',
       'approvals',

@@ -29,6 +29,9 @@ async function runWithAnthropic(name: string, script: FakeScript): Promise<strin
 }
 
 const SAID: Readonly<Record<string, readonly string[]>> = {
+  'ai-sdk-tools.ts': [
+    "readOrder { id: 'A-17', shop: 'shop of ann', status: 'packed' }\nprogress { done: 50 }\nprogress { done: 100, file: 'orders.csv' }\nexportOrders { done: 100, file: 'orders.csv' }\nrefund { id: 'A-17', refunded: 500 }\n",
+  ],
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
   'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
@@ -39,6 +42,11 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
     'it read: [Event] TOOL_ENDED Tell the user the outcome.',
   ],
+  'effect.ts': [
+    "the database is open\nOrderNotFound: there is no order A-71\n{ at: '2026-03-01T00:00:00.000Z', readFor: 'ann' }\nthe database is closed\n",
+  ],
+  'effect-3.ts': ['station.find OutOfRange: {"city":"Atlantis"}\nGetWeather { degrees: 18 }\n'],
+  'effect-toolkit.ts': ["GetWeather { degrees: 18 }\n[ 'GetWeather pure' ]\n"],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
@@ -116,6 +124,15 @@ test('what stands beside the AI SDK streams, asks a person, and gives a value', 
   })
   expect(printed).toContain('"refunded":2000')
   expect(printed).toContain('angry')
+})
+
+test('a tool of the AI SDK goes into an agent as it is', async () => {
+  const printed = await runWithAnthropic('../migrate/ai-sdk-tools-kept.ts', ({ results, toolLike }) =>
+    results.length === 0
+      ? { calls: [{ name: toolLike(/refund/), input: { id: 'A-17', cents: 2000 } }] }
+      : { text: `Done: ${results.join()}.` },
+  )
+  expect(printed).toContain('"refunded":2000')
 })
 
 test('what stands beside pi calls its tool and is steered', async () => {

@@ -170,7 +170,7 @@ export function defineAgent(init: AgentInit): Agent {
       throw new BatonError({
         code: 'invalid_agent',
         message: `agent "${init.name}": tools[${index}] is not made by tool() of Baton`,
-        hint: 'Write tool({ name, description, input, execute }). A tool of another library becomes one in the same way.',
+        hint: 'Write tool({ name, description, input, execute }). Those of the AI SDK go through fromAiSdk of @baton/tools/ai-sdk, Effects through fromEffect of @baton/tools/effect.',
       })
     if (name === RESERVED_NAME) throw wrong(init.name, `"${name}" is the name of a tool that every agent has`)
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)

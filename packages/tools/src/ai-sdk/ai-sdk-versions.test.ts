@@ -1,0 +1,311 @@
+// Tools that were made with the real AI SDK 4, 5, 6 and 7, unchanged, in a turn of a real host.
+import { createToolContext } from '@baton/core/testing'
+import * as ai4 from 'ai4'
+import * as ai5 from 'ai5'
+import * as ai6 from 'ai6'
+import * as ai7 from 'ai'
+import { z as z3 } from 'zod3'
+import { z as z41 } from 'zod41'
+import { z } from 'zod'
+import { describe, expect, test } from 'vitest'
+import type { Tool } from '@baton/core'
+import { playCalls } from '../shared/played-calls.test-kit.ts'
+import type { AiSdkTool } from './index.ts'
+import { fromAiSdk } from './index.ts'
+
+const city3 = z3.object({ city: z3.string().describe('Such as Lisbon'), days: z3.number().int().default(1) })
+const city4 = z.object({ city: z.string().describe('Such as Lisbon'), days: z.number().int().default(1) })
+const written = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'number' } },
+  required: ['city'],
+} satisfies object as never // each version has its own type of a JSON Schema
+
+/** Two copies of Zod are too much for the types of these functions; what they make is tested. */
+type Make = (init: object) => AiSdkTool
+const tool4 = ai4.tool as unknown as Make
+const tool5 = ai5.tool as unknown as Make
+const tool6 = ai6.tool as unknown as Make
+const tool7 = ai7.tool as unknown as Make
+const dynamicTool7 = ai7.dynamicTool as unknown as Make
+
+interface City {
+  readonly city: string
+  readonly days?: number
+}
+const tell = (
+  { city, days = 1 }: City,
+  { toolCallId, abortSignal }: { toolCallId: string; abortSignal?: AbortSignal },
+) => ({
+  city,
+  days,
+  id: toolCallId.startsWith('call_'),
+  aborted: abortSignal?.aborted,
+})
+const description = 'Tells the weather'
+const check = (value: unknown) =>
+  typeof value === 'object' && value !== null && 'city' in value && value.city !== 'Atlantis'
+    ? { success: true as const, value: value as City }
+    : { success: false as const, error: new Error('there is no such city') }
+
+/** The same tool with each kind of schema that a version takes. */
+const SETS: readonly (readonly [string, () => readonly Tool[]])[] = [
+  ['4, Zod 3', () => fromAiSdk({ weather: tool4({ description, parameters: city3, execute: tell }) })],
+  [
+    '4, jsonSchema()',
+    () => fromAiSdk({ weather: tool4({ description, parameters: ai4.jsonSchema<City>(written), execute: tell }) }),
+  ],
+  [
+    '4, zodSchema()',
+    () => fromAiSdk({ weather: tool4({ description, parameters: ai4.zodSchema(city3 as never), execute: tell }) }),
+  ],
+  ['5, Zod 3', () => fromAiSdk({ weather: tool5({ description, inputSchema: city3, execute: tell }) })],
+  ['5, Zod 4', () => fromAiSdk({ weather: tool5({ description, inputSchema: city4, execute: tell }) })],
+  [
+    '5, jsonSchema()',
+    () => fromAiSdk({ weather: tool5({ description, inputSchema: ai5.jsonSchema<City>(written), execute: tell }) }),
+  ],
+  [
+    '5, asSchema(Zod 4)',
+    () => fromAiSdk({ weather: tool5({ description, inputSchema: ai5.asSchema(city4 as never), execute: tell }) }),
+  ],
+  ['6, Zod 3', () => fromAiSdk({ weather: tool6({ description, inputSchema: city3, execute: tell }) })],
+  ['6, Zod 4', () => fromAiSdk({ weather: tool6({ description, inputSchema: city4, execute: tell }) })],
+  [
+    '6, jsonSchema()',
+    () => fromAiSdk({ weather: tool6({ description, inputSchema: ai6.jsonSchema<City>(written), execute: tell }) }),
+  ],
+  [
+    '6, asSchema(Zod 3)',
+    () => fromAiSdk({ weather: tool6({ description, inputSchema: ai6.asSchema(city3 as never), execute: tell }) }),
+  ],
+  ['7, Zod 3', () => fromAiSdk({ weather: tool7({ description, inputSchema: city3, execute: tell }) })],
+  ['7, Zod 4', () => fromAiSdk({ weather: tool7({ description, inputSchema: city4, execute: tell }) })],
+  [
+    '7, jsonSchema()',
+    () => fromAiSdk({ weather: tool7({ description, inputSchema: ai7.jsonSchema<City>(written), execute: tell }) }),
+  ],
+  [
+    '7, asSchema(Zod 4)',
+    () => fromAiSdk({ weather: tool7({ description, inputSchema: ai7.asSchema(city4 as never), execute: tell }) }),
+  ],
+  [
+    '7, a schema that is made late',
+    () =>
+      fromAiSdk({
+        weather: tool7({ description, inputSchema: () => ai7.asSchema(city4 as never), execute: tell }),
+      }),
+  ],
+  ['7, dynamic', () => fromAiSdk({ weather: dynamicTool7({ description, inputSchema: city4, execute: tell }) })],
+]
+
+test.each(SETS)('a tool of the AI SDK %s runs, and its schema is shown and kept', async (_version, make) => {
+  const { calls, shown } = await playCalls(make(), [
+    ['weather', { city: 'Lisbon' }],
+    ['weather', { city: 7 }],
+  ])
+  expect(calls[0]).toBe('weather ok: {"city":"Lisbon","days":1,"id":true,"aborted":false}')
+  expect(calls[1]).toMatch(/^weather error invalid_arguments: .*city/s)
+  expect(shown['weather']).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } })
+  expect(shown['weather']?.['required']).toContain('city')
+})
+
+const VALIDATED: readonly (readonly [number, () => readonly Tool[]])[] = [
+  [
+    4,
+    () =>
+      fromAiSdk({ weather: tool4({ parameters: ai4.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
+  ],
+  [
+    5,
+    () =>
+      fromAiSdk({ weather: tool5({ inputSchema: ai5.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
+  ],
+  [
+    6,
+    () =>
+      fromAiSdk({ weather: tool6({ inputSchema: ai6.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
+  ],
+  [
+    7,
+    () =>
+      fromAiSdk({ weather: tool7({ inputSchema: ai7.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
+  ],
+]
+
+test.each(VALIDATED)('the validate of jsonSchema() of version %i decides, in its own words', async (_version, make) => {
+  const { calls } = await playCalls(make(), [['weather', { city: 'Atlantis' }]])
+  expect(calls).toEqual(['weather error invalid_arguments: there is no such city'])
+})
+
+interface Picture {
+  readonly data: string
+}
+const shows = 'iVBORw0KGgo='
+const PICTURES: readonly (readonly [string, () => readonly Tool[]])[] = [
+  [
+    '4',
+    () =>
+      fromAiSdk({
+        draw: tool4({
+          parameters: z3.object({}),
+          execute: () => Promise.resolve({ data: shows }),
+          experimental_toToolResultContent: ({ data }: Picture) => [
+            { type: 'text', text: 'drawn' },
+            { type: 'image', data, mimeType: 'image/png' },
+          ],
+        }),
+      }),
+  ],
+  [
+    '5',
+    () =>
+      fromAiSdk(
+        {
+          draw: tool5({
+            inputSchema: z.object({}),
+            execute: () => ({ data: shows }),
+            toModelOutput: ({ data }: Picture) => ({
+              type: 'content',
+              value: [
+                { type: 'text', text: 'drawn' },
+                { type: 'media', data, mediaType: 'image/png' },
+              ],
+            }),
+          }),
+        },
+        { version: 5 },
+      ),
+  ],
+  [
+    '6',
+    () =>
+      fromAiSdk({
+        draw: tool6({
+          inputSchema: z.object({}),
+          execute: () => ({ data: shows }),
+          toModelOutput: ({ output }: { readonly output: Picture }) => ({
+            type: 'content',
+            value: [
+              { type: 'text', text: 'drawn' },
+              { type: 'image-data', data: output.data, mediaType: 'image/png' },
+            ],
+          }),
+        }),
+      }),
+  ],
+  [
+    '7',
+    () =>
+      fromAiSdk({
+        draw: tool7({
+          inputSchema: z.object({}),
+          execute: () => ({ data: shows }),
+          toModelOutput: ({ output }: { readonly output: Picture }) => ({
+            type: 'content',
+            value: [
+              { type: 'text', text: 'drawn' },
+              { type: 'file', data: { type: 'data', data: output.data }, mediaType: 'image/png' },
+            ],
+          }),
+        }),
+      }),
+  ],
+]
+
+test.each(PICTURES)('the model reads what a tool of version %s makes of its output', async (_version, make) => {
+  expect((await playCalls(make(), [['draw', {}]])).calls).toEqual(['draw ok: drawn|[image]'])
+})
+
+describe.each([
+  [5, tool5],
+  [6, tool6],
+  [7, tool7],
+] as const)('version %i', (version, tool) => {
+  test('what a tool yields is progress, and the last of it the result', async () => {
+    const scan = tool({
+      inputSchema: z.object({ pages: z.number() }),
+      async *execute({ pages }: { pages: number }) {
+        for (let page = 1; page <= pages; page += 1) yield { page }
+      },
+    })
+    const [made] = fromAiSdk({ scan })
+    const notes: unknown[] = []
+    const context = createToolContext({ signal: new AbortController().signal, progress: (note) => notes.push(note) })
+    expect(await made?.execute?.({ pages: 3 }, context)).toEqual({ page: 3 })
+    expect(notes).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }])
+  })
+
+  test('services of the host are the context of its tools', async () => {
+    const name = version === 7 ? 'context' : 'experimental_context'
+    const who = tool({
+      inputSchema: z.object({}),
+      execute: (_input: object, about: object) => ({ token: (Reflect.get(about, name) as { token: string }).token }),
+    })
+    const { calls } = await playCalls(fromAiSdk({ who }), [['who', {}]], { services: { token: 'of ann' } })
+    expect(calls).toEqual(['who ok: {"token":"of ann"}'])
+  })
+
+  test('a tool without execute is run by a client', () => {
+    const locate = tool({
+      description: 'Where the phone is',
+      inputSchema: z.object({}),
+      outputSchema: z.object({ city: z.string() }),
+    })
+    const [made] = fromAiSdk({ locate }, { byName: { locate: { awayMs: 0 } } })
+    expect(made).toMatchObject({ name: 'locate', awayMs: 0 })
+    expect(made?.execute).toBeUndefined()
+    expect(made?.output).toBeDefined()
+  })
+})
+
+test.each([
+  [6, tool6],
+  [7, tool7],
+] as const)('version %i asks a person where its tool says so', async (_version, tool) => {
+  const refund = tool({
+    inputSchema: z.object({ cents: z.number() }),
+    needsApproval: ({ cents }: { cents: number }) => cents > 1000,
+    execute: ({ cents }: { cents: number }) => ({ refunded: cents }),
+  })
+  const always = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => 'done' })
+  const { calls, asked } = await playCalls(fromAiSdk({ refund, always }), [
+    ['refund', { cents: 1000 }],
+    ['refund', { cents: 1001 }],
+    ['always', {}],
+  ])
+  expect(asked).toEqual(['refund', 'always'])
+  expect(calls).toEqual(['refund ok: {"refunded":1000}', 'refund ok: {"refunded":1001}', 'always ok: done'])
+})
+
+test('a schema that is used twice is shown without references, and one that says only its properties is an object', async () => {
+  const place = z3.object({ city: z3.string() })
+  const route = tool4({ parameters: z3.object({ from: place, to: place }), execute: () => 'by train' })
+  const bare = tool7({ inputSchema: ai7.jsonSchema({ properties: { city: { type: 'string' } } }), execute: () => 1 })
+  const old = tool5({ inputSchema: z41.object({ city: z41.string().max(5) }), execute: ({ city }: City) => city })
+  const { calls, shown } = await playCalls(fromAiSdk({ route, bare, old }), [
+    ['route', { from: { city: 'Oslo' }, to: { city: 'Bergen' } }],
+    ['old', { city: 'Oslo' }],
+    ['old', { city: 'Bergen' }],
+  ])
+  expect(calls.slice(0, 2)).toEqual(['route ok: by train', 'old ok: Oslo'])
+  expect(calls[2]).toMatch(/^old error invalid_arguments: city/)
+  expect(JSON.stringify(shown['route'])).not.toContain('$ref')
+  expect(shown['bare']).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } })
+  expect(shown['old']).toMatchObject({ type: 'object', properties: { city: { type: 'string', maxLength: 5 } } })
+})
+
+test('the context of a tool of version 7 is checked by its own schema', async () => {
+  const read = tool7({
+    inputSchema: z.object({}),
+    contextSchema: z.object({ token: z.string() }),
+    execute: (_input: object, { context }: { readonly context: { readonly token: string } }) => ({
+      token: context.token,
+    }),
+  })
+  const given = (context: object) => fromAiSdk({ read }, { options: () => ({ context }) })
+  expect((await playCalls(given({ token: 'x', more: 1 }), [['read', {}]])).calls).toEqual(['read ok: {"token":"x"}'])
+  expect((await playCalls(given({}), [['read', {}]])).calls[0]).toMatch(
+    /^read error tool_failed: the context of "read" does not fit its schema/,
+  )
+})

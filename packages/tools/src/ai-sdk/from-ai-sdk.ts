@@ -1,0 +1,155 @@
+// Tools that were written for the AI SDK, as they are, as tools of Baton.
+import type { JsonValue, Tool, ToolContext } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core'
+import type { ToolsSettings } from '../shared/tool-settings.ts'
+import { checkSettings, settingsOf, TOOL_SETTINGS } from '../shared/tool-settings.ts'
+import { readContent } from '../shared/content-parts.ts'
+import { createUnreadList, refuseRead } from '../shared/unknown-here.ts'
+import type { AiSdkTool, ReadTool } from './ai-sdk-tool.ts'
+import { callOptional, readAiSdkTool } from './ai-sdk-tool.ts'
+import { readModelOutput } from './model-output.ts'
+import { decodeBy, readAiSdkSchema } from './schema.ts'
+
+/** What stands around each run of a tool. */
+export interface AroundCall {
+  readonly name: string
+  readonly input: unknown
+  readonly context: ToolContext
+}
+
+export interface AiSdkOptions<Name extends string = string> extends ToolsSettings<Name> {
+  /** Called in place of each run; it calls `run` and gives what it gave: for AsyncLocalStorage, transactions, spans. */
+  readonly around?: (run: () => Promise<unknown>, call: AroundCall) => unknown
+  /**
+   * Added to what `execute` gets as its second argument. Without it `context` (version 7) and `experimental_context` (5 and 6) are
+   * `context.services`, and `messages` is a list that throws when it is read: Baton does not hand the conversation to tools.
+   */
+  readonly options?: (call: AroundCall) => object | Promise<object>
+  /** Of tools of version 5 with a `toModelOutput`, which took the output itself. */
+  readonly version?: 4 | 5 | 6 | 7
+}
+
+export type AiSdkTools = Readonly<Record<string, AiSdkTool>>
+
+const FIELDS: ReadonlySet<string> = new Set(['around', 'options', 'version', 'byName', ...TOOL_SETTINGS])
+const KINDS = { around: 'a function', options: 'a function', byName: 'an object' } as const
+const ELSEWHERE = {
+  context: 'options: () => ({ context: … }) gives tools their context',
+  messages: 'options: () => ({ messages: … }) gives tools the conversation',
+  needsApproval: 'approval',
+  toolApproval: 'approval',
+}
+
+/**
+ * A set of tools of the AI SDK 4 to 7. One without `execute` becomes a client tool. What a tool throws is an error for the model;
+ * what its `execute` yields before the last value is progress.
+ * @throws BatonError `invalid_tool`, `invalid_schema`
+ */
+export function fromAiSdk<const Tools extends AiSdkTools>(
+  tools: Tools,
+  options: AiSdkOptions<Extract<keyof Tools, string>> = {},
+): readonly Tool<Extract<keyof Tools, string>>[] {
+  if (!isJsonObject(tools))
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `fromAiSdk takes an object of tools by their names, not ${describeValue(tools)}`,
+    })
+  checkFields(options, { what: 'fromAiSdk', code: 'invalid_tool', fields: FIELDS, elsewhere: ELSEWHERE })
+  checkKinds(options, { what: 'fromAiSdk', code: 'invalid_tool', kinds: KINDS })
+  checkSettings('fromAiSdk', options, Object.keys(tools))
+  return Object.entries(tools).map(([name, given]) =>
+    toBatonTool(readAiSdkTool(name, given), options),
+  ) as unknown as readonly Tool<Extract<keyof Tools, string>>[] // the names are those of the set
+}
+
+function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
+  const { name, given, description, title, execute } = read
+  const what = `fromAiSdk: "${name}"`
+  const input = readAiSdkSchema(`${what}: the schema of its input`, read.input)
+  const said = { approval: readApproval(read), ...(title !== undefined && { title }), ...settingsOf(name, options) }
+  if (execute) {
+    const run = (value: unknown, context: ToolContext): Promise<unknown> =>
+      runTool({ ...read, execute }, value, context, options)
+    return tool({ ...said, name, description, input, execute: run })
+  }
+  // Nobody else has looked at what a client sends.
+  const output =
+    given.outputSchema === undefined
+      ? undefined
+      : readAiSdkSchema(`${what}: the schema of its output`, given.outputSchema)
+  return tool({ ...said, name, description, input, ...(output && { output }) })
+}
+
+function readApproval({ name, needsApproval }: ReadTool): Tool['approval'] {
+  if (typeof needsApproval === 'boolean') return needsApproval
+  const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
+  const refuse = (what: string): never => refuseRead({ what: `${what} in needsApproval`, tool: name, hint })
+  return async (input: unknown): Promise<boolean> => {
+    const about = {
+      messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
+      get toolCallId() {
+        return refuse('the id of the call (toolCallId)')
+      },
+      get context() {
+        return refuse('its context')
+      },
+      get experimental_context() {
+        return refuse('its context (experimental_context)')
+      },
+    }
+    return (await needsApproval(input, about)) === true
+  }
+}
+
+type Runnable = ReadTool & Required<Pick<ReadTool, 'execute'>>
+
+async function runTool(read: Runnable, input: unknown, context: ToolContext, options: AiSdkOptions): Promise<unknown> {
+  const { name, given, execute } = read
+  const call: AroundCall = { name, input, context }
+  const about = await createAbout(read, call, options)
+  const run = async (): Promise<unknown> => {
+    await callOptional(given, 'onInputAvailable', [{ ...about, input }])
+    return readLast(execute(input, about), context)
+  }
+  const output = await (options.around ? options.around(run, call) : run())
+  if (given.experimental_toToolResultContent !== undefined) {
+    const parts = callOptional(given, 'experimental_toToolResultContent', [output])
+    return readContent(name, Array.isArray(parts) ? parts : [parts])
+  }
+  if (given.toModelOutput === undefined) return output
+  const asked = options.version === 5 ? output : { toolCallId: context.callId, input, output }
+  const said = await callOptional(given, 'toModelOutput', [asked])
+  return readModelOutput(name, isJsonObject(said) && said['value'] === asked && asked !== output ? undefined : said)
+}
+
+/** The second argument of `execute`. */
+async function createAbout({ name, given }: ReadTool, call: AroundCall, { options }: AiSdkOptions): Promise<object> {
+  const { context } = call
+  const messages = createUnreadList({
+    what: 'the conversation (messages)',
+    tool: name,
+    hint: 'Give it to the tools: fromAiSdk(tools, { options: async ({ context }) => ({ messages: … }) }).',
+  })
+  const { services, callId: toolCallId, signal: abortSignal } = context
+  const usual = { toolCallId, messages, abortSignal, context: services, experimental_context: services }
+  const about = { ...usual, ...(await options?.(call)) }
+  if (given.contextSchema === undefined) return about
+  const schema = readAiSdkSchema(`"${name}": the schema of its context`, given.contextSchema)
+  return { ...about, context: await decodeBy(`the context of "${name}"`, schema, about.context) }
+}
+
+/** The last value of those that it yields; each is progress. */
+async function readLast(result: unknown, context: ToolContext): Promise<unknown> {
+  if (!isAsyncIterable(result)) return result
+  let last: unknown
+  for await (const value of result) {
+    context.signal.throwIfAborted()
+    context.progress(value as JsonValue) // what is not JSON is logged, and not shown
+    last = value
+  }
+  return last
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}

@@ -1,0 +1,139 @@
+// A tool whose work is an Effect: what a program says of it, and the tool of Baton that it becomes.
+import type { StandardSchema, Tool, ToolContext, WaitingInit } from '@baton/core'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
+import type { SettingsOfTool, ToolSettings } from '../shared/tool-settings.ts'
+import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
+import type { EffectServices } from './effect-services.ts'
+import type { EffectSchema, RequiredBy, SuccessOf } from './effect-types.ts'
+import { describeFailure } from './failure.ts'
+import type { EffectModule, Opaque } from './library.ts'
+
+export interface EffectToolInit<Input extends EffectSchema, Output extends EffectSchema, Made> extends Omit<
+  ToolSettings,
+  'approval' | 'waiting' | 'awayMs'
+> {
+  readonly name: string
+  /** What the model reads to decide when to call it. */
+  readonly description: string
+  /** A schema of Effect that needs no services, a struct at the root. Decoded before `execute` sees it. */
+  readonly input: Input
+  /** The result is encoded by it; one that does not fit is an error for the model (`result_invalid`). */
+  readonly output?: Output
+  /** Makes the Effect that does the work. A typed failure reaches the model as its tag and its words. */
+  readonly execute: (input: Input['Type'], context: ToolContext) => Made & Fitting<SuccessOf<Made>, Output['Type']>
+  readonly approval?: boolean | ((input: Input['Type']) => boolean | Promise<boolean>)
+  readonly waiting?: WaitingInit<Input['Type']>
+}
+
+/** Names the result that does not fit in the compiler's message. */
+type Fitting<Success, Output> = [Success] extends [Output]
+  ? unknown
+  : { readonly 'a result that fits the output': Output }
+
+/** Made by `effectTool`; `Requires` are the services that its Effect needs. */
+export interface EffectTool<out Requires = never> {
+  readonly name: string
+  readonly init: AnyEffectToolInit
+  /** For the compiler alone: nothing is there. */
+  readonly types?: { readonly requires: Requires }
+}
+
+/** What is left of it once the compiler has looked. */
+export interface AnyEffectToolInit extends Omit<SettingsOfTool, 'approval'> {
+  readonly name: string
+  readonly description: string
+  readonly input: Opaque
+  readonly output?: Opaque
+  readonly execute: (input: never, context: ToolContext) => Opaque
+  readonly approval?: boolean | ((input: never) => boolean | Promise<boolean>)
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'input', 'output', 'execute', ...TOOL_SETTINGS])
+
+/** A tool for `fromEffect`. */
+export function effectTool<const Input extends EffectSchema, Made, const Output extends EffectSchema = AnySchema>(
+  init: EffectToolInit<Input, Output, Made>,
+): EffectTool<RequiredBy<Made>> {
+  const what = typeof init?.name === 'string' ? `the Effect tool "${init.name.slice(0, 100)}"` : 'an Effect tool'
+  checkFields(init, {
+    what,
+    code: 'invalid_tool',
+    fields: FIELDS,
+    elsewhere: { parameters: 'input', success: 'output' },
+  })
+  checkKinds(init, { what, code: 'invalid_tool', kinds: { name: 'text', execute: 'a function' } })
+  return { name: init.name, init: init as AnyEffectToolInit } // its input's type was for the compiler
+}
+
+interface AnySchema extends EffectSchema {
+  readonly Type: unknown
+}
+
+export interface EffectPlace {
+  readonly module: EffectModule
+  readonly services: EffectServices
+  /** The tag under which Effects find the context of their call. */
+  readonly call?: Opaque
+}
+
+/** @throws BatonError `invalid_tool`, `invalid_schema` */
+export function toBatonTool({ init }: EffectTool<unknown>, place: EffectPlace): Tool {
+  const { input, output, execute, approval, ...rest } = init
+  const { schemas, library } = place.module
+  const { Effect } = library
+  return tool({
+    ...rest,
+    ...(approval !== undefined && { approval: approval as NonNullable<SettingsOfTool['approval']> }), // it gets what `input` decoded
+    input: toStandardSchema(input, place.module),
+    execute: async (given: unknown, context: ToolContext): Promise<unknown> => {
+      const work = Effect.suspend(() => checkEffect(init.name, execute(given as never, context), place)) // decoded by its schema
+      const encoded =
+        output === undefined
+          ? work
+          : Effect.flatMap(work, (value) => encode(init.name, schemas.encode(output, value), place))
+      return place.services.run(provideCall(encoded, context, place), context)
+    },
+  })
+}
+
+/** The schema of what a model writes. `keep` leaves it as it was written, for a program that decodes it itself. */
+export function toStandardSchema(schema: Opaque, { schemas }: EffectModule, keep = false): StandardSchema {
+  const describe = (): Record<string, unknown> => ({ ...schemas.describe(schema) })
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'effect',
+      validate: async (value) => {
+        const decoded = await schemas.decode(schema, value)
+        return decoded.issues || !keep ? decoded : { value }
+      },
+      jsonSchema: { input: describe, output: describe },
+    },
+  }
+}
+
+export function provideCall(work: Opaque, context: ToolContext, { call, module }: EffectPlace): Opaque {
+  return call === undefined ? work : module.library.Effect.provideService(work, call, context)
+}
+
+/** @throws BatonError `result_invalid` */
+function checkEffect(name: string, made: Opaque, { module }: EffectPlace): Opaque {
+  if (module.library.Effect.isEffect(made)) return made
+  throw new BatonError({
+    code: 'result_invalid',
+    message: `execute of "${name}" must return an Effect of the module that fromEffect was given`,
+    hint: 'Return an Effect, such as Effect.gen(…) or Effect.promise(…), and hand in the module that it was made with.',
+  })
+}
+
+function encode(name: string, encoding: Opaque, { module }: EffectPlace): Opaque {
+  return module.library.Effect.mapError(
+    encoding,
+    (cause) =>
+      new BatonError({
+        code: 'result_invalid',
+        message: `the result of "${name}" is wrong: ${describeFailure(cause)}`.slice(0, 2000),
+        cause,
+      }),
+  )
+}

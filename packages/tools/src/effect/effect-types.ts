@@ -1,0 +1,44 @@
+// What the compiler reads off values of Effect 3 and of Effect 4: what an Effect needs and gives, and what a Layer provides. Both
+// versions keep it under a key of their own, so it is looked for under every key.
+
+/** A schema of Effect: `Type` is what it decodes to. */
+export interface EffectSchema {
+  readonly Type: unknown
+  readonly Encoded: unknown
+  readonly ast: unknown
+}
+
+/** A tag of a service, whose service is `Service`. */
+export interface ServiceTag<Service> {
+  readonly key: string
+  readonly Identifier: unknown
+  readonly Service: Service
+}
+
+/** The services that an Effect needs. */
+export type RequiredBy<Effect> = {
+  [Key in keyof Effect]-?: Effect[Key] extends { readonly _A: unknown; readonly _R: (_: never) => infer Services }
+    ? Services
+    : never
+}[keyof Effect]
+
+/** What an Effect succeeds with. */
+export type SuccessOf<Effect> = {
+  [Key in keyof Effect]-?: Effect[Key] extends { readonly _A: (_: never) => infer Success; readonly _R: unknown }
+    ? Success
+    : never
+}[keyof Effect]
+
+/** The services that a Layer or a ManagedRuntime provides. */
+export type ProvidedBy<Source> = Source extends {
+  readonly runPromise: (effect: infer Effect, ...rest: never[]) => unknown
+}
+  ? RequiredBy<Effect>
+  : {
+      [Key in keyof Source]-?: Source[Key] extends { readonly _ROut: (_: infer Services) => void } ? Services : never
+    }[keyof Source]
+
+/** Names what nobody provides in the compiler's message. */
+export type Provided<Needed, Given> = [Needed] extends [Given]
+  ? unknown
+  : { readonly 'services that are missing in the layer': Exclude<Needed, Given> }

@@ -1,0 +1,91 @@
+// Tools whose work is an Effect, and the toolkits of Effect AI, as tools of Baton. One set of services for all of them.
+import type { Tool, ToolContext } from '@baton/core'
+import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { ToolsSettings } from '../shared/tool-settings.ts'
+import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
+import { EffectServices } from './effect-services.ts'
+import type { EffectPlace, EffectTool } from './effect-tool.ts'
+import { toBatonTool } from './effect-tool.ts'
+import type { Provided, ProvidedBy, RequiredBy, ServiceTag } from './effect-types.ts'
+import type { ManagedRuntime } from './library.ts'
+import { readEffectModule } from './library.ts'
+import { readToolkit } from './toolkit.ts'
+
+export interface EffectToolsInit extends ToolsSettings {
+  /** The services of the tools, a Layer that needs nothing itself. Built once, at the first call. */
+  readonly layer?: unknown
+  /** In place of `layer`: a ManagedRuntime of your own, which `close` leaves alone. */
+  readonly runtime?: unknown
+  /** A tag of your own for `ToolContext`: Effects find the context of their call under it. */
+  readonly call?: ServiceTag<ToolContext>
+  /** Made by `effectTool`. */
+  readonly tools?: readonly EffectTool<unknown>[]
+  /** A Toolkit of Effect AI; `layer` has its handlers: `toolkit.toLayer(…)`. */
+  readonly toolkit?: unknown
+  /** Milliseconds that `close` waits for running Effects and for the services; 10 s by default. */
+  readonly closeMs?: number
+}
+
+/** What nobody provides, as a field that the compiler misses. */
+type Complete<Init> = Provided<
+  | (Init extends { readonly tools: readonly EffectTool<infer Services>[] } ? Services : never)
+  | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> : never),
+  | (Init extends { readonly layer: infer Layer } ? ProvidedBy<Layer> : never)
+  | (Init extends { readonly runtime: infer Runtime } ? ProvidedBy<Runtime> : never)
+  | (Init extends { readonly call: { readonly Identifier: infer Identifier } } ? Identifier : never)
+>
+
+export interface EffectTools {
+  /** For `defineAgent({ tools: [...tools] })`. */
+  readonly tools: readonly Tool[]
+  /**
+   * Interrupts what runs, and gives the services back. Idempotent; a call after it fails as `tool_gone`.
+   * @throws BatonError `cancelled` when that took longer than `closeMs`
+   */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const FIELDS: ReadonlySet<string> = new Set([
+  'layer',
+  'runtime',
+  'call',
+  'tools',
+  'toolkit',
+  'closeMs',
+  'byName',
+  ...TOOL_SETTINGS,
+])
+const CLOSE_MS = 10_000
+
+/**
+ * Effects as tools. A typed failure reaches the model as `tool_failed` with its tag and its words, a defect with its words, and
+ * the log gets its cause. A call that is over interrupts its fiber. The settings are for the tools of the toolkit.
+ * @param effect the module of Effect 3.19 or newer, or of Effect 4: `import * as effect from 'effect'`
+ * @throws BatonError `invalid_tool`, `invalid_schema`
+ */
+export function fromEffect<Init extends EffectToolsInit>(effect: object, init: Init & Complete<Init>): EffectTools {
+  checkFields(init, { what: 'fromEffect', code: 'invalid_tool', fields: FIELDS })
+  checkKinds(init, { what: 'fromEffect', code: 'invalid_tool', kinds: { tools: 'an array', byName: 'an object' } })
+  const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings }: EffectToolsInit = init
+  if (layer !== undefined && runtime !== undefined) throw wrong('it has a layer and a runtime', 'Give one of them.')
+  if (!Number.isFinite(closeMs) || closeMs <= 0) throw wrong(`closeMs must be a number above 0, not ${String(closeMs)}`)
+  const [setting] = Object.keys(settings)
+  if (toolkit === undefined && setting !== undefined)
+    throw wrong(`it has ${setting}, which is for the tools of a toolkit`, 'Say it in effectTool.')
+  const module = readEffectModule(effect)
+  const services = new EffectServices(module, {
+    closeMs,
+    ...(layer !== undefined && { layer }),
+    ...(runtime !== undefined && { runtime: runtime as ManagedRuntime }), // both versions have what is called of it
+  })
+  const place: EffectPlace = { module, services, ...(call !== undefined && { call }) }
+  const own = tools.map((one) => toBatonTool(one, place))
+  const brought = toolkit === undefined ? [] : readToolkit(toolkit, settings, place)
+  const close = (): Promise<void> => services.close()
+  return { tools: [...own, ...brought], close, [Symbol.asyncDispose]: close }
+}
+
+function wrong(why: string, hint?: string): BatonError {
+  return new BatonError({ code: 'invalid_tool', message: `fromEffect: ${why}`, ...(hint !== undefined && { hint }) })
+}

@@ -1,0 +1,156 @@
+// The part of Effect that these tools need, taken from the module that the program hands in: a program may have Effect 3,
+// Effect 4 or both, and they name some functions differently. Nothing of Effect is imported here.
+import type { JsonObject, SchemaResult, StandardSchema } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+
+/** An Effect, a Layer, a schema, a tag: only Effect itself looks into them. */
+export type Opaque = unknown
+
+export interface ManagedRuntime {
+  readonly runPromiseExit: (effect: Opaque, options?: { readonly signal: AbortSignal }) => Promise<Exit>
+  readonly dispose: () => Promise<void>
+}
+
+export type Exit =
+  { readonly _tag: 'Success'; readonly value: unknown } | { readonly _tag: 'Failure'; readonly cause: Opaque }
+
+/** What both versions have. */
+export interface Library {
+  readonly Effect: {
+    readonly void: Opaque
+    readonly isEffect: (value: unknown) => boolean
+    readonly suspend: (make: () => Opaque) => Opaque
+    readonly sync: (run: () => unknown) => Opaque
+    readonly flatMap: (effect: Opaque, next: (value: unknown) => Opaque) => Opaque
+    readonly mapError: (effect: Opaque, change: (error: unknown) => unknown) => Opaque
+    readonly provideService: (effect: Opaque, tag: Opaque, service: unknown) => Opaque
+  }
+  readonly Layer: { readonly empty: Opaque }
+  readonly ManagedRuntime: { readonly make: (layer: Opaque) => ManagedRuntime }
+  readonly Cause: { readonly pretty: (cause: Opaque) => string }
+  readonly Stream: { readonly runForEach: (stream: Opaque, each: (item: unknown) => Opaque) => Opaque }
+}
+
+/** What differs between the versions. */
+export interface Schemas {
+  /** The JSON Schema (draft 2020-12) of what the schema decodes. @throws whatever Effect throws where it cannot say one */
+  readonly describe: (schema: Opaque) => JsonObject
+  /** Decodes what came as JSON. */
+  readonly decode: (schema: Opaque, value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
+  /** An Effect that gives JSON. */
+  readonly encode: (schema: Opaque, value: unknown) => Opaque
+}
+
+export interface EffectModule {
+  readonly library: Library
+  readonly schemas: Schemas
+}
+
+interface Schemas3 {
+  readonly Schema: {
+    readonly standardSchemaV1: (schema: Opaque) => StandardSchema
+    readonly encodeUnknown: (schema: Opaque) => (value: unknown) => Opaque
+  }
+  readonly JSONSchema: { readonly fromAST: (ast: unknown, options: object) => object }
+}
+
+interface Schemas4 {
+  readonly Schema: {
+    readonly toCodecJson: (schema: Opaque) => Opaque
+    readonly toStandardSchemaV1: (schema: Opaque) => StandardSchema
+    readonly encodeUnknownEffect: (schema: Opaque) => (value: unknown) => Opaque
+    readonly toJsonSchemaDocument: (schema: Opaque) => { readonly schema: object; readonly definitions: object }
+  }
+}
+
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  Effect: ['isEffect', 'suspend', 'sync', 'flatMap', 'mapError', 'provideService'],
+  ManagedRuntime: ['make'],
+  Cause: ['pretty'],
+  Stream: ['runForEach'],
+}
+const NEEDED_3: Readonly<Record<string, readonly string[]>> = {
+  Schema: ['standardSchemaV1', 'encodeUnknown'],
+  JSONSchema: ['fromAST'],
+}
+const NEEDED_4: Readonly<Record<string, readonly string[]>> = {
+  Schema: ['toCodecJson', 'toStandardSchemaV1', 'encodeUnknownEffect', 'toJsonSchemaDocument'],
+}
+
+/** @throws BatonError `invalid_tool`: it is not the module of Effect 3 or 4 */
+export function readEffectModule(module: unknown): EffectModule {
+  const missing = findMissing(module, NEEDED)
+  if (missing !== undefined) throw notEffect(missing)
+  const library = module as Library // each function of it that is called was looked for
+  const missing4 = findMissing(module, NEEDED_4)
+  if (missing4 === undefined) return { library, schemas: schemasOf4(module as Schemas4) } // looked for as well
+  const missing3 = findMissing(module, NEEDED_3)
+  if (missing3 === undefined) return { library, schemas: schemasOf3(module as Schemas3) } // looked for as well
+  throw notEffect(missing3)
+}
+
+function findMissing(module: unknown, needed: Readonly<Record<string, readonly string[]>>): string | undefined {
+  for (const [part, names] of Object.entries(needed)) {
+    const holder = read(module, part)
+    for (const name of names) if (typeof read(holder, name) !== 'function') return `${part}.${name}`
+  }
+  return undefined
+}
+
+function read(holder: unknown, name: string): unknown {
+  const isHolder = (typeof holder === 'object' && holder !== null) || typeof holder === 'function'
+  return isHolder ? (Reflect.get(holder, name) as unknown) : undefined
+}
+
+function notEffect(missing: string): BatonError {
+  return new BatonError({
+    code: 'invalid_tool',
+    message: `fromEffect takes the module of Effect first, 3.19 or newer or 4; what it was given has no ${missing}`,
+    hint: "Write import * as effect from 'effect', and fromEffect(effect, { … }).",
+  })
+}
+
+function schemasOf3({ Schema, JSONSchema }: Schemas3): Schemas {
+  return {
+    describe: (schema) => {
+      const definitions: Record<string, unknown> = {}
+      const options = { definitions, topLevelReferenceStrategy: 'skip', target: 'jsonSchema2020-12' }
+      return toRoot(JSONSchema.fromAST(read(schema, 'ast'), options), definitions)
+    },
+    decode: (schema, value) => Schema.standardSchemaV1(schema)['~standard'].validate(value),
+    encode: (schema, value) => Schema.encodeUnknown(schema)(value),
+  }
+}
+
+/** Of Effect 4 the codec for JSON: a schema alone decodes a Date from a Date. */
+function schemasOf4({ Schema }: Schemas4): Schemas {
+  return {
+    describe: (schema) => {
+      const { schema: root, definitions } = Schema.toJsonSchemaDocument(schema)
+      return toRoot(root, definitions)
+    },
+    decode: (schema, value) => Schema.toStandardSchemaV1(Schema.toCodecJson(schema))['~standard'].validate(value),
+    encode: (schema, value) => Schema.encodeUnknownEffect(Schema.toCodecJson(schema))(value),
+  }
+}
+
+/** A root that only names a definition becomes that definition, and an empty struct, which takes anything, an empty object. */
+function toRoot(root: object, definitions: object): JsonObject {
+  const named = /^#\/\$defs\/(.+)$/.exec(String(read(root, '$ref')))?.[1]
+  const meant = named === undefined ? root : read(definitions, decodeURIComponent(named))
+  const copy: unknown = JSON.parse(JSON.stringify(meant ?? root))
+  const described = isJsonObject(copy) ? copy : {}
+  if (Object.keys(definitions).length > 0)
+    return { ...described, $defs: JSON.parse(JSON.stringify(definitions)) as JsonObject } // written as JSON just now
+  return takesAnyObject(described) ? { type: 'object', properties: {}, additionalProperties: false } : described
+}
+
+/** What Effect 3 and Effect 4 say of a struct without fields. */
+const EMPTY_STRUCTS: readonly string[] = ['{"anyOf":[{"type":"object"},{"type":"array"}]}', '{"not":{"type":"null"}}']
+
+function takesAnyObject(described: JsonObject): boolean {
+  const said = Object.entries(described).filter(([key]) => !ABOUT.has(key))
+  return EMPTY_STRUCTS.includes(JSON.stringify(Object.fromEntries(said)))
+}
+
+const ABOUT: ReadonlySet<string> = new Set(['$id', 'title', 'description'])

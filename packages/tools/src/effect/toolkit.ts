@@ -1,0 +1,163 @@
+// The tools of an Effect AI toolkit, of Effect 3 (@effect/ai) or Effect 4 (effect/ai). Its handlers come from the layer
+// that `toolkit.toLayer` made; the toolkit itself decodes, runs and encodes.
+import type { JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core'
+import { BatonError, tool, toJsonSchema } from '@baton/core'
+import type { ToolsSettings } from '../shared/tool-settings.ts'
+import { checkSettings, settingsOf } from '../shared/tool-settings.ts'
+import { readContent } from '../shared/content-parts.ts'
+import { createUnreadList, refuseRead } from '../shared/unknown-here.ts'
+import type { EffectPlace } from './effect-tool.ts'
+import { provideCall, toStandardSchema } from './effect-tool.ts'
+import { describeFailure } from './failure.ts'
+import type { Opaque } from './library.ts'
+
+/** The part of a tool of Effect AI that both versions have. */
+interface ToolkitTool {
+  readonly name: string
+  readonly description?: string
+  readonly parametersSchema: Opaque
+  /** Effect 4: a dynamic tool, whose parameters nobody decodes. */
+  readonly jsonSchema?: JsonObject
+  /** Effect 4. */
+  readonly needsApproval?: boolean | ((input: unknown, about: object) => Opaque)
+  /** Only a tool that a provider of models runs. */
+  readonly providerName?: string
+  readonly annotations?: {
+    readonly unsafeMap?: ReadonlyMap<string, unknown>
+    readonly mapUnsafe?: ReadonlyMap<string, unknown>
+  }
+}
+
+interface WithHandlers {
+  /** Effect 3 gives a result, Effect 4 a stream of results. */
+  readonly handle: (name: string, input: unknown, callId: string) => Opaque
+}
+
+interface Handled {
+  readonly result?: unknown
+  readonly encodedResult?: unknown
+  /** Effect 4: what `toModelOutput` of the tool says in place of the result. */
+  readonly modelOutput?: readonly unknown[]
+  readonly isFailure?: boolean
+  readonly preliminary?: boolean
+}
+
+/** @throws BatonError `invalid_tool`, `invalid_schema` */
+export function readToolkit(toolkit: unknown, settings: ToolsSettings, place: EffectPlace): readonly Tool[] {
+  const listed = isHolder(toolkit) ? (Reflect.get(toolkit, 'tools') as unknown) : undefined
+  if (!isHolder(listed))
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: 'fromEffect: toolkit must be a Toolkit of Effect AI, which has tools',
+      hint: 'Write Toolkit.make(…) of @effect/ai or of effect/ai.',
+    })
+  const tools = listed as Readonly<Record<string, ToolkitTool>> // a toolkit's own type
+  checkSettings('fromEffect', settings, Object.keys(tools))
+  return Object.entries(tools).map(([name, given]) => toBatonTool(toolkit, name, given, { settings, place }))
+}
+
+function toBatonTool(
+  toolkit: Opaque,
+  name: string,
+  given: ToolkitTool,
+  { settings, place }: { readonly settings: ToolsSettings; readonly place: EffectPlace },
+): Tool {
+  if (given.providerName !== undefined)
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `fromEffect: "${name}" runs at one provider of models (${given.providerName})`,
+      hint: 'Leave it out of the toolkit: what only one provider has goes into the settings of the model.',
+    })
+  const input = given.jsonSchema ?? toStandardSchema(given.parametersSchema, place.module, true)
+  const said = settingsOf(name, settings)
+  const title = readAnnotation(given, 'Title')
+  return tool({
+    effect: readEffect(given),
+    approval: readApproval(name, given, place),
+    ...(typeof title === 'string' && { title: title.slice(0, 200) }),
+    ...said,
+    name,
+    description: given.description ?? describeByInput(input),
+    input,
+    execute: async (written: unknown, context: ToolContext): Promise<unknown> => {
+      const { Effect } = place.module.library
+      // A toolkit is an Effect that gives its tools with the handlers of the layer.
+      const work = Effect.flatMap(toolkit, (kit) =>
+        Effect.flatMap((kit as WithHandlers).handle(name, written, context.callId), (handled) =>
+          readHandled(handled, context, place),
+        ),
+      )
+      const last = (await place.services.run(provideCall(work, context, place), context)) as Handled | undefined // see `readHandled`
+      if (last?.isFailure === true)
+        throw new BatonError({ code: 'tool_failed', message: describeFailure(last.result), cause: last.result })
+      return last?.modelOutput ? readContent(name, last.modelOutput) : last?.encodedResult
+    },
+  })
+}
+
+/** An Effect of the last result; those before it are progress. */
+function readHandled(handled: unknown, context: ToolContext, { module }: EffectPlace): Opaque {
+  const { Effect, Stream } = module.library
+  if (isHolder(handled) && 'encodedResult' in handled) return Effect.sync(() => handled)
+  let last: Handled | undefined
+  const reading = Stream.runForEach(handled, (item) =>
+    Effect.sync(() => {
+      const read = item as Handled // what a toolkit's stream has
+      if (read.preliminary === true)
+        context.progress(read.encodedResult as JsonValue) // encoded by its schema
+      else last = read
+    }),
+  )
+  return Effect.flatMap(reading, () => Effect.sync(() => last))
+}
+
+function readEffect(given: ToolkitTool): Tool['effect'] {
+  if (readAnnotation(given, 'Readonly') === true) return 'pure'
+  return readAnnotation(given, 'Idempotent') === true ? 'idempotent' : 'once'
+}
+
+function readAnnotation({ annotations }: ToolkitTool, name: string): unknown {
+  const known = annotations?.mapUnsafe ?? annotations?.unsafeMap
+  return known?.get(`effect/ai/Tool/${name}`) ?? known?.get(`@effect/ai/Tool/${name}`)
+}
+
+function readApproval(
+  name: string,
+  { needsApproval, parametersSchema }: ToolkitTool,
+  place: EffectPlace,
+): Tool['approval'] {
+  if (typeof needsApproval !== 'function') return needsApproval ?? false
+  const { schemas, library } = place.module
+  const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
+  return async (written: unknown): Promise<boolean> => {
+    const decoded = await schemas.decode(parametersSchema, written)
+    const about = {
+      get toolCallId(): string {
+        return refuseRead({ what: 'the id of the call in needsApproval (toolCallId)', tool: name, hint })
+      },
+      messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
+    }
+    const asked = needsApproval(decoded.issues ? written : decoded.value, about)
+    return library.Effect.isEffect(asked)
+      ? (await place.services.run(asked, createUnwatched(name))) === true
+      : asked === true
+  }
+}
+
+/** Nobody ends the question whether a person is asked but the host's own limit for it. */
+function createUnwatched(callId: string): Pick<ToolContext, 'signal' | 'log' | 'callId'> {
+  return { signal: new AbortController().signal, log: { info: () => {}, warn: () => {} }, callId }
+}
+
+function describeByInput(input: Schema): string {
+  try {
+    const { description } = toJsonSchema(input)
+    return typeof description === 'string' ? description : ''
+  } catch {
+    return '' // `tool` says why
+  }
+}
+
+function isHolder(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}

@@ -1,0 +1,93 @@
+// Texts, images and files that other libraries have their tools say to the model, as content of Baton. The versions of the AI SDK and
+// Effect AI give the same things different names.
+import type { ContentPart, ToolContent } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
+
+/** @throws BatonError `result_invalid` */
+export function readContent(name: string, parts: readonly unknown[]): ToolContent {
+  return { content: parts.map((part) => readPart(name, part)) }
+}
+
+/** The names that the versions gave to the same thing. */
+interface AnyPart {
+  readonly type?: unknown
+  readonly text?: unknown
+  readonly data?: unknown
+  readonly url?: unknown
+  readonly mediaType?: unknown
+  readonly mimeType?: unknown
+  readonly filename?: unknown
+  readonly fileName?: unknown
+}
+
+function readPart(name: string, part: unknown): ContentPart {
+  if (typeof part !== 'object' || part === null) throw invalidOutput(name, 'a part of its content is no object')
+  const { type, text, data, url, filename, ...rest }: AnyPart = part
+  const told = rest.mediaType ?? rest.mimeType
+  const mediaType = typeof told === 'string' ? told : undefined
+  const named = filename ?? rest.fileName
+  const fileName = typeof named === 'string' ? named : undefined
+  switch (type) {
+    case 'text':
+      if (typeof text === 'string') return { type, text }
+      throw invalidOutput(name, 'a text of its content is not a text')
+    case 'image':
+    case 'image-data':
+    case 'media':
+    case 'file-data':
+      return toMedia(name, { source: { data }, mediaType: mediaType ?? IMAGE, fileName })
+    case 'image-url':
+      return toMedia(name, { source: { url }, mediaType: mediaType ?? IMAGE, fileName })
+    case 'file-url':
+      return toMedia(name, { source: { url }, mediaType: mediaType ?? 'application/octet-stream', fileName })
+    case 'file':
+      return readFile(name, data, { mediaType: mediaType ?? 'application/octet-stream', fileName })
+    default:
+      throw invalidOutput(name, `a part of its content is ${describeValue(type)}, which only one provider takes`)
+  }
+}
+
+/** Where nobody says what kind of image it is. */
+const IMAGE = 'image/png'
+
+interface Media {
+  readonly source: { readonly data?: unknown; readonly url?: unknown }
+  readonly mediaType: string
+  readonly fileName: string | undefined
+}
+
+/** A file of version 7: its data says what it is. */
+function readFile(name: string, given: unknown, media: Omit<Media, 'source'>): ContentPart {
+  const { type, data, url, text }: AnyPart = typeof given === 'object' && given !== null ? given : {}
+  if (type === 'data') return toMedia(name, { ...media, source: { data } })
+  if (type === 'url') return toMedia(name, { ...media, source: { url } })
+  if (type === 'text' && typeof text === 'string') return { type: 'text', text }
+  if (type === undefined)
+    return toMedia(name, { ...media, source: given instanceof URL ? { url: given } : { data: given } })
+  throw invalidOutput(name, `a file of its content is ${describeValue(type)}, which only one provider takes`)
+}
+
+function toMedia(name: string, { source, mediaType, fileName }: Media): ContentPart {
+  const address = source.url instanceof URL ? source.url.href : source.url
+  const data = toBase64(source.data)
+  const isImage = /^image\//i.test(mediaType)
+  const rest = { mediaType, ...(fileName !== undefined && !isImage && { name: fileName }) }
+  const type = isImage ? 'image' : 'file'
+  if (data !== undefined) return { type, ...rest, source: { type: 'base64', data } }
+  if (typeof address === 'string') return { type, ...rest, source: { type: 'url', url: address } }
+  throw invalidOutput(name, 'a part of its content has neither data nor an address')
+}
+
+function toBase64(data: unknown): string | undefined {
+  if (typeof data === 'string') return /^data:[^,]*;base64,/.test(data) ? data.slice(data.indexOf(',') + 1) : data
+  if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('base64') : undefined
+}
+
+export function invalidOutput(name: string, why: string): BatonError {
+  return new BatonError({
+    code: 'result_invalid',
+    message: `what the model should read of "${name}" is wrong: ${why}`,
+    hint: 'See its toModelOutput. If it is a tool of the AI SDK 5, say fromAiSdk(tools, { version: 5 }).',
+  })
+}
