@@ -13,7 +13,18 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   { title: 'Start', pages: ['getting-started', 'library', 'concepts'] },
   {
     title: 'Build an agent',
-    pages: ['tools', 'mcp', 'events', 'client-tools', 'approvals', 'structured-output', 'context', 'media', 'error-handling'],
+    pages: [
+      'tools',
+      'mcp',
+      'mcp-server',
+      'events',
+      'client-tools',
+      'approvals',
+      'structured-output',
+      'context',
+      'media',
+      'error-handling',
+    ],
   },
   {
     title: 'Keep and test it',

@@ -49,6 +49,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'mcp.ts': [
     'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',
   ],
+  'mcp-server.ts': ["2026-07-28 [ 'refund' ]\nMay refund be called?", '20 euros for A-17 are on their way.'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [
