@@ -13,6 +13,8 @@ export interface ClientCallsInit {
   readonly principal: Principal
   /** The agent whose sessions run single calls. */
   readonly direct: Agent
+  /** What the principal's clients have begun, by the keys that they gave. */
+  readonly begun: Map<string, Promise<CallPlace>>
 }
 
 export interface CallStart {
@@ -44,7 +46,6 @@ const CONVERSATION = /^mcp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 export class ClientCalls {
   readonly #init: ClientCallsInit
   readonly #live = new Map<string, LiveCall>()
-  readonly #begun = new Map<string, Promise<CallPlace>>()
   #idle: Lane[] = []
   #running = 0
   #isClosed = false
@@ -137,7 +138,7 @@ export class ClientCalls {
     { key, finish }: CallStart,
     begin: (inputId: string) => Promise<LiveCall>,
   ): Promise<LiveCall> {
-    const begun = key === undefined ? undefined : this.#begun.get(keyed)
+    const begun = key === undefined ? undefined : this.#init.begun.get(keyed)
     if (begun) return await this.find(await begun, finish)
     const { calls } = this.#init.parts.limits
     if (this.#running >= calls)
@@ -159,10 +160,11 @@ export class ClientCalls {
 
   #remember(keyed: string, type: CallPlace['type'], starting: Promise<LiveCall>): void {
     const place = starting.then(({ session, inputId }) => ({ session: session.id, inputId, type }))
-    this.#begun.set(keyed, place)
-    place.catch(() => this.#begun.delete(keyed)) // it was not begun
-    const [oldest] = this.#begun.keys()
-    if (this.#begun.size > KEYS && oldest !== undefined) this.#begun.delete(oldest)
+    const { begun } = this.#init
+    begun.set(keyed, place)
+    place.catch(() => begun.delete(keyed)) // it was not begun
+    const [oldest] = begun.keys()
+    if (begun.size > KEYS && oldest !== undefined) begun.delete(oldest)
   }
 
   #follow({ session, turn, finish, onEnd, tellsSteps }: Following): LiveCall {

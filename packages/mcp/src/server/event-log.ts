@@ -2,7 +2,7 @@
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
 const EVENTS = 512
-const CHARS = 4 * 1024 * 1024
+const CHARS = 1024 * 1024
 
 interface Stored {
   readonly id: string

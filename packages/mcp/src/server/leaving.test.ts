@@ -54,7 +54,8 @@ test.each(ERAS)('a once tool whose client of %s left goes on, and the same key f
   await gate.started
   leaving.abort()
   await expect(call).rejects.toThrow(/abort/i)
-  const again = client.callTool(params)
+  await client.close()
+  const again = (await served.connect(era)).callTool(params)
   gate.release()
   expect(tell(await again)).toBe('done')
   expect(await gate.ended).toBe('finished')

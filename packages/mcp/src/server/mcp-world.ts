@@ -1,6 +1,7 @@
 // What one server of an agent shares between all its clients: what it offers, their tasks, and the calls of each principal.
 import type { Host, Principal } from '@baton/core'
 import type { Server } from '@modelcontextprotocol/server'
+import type { CallPlace } from './client-calls.ts'
 import { ClientCalls } from './client-calls.ts'
 import { createDirectAgent } from './direct-agent.ts'
 import { Exposed } from './exposed.ts'
@@ -14,14 +15,19 @@ export interface McpWorldInit {
   readonly secret: string
 }
 
+interface Known {
+  readonly calls: ClientCalls
+  readonly begun: Map<string, Promise<CallPlace>>
+  stopIdle: () => void
+}
+
 export class McpWorld {
   readonly parts: ServerParts
   readonly exposed: Exposed
   readonly #init: McpWorldInit
   readonly #direct: ReturnType<typeof createDirectAgent>
   readonly #tasks: Tasks
-  /** Calls of principals whose clients have no connection of their own. */
-  readonly #principals = new Map<string, { readonly calls: ClientCalls; stopIdle: () => void }>()
+  readonly #principals = new Map<string, Known>()
 
   /** @throws BatonError `invalid_agent` */
   constructor(init: McpWorldInit) {
@@ -33,10 +39,9 @@ export class McpWorld {
     this.#tasks = new Tasks(parts.limits, parts.timers)
   }
 
-  /** For a client with a connection of its own. */
+  /** For a client with a connection of its own. Its keys are its principal's, who may come back over another connection. */
   createCalls(principal: Principal): ClientCalls {
-    const { host, parts } = this.#init
-    return new ClientCalls({ host, parts, principal, direct: this.#direct })
+    return this.#create(principal, this.#know(principal).begun)
   }
 
   createServer(calls: ClientCalls, isModern: boolean): Server {
@@ -44,14 +49,9 @@ export class McpWorld {
     return createSdkServer({ parts, exposed: this.exposed, calls, tasks: this.#tasks, isModern, secret })
   }
 
-  /** The calls of all requests of a principal. */
+  /** The calls of all requests of a principal whose clients have no connection of their own. */
   callsOf(principal: Principal): ClientCalls {
-    const known = this.#principals.get(principal.id)
-    known?.stopIdle()
-    const entry = known ?? { calls: this.createCalls(principal), stopIdle: () => {} }
-    this.#principals.set(principal.id, entry)
-    this.#watchIdle(principal.id)
-    return entry.calls
+    return this.#know(principal).calls
   }
 
   async close(): Promise<void> {
@@ -62,6 +62,21 @@ export class McpWorld {
     }
     this.#principals.clear()
     await this.exposed.close()
+  }
+
+  #know(principal: Principal): Known {
+    const known = this.#principals.get(principal.id)
+    known?.stopIdle()
+    const begun: Known['begun'] = new Map()
+    const entry = known ?? { calls: this.#create(principal, begun), begun, stopIdle: () => {} }
+    this.#principals.set(principal.id, entry)
+    this.#watchIdle(principal.id)
+    return entry
+  }
+
+  #create(principal: Principal, begun: Known['begun']): ClientCalls {
+    const { host, parts } = this.#init
+    return new ClientCalls({ host, parts, principal, direct: this.#direct, begun })
   }
 
   #watchIdle(id: string): void {
