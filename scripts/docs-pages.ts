@@ -19,6 +19,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'openapi-tools',
       'ai-sdk-tools',
       'effect',
+      'mcp-server',
       'events',
       'client-tools',
       'approvals',

@@ -72,6 +72,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'openapi.ts': [
     'getWeather pure\nalarm.set once\n{"asked":"GET /cities/Lisbon/weather?units=celsius"}\napi_refused\n{"asked":"POST /alarms"}\n',
   ],
+  'mcp-server.ts': ["2026-07-28 [ 'refund' ]\nMay refund be called?", '20 euros for A-17 are on their way.'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [

@@ -1,76 +1,93 @@
-// `--mcp` in processes of their own: tools of stock servers by a command and by a file, and one clear line for what is wrong.
-import type { StartedCommand } from '@baton/testing/start-command'
+// `baton mcp` in processes of its own, asked by stock clients of the MCP SDK.
 import { startCommand } from '@baton/testing/start-command'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import type { StartedCommand } from '@baton/testing/start-command'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
-const COMMAND = `"${process.execPath}" "${EVERYTHING}"`
+const HOST = import.meta.resolve('@baton/host')
+
+/** It prints, which must not reach the protocol. */
+const AGENT = `import { defineAgent, tool } from ${JSON.stringify(HOST)}
+console.log('the agent is loaded')
+const add = tool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  effect: 'pure',
+  execute: ({ a, b }) => {
+    console.log('adding')
+    return { sum: a + b }
+  },
+})
+export default defineAgent({ name: 'adder', model: 'offline', tools: [add] })
+`
 
 let folder: string
+let commands: StartedCommand[]
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'baton-'))
-  const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
-  const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
-  writeFileSync(
-    join(folder, 'agent.ts'),
-    `import { defineAgent } from ${core}
-import { createScriptedModel } from ${testing}
-const ask = (name, input) => ({ calls: [{ name, arguments: input }] })
-export default defineAgent({ name: 'tester', model: createScriptedModel({ steps: [
-  ask('get-sum', { a: 2, b: 3 }), ask('get-tiny-image', {}), ask('trigger-elicitation-request', {}), { text: 'I am done.' },
-] }) })
-`,
-  )
+  folder = mkdtempSync(join(tmpdir(), 'baton-mcp-'))
+  writeFileSync(join(folder, 'agent.ts'), AGENT)
+  commands = []
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(async () => {
+  for (const command of commands) {
+    command.kill('SIGKILL')
+    await command.ended
+  }
+  rmSync(folder, { recursive: true })
+})
 
-function baton(words: readonly string[], variables: Readonly<Record<string, string>> = {}): StartedCommand {
-  return startCommand(process.execPath, {
-    words: [BATON, ...words],
-    folder,
-    variables: { XDG_DATA_HOME: folder, HOME: folder, ...variables },
-  })
+const connect = async (transport: Parameters<Client['connect']>[0]): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(transport)
+  return client
 }
 
-test('a command in quotes: its tools are called, and a question that nobody can answer is declined', async () => {
-  const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', '--mcp', COMMAND])
-  expect(await command.ended).toEqual({ code: 0, signal: null })
-  expect(command.output()).toContain('I am done.')
-  expect(command.errors()).toContain('✓ get-sum')
-  expect(command.errors()).toContain('✓ get-tiny-image')
-  expect(command.errors()).toContain('nobody is there to answer: declined')
-  // What the tools were is kept for the next time.
-  expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
+test('over standard input and output, what the agent prints goes elsewhere', { timeout: 60_000 }, async () => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BATON, 'mcp', 'agent.ts', '--expose', 'both'],
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env['PATH'] ?? '' },
+    stderr: 'pipe',
+  })
+  let printed = ''
+  transport.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  const client = await connect(transport)
+  try {
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add', 'ask_adder'])
+    const result = await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } })
+    expect(result.structuredContent).toEqual({ sum: 5 })
+    expect(printed).toContain('the agent is loaded')
+  } finally {
+    await client.close()
+  }
 })
 
-test('a file of servers, with a variable; `run` takes it too', async () => {
-  const everything = { type: 'stdio', command: '${NODE}', args: [EVERYTHING] }
-  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { everything } }))
-  const command = baton(['run', 'agent.ts', 'Go.', '--mcp', '.mcp.json'], { NODE: process.execPath })
+test('over HTTP, a token opens', { timeout: 60_000 }, async () => {
+  const words = [BATON, 'mcp', 'agent.ts', '--http', '--port', '0', '--token', 'key-of-a-test', '--json']
+  const command = startCommand(process.execPath, { words, folder, variables: { HOME: folder } })
+  commands.push(command)
+  const line = await command.untilLine((said) => said.includes('"listening"'))
+  const { url } = JSON.parse(line) as { readonly url: string }
+  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
+  const headers = { authorization: 'Bearer key-of-a-test' }
+  const client = await connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  expect((await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } })).structuredContent).toEqual({ sum: 5 })
+  await client.close()
+  command.kill('SIGTERM')
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  expect(command.errors()).toContain('✓ get-sum')
 })
 
-test.each([
-  [['--mcp', '/no/such/program'], 'MCP server "program" cannot be reached: spawn /no/such/program ENOENT'],
-  [['--mcp', 'http://127.0.0.1:9/mcp'], 'MCP server "127.0.0.1"'],
-  [['--mcp', 'http://example.com/mcp'], 'url must begin with https:// unless the server runs on this machine'],
-  [['--mcp', 'missing.json'], 'the file missing.json cannot be read'],
-  [['--mcp', 'node "a'], 'a quote is not closed'],
-  [['--mcp', 'node x.js', '--mcp', 'node y/x.js'], 'two MCP servers are called "x"'],
-  [['--mcp', '.mcp.json'], 'needs the variable TOKEN_OF_NOBODY, which is not set'],
-])('%j is told in one line', async (words, said) => {
-  const servers = { a: { url: 'https://example.com/mcp', headers: { authorization: 'Bearer ${TOKEN_OF_NOBODY}' } } }
-  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
-  const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', ...words])
-  const { code } = await command.ended
-  expect(code).not.toBe(0)
-  expect(command.errors()).toContain(said)
-  expect(command.errors().trim().split('\n')).toHaveLength(1)
+test('what has no effect without --http is refused', { timeout: 60_000 }, async () => {
+  const command = startCommand(process.execPath, { words: [BATON, 'mcp', '--port', '1'], folder, variables: {} })
+  commands.push(command)
+  expect(await command.ended).toEqual({ code: 2, signal: null })
+  expect(command.errors()).toContain('--port has an effect with --http alone')
 })

@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'a WebSocket server for apps of protocol version 1',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
+  mcp: {
+    summary: 'an agent and its tools for MCP clients, over standard input and output or HTTP',
+    load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
   worker: {
     summary: 'a worker for sessions and goals of a Temporal service',
     load: async () => (await import('./worker.ts')).workerCommand,

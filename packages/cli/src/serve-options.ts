@@ -115,7 +115,8 @@ function readAllowed(values: AllowWords): AllowedSettings {
 const PORT = 8080
 const PORT_MAX = 65_535
 
-function readPort(option: string | undefined, variables: Variables): number {
+/** @throws UsageError */
+export function readPort(option: string | undefined, variables: Variables): number {
   const text = option ?? variables['PORT']?.trim() ?? ''
   if (text === '' && option === undefined) return PORT
   if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text)

@@ -154,7 +154,7 @@ function readVariable(variables: Variables, name: string, bounds: readonly [numb
   return readNumber(variables[name]?.trim() || undefined, `the variable ${name}`, bounds)
 }
 
-function pickChoice<Choice extends string>(
+export function pickChoice<Choice extends string>(
   text: string | undefined,
   what: string,
   choices: readonly Choice[],

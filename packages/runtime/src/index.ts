@@ -13,6 +13,8 @@ export type {
   SessionParts,
   SessionWorld,
 } from './catalog/catalog.ts'
+export { SourceTools } from './catalog/source-tools.ts'
+export type { SourceToolsInit } from './catalog/source-tools.ts'
 export { OpenWorld } from './catalog/open-world.ts'
 export type { OpenWorldInit } from './catalog/open-world.ts'
 export { copySession } from './session/copy-session.ts'
@@ -46,4 +48,6 @@ export type { ModelJob, ToolJob } from './work/jobs.ts'
 export { createModelJob, performModel } from './work/model-work.ts'
 export { createToolIo, createToolJob, performTool } from './work/tool-work.ts'
 export type { ToolPlace } from './work/tool-work.ts'
+export { READ_RESULT, readPiece } from './work/tool-result.ts'
+export type { ShownPiece } from './work/tool-result.ts'
 export type { ModelIo, RunTool, ToolIo, Work, WorkContext } from './work/work.ts'

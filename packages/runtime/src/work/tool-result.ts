@@ -178,6 +178,33 @@ export function showPiece(
   }
 }
 
+/** A piece that `showPiece` made, read again. */
+export interface ShownPiece {
+  readonly text: string
+  /** Where it stands in the whole, in characters. */
+  readonly from: number
+  readonly to: number
+  /** Characters of the whole. */
+  readonly of: number
+  /** By which the rest is read; absent at the end, and where the rest is lost. */
+  readonly handle?: string
+}
+
+/** Undefined for a text that is whole. Any tool may write such an end, so a handle is compared with the one that is expected. */
+export function readPiece(text: string): ShownPiece | undefined {
+  const [shown, from, to, of, handle] = PIECE_END.exec(text.slice(-PIECE_END_CHARS)) ?? []
+  if (shown === undefined) return undefined
+  const place = { from: Number(from), to: Number(to), of: Number(of) }
+  return { text: text.slice(0, -shown.length), ...place, ...(handle !== undefined && { handle }) }
+}
+
+const PIECE_END = new RegExp(
+  String.raw`\n\[characters (\d+) to (\d+) of (\d+)\. ` +
+    String.raw`(?:Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}|This is the end|The rest could not be kept)\]$`,
+)
+/** The longest end of a piece. */
+const PIECE_END_CHARS = 1000
+
 /** Not between the halves of a surrogate pair. */
 function wholeEnd(text: string, end: number): number {
   if (end >= text.length) return text.length

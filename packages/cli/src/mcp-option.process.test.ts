@@ -1,0 +1,76 @@
+// `--mcp` in processes of their own: tools of stock servers by a command and by a file, and one clear line for what is wrong.
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
+const COMMAND = `"${process.execPath}" "${EVERYTHING}"`
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
+  const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
+  writeFileSync(
+    join(folder, 'agent.ts'),
+    `import { defineAgent } from ${core}
+import { createScriptedModel } from ${testing}
+const ask = (name, input) => ({ calls: [{ name, arguments: input }] })
+export default defineAgent({ name: 'tester', model: createScriptedModel({ steps: [
+  ask('get-sum', { a: 2, b: 3 }), ask('get-tiny-image', {}), ask('trigger-elicitation-request', {}), { text: 'I am done.' },
+] }) })
+`,
+  )
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function baton(words: readonly string[], variables: Readonly<Record<string, string>> = {}): StartedCommand {
+  return startCommand(process.execPath, {
+    words: [BATON, ...words],
+    folder,
+    variables: { XDG_DATA_HOME: folder, HOME: folder, ...variables },
+  })
+}
+
+test('a command in quotes: its tools are called, and a question that nobody can answer is declined', async () => {
+  const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', '--mcp', COMMAND])
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(command.output()).toContain('I am done.')
+  expect(command.errors()).toContain('✓ get-sum')
+  expect(command.errors()).toContain('✓ get-tiny-image')
+  expect(command.errors()).toContain('nobody is there to answer: declined')
+  // What the tools were is kept for the next time.
+  expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
+})
+
+test('a file of servers, with a variable; `run` takes it too', async () => {
+  const everything = { type: 'stdio', command: '${NODE}', args: [EVERYTHING] }
+  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { everything } }))
+  const command = baton(['run', 'agent.ts', 'Go.', '--mcp', '.mcp.json'], { NODE: process.execPath })
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(command.errors()).toContain('✓ get-sum')
+})
+
+test.each([
+  [['--mcp', '/no/such/program'], 'MCP server "program" cannot be reached: spawn /no/such/program ENOENT'],
+  [['--mcp', 'http://127.0.0.1:9/mcp'], 'MCP server "127.0.0.1"'],
+  [['--mcp', 'http://example.com/mcp'], 'url must begin with https:// unless the server runs on this machine'],
+  [['--mcp', 'missing.json'], 'the file missing.json cannot be read'],
+  [['--mcp', 'node "a'], 'a quote is not closed'],
+  [['--mcp', 'node x.js', '--mcp', 'node y/x.js'], 'two MCP servers are called "x"'],
+  [['--mcp', '.mcp.json'], 'needs the variable TOKEN_OF_NOBODY, which is not set'],
+])('%j is told in one line', async (words, said) => {
+  const servers = { a: { url: 'https://example.com/mcp', headers: { authorization: 'Bearer ${TOKEN_OF_NOBODY}' } } }
+  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
+  const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', ...words])
+  const { code } = await command.ended
+  expect(code).not.toBe(0)
+  expect(command.errors()).toContain(said)
+  expect(command.errors().trim().split('\n')).toHaveLength(1)
+})

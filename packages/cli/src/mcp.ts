@@ -1,0 +1,208 @@
+// `baton mcp`: an agent and its tools for MCP clients, over standard input and output for the program that starts it, or over HTTP.
+import type { Logger } from '@baton/core'
+import { secretsIn } from '@baton/models/choose-model'
+import type { McpServerOptions } from '@baton/mcp/server'
+import { createNodeListener } from '@baton/server/http'
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Writable } from 'node:stream'
+import type { Command } from './command.ts'
+import type { Console, ConsoleStreams } from './console.ts'
+import type { EmbeddedHost } from './embedded-host.ts'
+import { openEmbeddedHost } from './embedded-host.ts'
+import { JWT_WORDS } from './jwt-options.ts'
+import { MCP_HELP } from './mcp-option.ts'
+import { createAccess } from './serve-access.ts'
+import { readPort } from './serve-options.ts'
+import { createServerLog } from './server-log.ts'
+import type { ServerOptions } from './server-options.ts'
+import { pickChoice, serverOptions } from './server-options.ts'
+import type { StoreLocation } from './store-location.ts'
+import { storeLocation } from './store-location.ts'
+import { UsageError } from './usage-error.ts'
+import { readWords } from './words.ts'
+
+const HELP = `baton mcp: an agent and its tools for MCP clients
+
+A client starts the command and speaks with it over standard input and output. With --http it is a server at /mcp.
+
+Usage: baton mcp [AGENT] [options]
+
+Options:
+  --expose WHAT  tools: each tool that the agent has; agent: one tool that asks the agent; both (tools)
+  --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
+  --base-url URL another address of that provider; alone it means openai-compatible
+${MCP_HELP}
+  --store URL    where calls are kept: memory:, sqlite:FILE or postgres://HOST/DATABASE (memory:)
+  --log-level NAME
+                 info, warn or silent, on the standard error (warn; with --http info)
+
+Over HTTP:
+  --http         serve at http://HOST:PORT/mcp
+  --host NAME    address to listen on (127.0.0.1)
+  --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
+  --token TEXT   what each request must show, by "Authorization: Bearer" (better BATON_TOKEN); another --host than
+                 this machine needs one, or --insecure
+  --jwt-issuer URL, --jwt-audience NAME, --jwt-jwks URL, --jwt-claim NAME
+                 believe JWTs, as "baton serve" does: each principal has their own calls
+  --allow-origin ORIGIN, --public-host NAME
+                 pages that may ask, and names of the server behind a proxy; may be repeated
+  --json         one line of JSON when the server is ready: {"event":"listening","url":"http://..."}
+
+Examples:
+  baton mcp agent.ts
+  baton mcp agent.ts --expose both --http --port 8765
+  claude mcp add shop -- npx baton mcp shop/agent.ts
+`
+
+interface McpOptions {
+  readonly agent: string | undefined
+  readonly expose: NonNullable<McpServerOptions['expose']>
+  readonly model: string | undefined
+  readonly baseUrl: string | undefined
+  readonly mcp: readonly string[]
+  readonly store: StoreLocation
+  readonly server: ServerOptions
+  /** Absent: over standard input and output. */
+  readonly http: HttpPlace | undefined
+}
+
+interface HttpPlace {
+  readonly host: string
+  readonly port: number
+  readonly origins: readonly string[] | undefined
+  readonly json: boolean
+}
+
+export const mcpCommand: Command = {
+  help: HELP,
+  run: async (words, terminal) => {
+    const options = readOptions(words, terminal)
+    return options.http ? await serveHttp(options, options.http, terminal) : await serveStdio(options, terminal)
+  },
+}
+
+/** @throws UsageError */
+function readOptions(words: readonly string[], { variables, folder }: Console): McpOptions {
+  const { values, positionals } = readWords(words, {
+    command: 'mcp',
+    options: {
+      expose: { type: 'string' },
+      model: { type: 'string' },
+      'base-url': { type: 'string' },
+      mcp: { type: 'string', multiple: true },
+      store: { type: 'string', default: 'memory:' },
+      http: { type: 'boolean', default: false },
+      host: { type: 'string', default: '127.0.0.1' },
+      port: { type: 'string' },
+      token: { type: 'string' },
+      ...JWT_WORDS,
+      insecure: { type: 'boolean', default: false },
+      'allow-origin': { type: 'string', multiple: true },
+      'public-host': { type: 'string', multiple: true },
+      'log-format': { type: 'string' },
+      'log-level': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+    words: ['AGENT'],
+  })
+  if (!values.http)
+    for (const name of ['port', 'token', 'allow-origin', 'public-host', 'jwt-issuer'] as const)
+      if (values[name] !== undefined) throw new UsageError(`--${name} has an effect with --http alone`)
+  const expose = pickChoice(values.expose, '--expose', ['tools', 'agent', 'both']) ?? 'tools'
+  const level = values['log-level'] ?? (values.http ? 'info' : 'warn')
+  return {
+    agent: positionals[0],
+    expose,
+    model: values.model,
+    baseUrl: values['base-url'],
+    mcp: values.mcp ?? [],
+    store: storeLocation(values.store, variables, folder),
+    server: serverOptions({ ...values, 'log-level': level }, variables),
+    http: values.http
+      ? {
+          host: values.host,
+          port: readPort(values.port, variables),
+          origins: values['allow-origin'],
+          json: values.json,
+        }
+      : undefined,
+  }
+}
+
+async function openHost(options: McpOptions, terminal: Console, log: Logger): Promise<EmbeddedHost> {
+  const note = (line: string): void => terminal.note(line)
+  return await openEmbeddedHost({ ...options, exchanges: undefined, terminal, log, onNews: note })
+}
+
+async function serveStdio(options: McpOptions, terminal: Console): Promise<number> {
+  const { streams } = terminal
+  if (!streams) throw new UsageError('there is no standard input; use --http')
+  // Before anything of the agent's runs: what it prints is no message.
+  const output = reserveOutput(streams)
+  const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
+  const embedded = await openHost(options, terminal, log)
+  const { serveMcpOverStdio } = await import('@baton/mcp/server')
+  const { agent, host } = embedded
+  const server = serveMcpOverStdio(host, { agent, expose: options.expose, log, input: streams.input, output })
+  const stopListening = terminal.onStop(() => void server.close())
+  await server.ended
+  stopListening()
+  await embedded.stop(0)
+  return 0
+}
+
+/** The standard output for messages alone: what else is printed goes to the standard error. */
+function reserveOutput({ output, errors }: ConsoleStreams): Writable {
+  const write = output.write.bind(output)
+  output.write = errors.write.bind(errors)
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string, encoding, callback) => void write(chunk, encoding, callback),
+  })
+}
+
+async function serveHttp(options: McpOptions, place: HttpPlace, terminal: Console): Promise<number> {
+  const log = await createServerLog(options.server, terminal, [
+    ...secretsIn(terminal.variables),
+    ...(options.server.token === undefined ? [] : [options.server.token]),
+  ])
+  const access = createAccess({ ...place, server: options.server }, randomUUID(), log)
+  const embedded = await openHost(options, terminal, log)
+  const { createMcpHandler } = await import('@baton/mcp/server')
+  const { agent, host } = embedded
+  const handler = createMcpHandler(host, { agent, expose: options.expose, log, ...access.handler })
+  const listener = createNodeListener((request) =>
+    new URL(request.url).pathname === '/mcp' ? handler(request) : Promise.resolve(new Response(null, { status: 404 })),
+  )
+  const server = createServer(listener)
+  const prepared = access.prepare()
+  try {
+    const url = await listen(server, place)
+    await prepared
+    terminal.write(
+      place.json
+        ? `${JSON.stringify({ event: 'listening', url })}\n`
+        : `MCP at ${url}\n  agent  ${agent.name}\n  end    Ctrl+C\n`,
+    )
+    await new Promise<void>((resolve) => void terminal.onStop(resolve))
+  } finally {
+    await handler.close()
+    await embedded.stop(options.server.drainMs)
+    server.close()
+    server.closeAllConnections()
+  }
+  return 0
+}
+
+function listen(server: Server, { host, port }: HttpPlace): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      const { port: taken } = server.address() as AddressInfo // it listens on a port
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${taken}/mcp`)
+    })
+  })
+}

@@ -1,0 +1,223 @@
+// The calls of one MCP client: sessions in which they run one at a time, what was begun with which idempotency key, and the
+// conversations with the agent.
+import type { Agent, Host, JsonObject, Principal, Session } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { writeCall } from './direct-agent.ts'
+import type { Finish } from './live-call.ts'
+import { LiveCall } from './live-call.ts'
+import type { ServerParts } from './options.ts'
+
+export interface ClientCallsInit {
+  readonly host: Host
+  readonly parts: ServerParts
+  readonly principal: Principal
+  /** The agent whose sessions run single calls. */
+  readonly direct: Agent
+  /** What the principal's clients have begun, by the keys that they gave. */
+  readonly begun: Map<string, Promise<CallPlace>>
+}
+
+export interface CallStart {
+  /** Whether whoever is behind the client can be asked. */
+  readonly asks: boolean
+  /** Of the client: the same call again is not made again. */
+  readonly key?: string
+  readonly finish: Finish
+}
+
+/** Where a call runs. A client that has it can be led back to it, also by another process. */
+export interface CallPlace {
+  readonly session: string
+  readonly inputId: string
+  readonly type: 'tool' | 'agent'
+}
+
+interface Lane {
+  readonly session: Session
+  calls: number
+}
+
+/** Calls after which a session is left for a new one. */
+const LANE_CALLS = 256
+/** Keys that are remembered. */
+const KEYS = 1_000
+const CONVERSATION = /^mcp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+export class ClientCalls {
+  readonly #init: ClientCallsInit
+  readonly #live = new Map<string, LiveCall>()
+  #idle: Lane[] = []
+  #running = 0
+  #isClosed = false
+
+  constructor(init: ClientCallsInit) {
+    this.#init = init
+  }
+
+  get principal(): Principal {
+    return this.#init.principal
+  }
+
+  get isBusy(): boolean {
+    return this.#running > 0
+  }
+
+  /** @throws BatonError `rate_limited` (too many calls at once), and as `host.session` does */
+  async call(name: string, input: JsonObject, start: CallStart): Promise<LiveCall> {
+    return await this.#begin('tool', `${name}\n${start.key ?? ''}`, start, async (inputId) => {
+      const lane = await this.#takeLane()
+      const turn = (signal: AbortSignal): ReturnType<Session['send']> =>
+        lane.session.send(writeCall(name, input), { inputId, asks: start.asks, signal })
+      const onEnd = (): void => this.#releaseLane(lane)
+      return this.#follow({ session: lane.session, turn, finish: start.finish, onEnd, tellsSteps: false })
+    })
+  }
+
+  /** @throws BatonError `invalid_option` for a conversation that cannot be one; as `call` does */
+  async ask(message: string, conversation: string | undefined, start: CallStart): Promise<LiveCall> {
+    if (conversation !== undefined && !CONVERSATION.test(conversation))
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `there is no conversation "${conversation.slice(0, 100)}"`,
+        hint: 'Leave it out to begin a new one, or give the one of an earlier answer.',
+      })
+    const { host, parts, principal } = this.#init
+    return await this.#begin('agent', `\n${start.key ?? ''}`, start, async (inputId) => {
+      const id = conversation ?? `mcp_${crypto.randomUUID()}`
+      const session = await host.session(id, { agent: parts.agent, principal })
+      const turn = (signal: AbortSignal): ReturnType<Session['send']> =>
+        session.send(message, { inputId, asks: start.asks, signal })
+      const onEnd = (): void => this.#closeSession(session)
+      return this.#follow({ session, turn, finish: start.finish, onEnd, tellsSteps: true })
+    })
+  }
+
+  /** A call that was begun before, here or by another process. @throws BatonError as `host.session` does */
+  async find({ session: id, inputId, type }: CallPlace, finish: Finish): Promise<LiveCall> {
+    const live = this.#live.get(inputId)
+    if (live) return live
+    const { host, direct, parts, principal } = this.#init
+    const session = await host.session(id, { agent: type === 'tool' ? direct : parts.agent, principal })
+    this.#running += 1
+    const onEnd = (): void => {
+      this.#running -= 1
+      this.#closeSession(session)
+    }
+    const interrupt = (): void => void session.interrupt({ reason: 'cancelled' }).catch(() => {}) // it is over
+    const found = new LiveCall({
+      session,
+      turn: session.turn(inputId),
+      tellsSteps: type === 'agent',
+      cancel: interrupt,
+      finish,
+      onEnd: () => this.#end(inputId, onEnd),
+    })
+    this.#live.set(inputId, found)
+    return found
+  }
+
+  /** Nobody asks any more. Calls that run go on, each to its own end. */
+  close(): void {
+    this.#isClosed = true
+    this.closeIdle()
+  }
+
+  closeIdle(): void {
+    for (const { session } of this.#idle) this.#closeSession(session)
+    this.#idle = []
+  }
+
+  /** Takes all calls back. */
+  cancelAll(): void {
+    for (const live of this.#live.values()) live.cancel()
+  }
+
+  async #begin(
+    type: CallPlace['type'],
+    keyed: string,
+    { key, finish }: CallStart,
+    begin: (inputId: string) => Promise<LiveCall>,
+  ): Promise<LiveCall> {
+    const begun = key === undefined ? undefined : this.#init.begun.get(keyed)
+    if (begun) return await this.find(await begun, finish)
+    const { calls } = this.#init.parts.limits
+    if (this.#running >= calls)
+      throw new BatonError({
+        code: 'rate_limited',
+        message: `${calls} calls of this client run or wait for a person; more are not taken`,
+        hint: 'Wait for one to end, or raise limits.calls.',
+      })
+    this.#running += 1
+    const starting = begin(crypto.randomUUID())
+    if (key !== undefined) this.#remember(keyed, type, starting)
+    try {
+      return await starting
+    } catch (cause) {
+      this.#running -= 1
+      throw cause
+    }
+  }
+
+  #remember(keyed: string, type: CallPlace['type'], starting: Promise<LiveCall>): void {
+    const place = starting.then(({ session, inputId }) => ({ session: session.id, inputId, type }))
+    const { begun } = this.#init
+    begun.set(keyed, place)
+    place.catch(() => begun.delete(keyed)) // it was not begun
+    const [oldest] = begun.keys()
+    if (begun.size > KEYS && oldest !== undefined) begun.delete(oldest)
+  }
+
+  #follow({ session, turn, finish, onEnd, tellsSteps }: Following): LiveCall {
+    const ending = new AbortController()
+    const asked = turn(ending.signal)
+    const live = new LiveCall({
+      session,
+      turn: asked,
+      tellsSteps,
+      cancel: () => ending.abort(),
+      finish,
+      onEnd: () =>
+        this.#end(asked.id, () => {
+          this.#running -= 1
+          onEnd()
+        }),
+    })
+    this.#live.set(asked.id, live)
+    return live
+  }
+
+  #end(inputId: string, onEnd: () => void): void {
+    this.#live.delete(inputId)
+    onEnd()
+  }
+
+  async #takeLane(): Promise<Lane> {
+    const lane = this.#idle.pop()
+    if (lane) return lane
+    const { host, direct, principal } = this.#init
+    return { session: await host.session(undefined, { agent: direct, principal }), calls: 0 }
+  }
+
+  #releaseLane(lane: Lane): void {
+    lane.calls += 1
+    if (this.#isClosed || lane.calls >= LANE_CALLS) this.#closeSession(lane.session)
+    else this.#idle.push(lane)
+  }
+
+  #closeSession(session: Session): void {
+    const { log } = this.#init.parts
+    session
+      .close()
+      .catch((cause: unknown) =>
+        log.warn('a session of an MCP client could not be closed', { session: session.id, cause: String(cause) }),
+      )
+  }
+}
+
+interface Following {
+  readonly session: Session
+  readonly turn: (signal: AbortSignal) => ReturnType<Session['send']>
+  readonly finish: Finish
+  readonly onEnd: () => void
+  readonly tellsSteps: boolean
+}

@@ -1,0 +1,134 @@
+// Clients of 2025-11-25 over HTTP: each begins with a handshake, gets an id that nobody can guess, and has a server of its own until it
+// leaves or asks nothing for long.
+import type { Principal } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Server } from '@modelcontextprotocol/server'
+import { WebStandardStreamableHTTPServerTransport, isInitializeRequest } from '@modelcontextprotocol/server'
+import type { ClientCalls } from './client-calls.ts'
+import { EventLog } from './event-log.ts'
+import { answerError } from './http-answers.ts'
+import type { McpWorld } from './mcp-world.ts'
+
+interface Connected {
+  readonly id: string
+  readonly principal: string
+  readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly server: Server
+  readonly calls: ClientCalls
+  readonly leave: () => void
+  stopIdle: () => void
+}
+
+const SESSION_HEADER = 'mcp-session-id'
+
+export class ConnectedClients {
+  readonly #world: McpWorld
+  readonly #clients = new Map<string, Connected>()
+
+  constructor(world: McpWorld) {
+    this.#world = world
+  }
+
+  async answer(request: Request, parsedBody: unknown, principal: Principal): Promise<Response> {
+    const id = request.headers.get(SESSION_HEADER)
+    if (id !== null) {
+      const client = this.#clients.get(id)
+      // A client of somebody else is none.
+      if (!client || client.principal !== principal.id)
+        return answerError(404, -32_001, 'there is no such MCP session; begin a new one')
+      this.#watchIdle(client)
+      return await client.transport.handleRequest(request, { parsedBody })
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(parsedBody))
+      return answerError(400, -32_000, `the header ${SESSION_HEADER} is missing; begin with "initialize"`)
+    try {
+      this.#makeRoom(principal.id)
+    } catch (cause) {
+      return answerError(503, -32_000, cause instanceof BatonError ? cause.message : String(cause))
+    }
+    const client = await this.#connect(principal)
+    const response = await client.transport.handleRequest(request, { parsedBody })
+    if (!response.ok) await this.#close(client)
+    return response
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => this.#close(client)))
+  }
+
+  async #connect(principal: Principal): Promise<Connected> {
+    const id = crypto.randomUUID()
+    const { parts, exposed } = this.#world
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      eventStore: new EventLog(),
+      maxRequestBodySize: parts.limits.messageBytes,
+      onsessionclosed: () => this.#leave(id),
+    })
+    const calls = this.#world.createCalls(principal)
+    const server = this.#world.createServer(calls, false)
+    await server.connect(transport)
+    const tell = (): void => void server.sendToolListChanged().catch(() => {}) // nobody listens
+    const client: Connected = {
+      id,
+      principal: principal.id,
+      transport,
+      server,
+      calls,
+      leave: exposed.onChange(tell),
+      stopIdle: () => {},
+    }
+    this.#clients.set(id, client)
+    this.#watchIdle(client)
+    return client
+  }
+
+  /** Those that have asked nothing for longest make room. @throws BatonError `rate_limited` */
+  #makeRoom(principal: string): void {
+    const { clients, clientsPerPrincipal } = this.#world.parts.limits
+    const all = [...this.#clients.values()]
+    const own = all.filter((client) => client.principal === principal)
+    for (const [limit, some] of [
+      [clientsPerPrincipal, own],
+      [clients, all],
+    ] as const) {
+      if (some.length < limit) continue
+      const oldest = some.find(({ calls }) => !calls.isBusy)
+      if (!oldest)
+        throw new BatonError({
+          code: 'rate_limited',
+          message: `${limit} MCP clients are connected, and all are at work`,
+        })
+      void this.#close(oldest)
+    }
+  }
+
+  /** The map is in the order of last use. */
+  #watchIdle(client: Connected): void {
+    const { limits, timers } = this.#world.parts
+    client.stopIdle()
+    this.#clients.delete(client.id)
+    this.#clients.set(client.id, client)
+    const forget = (): void => (client.calls.isBusy ? this.#watchIdle(client) : void this.#close(client))
+    client.stopIdle = timers.start(limits.idleMs, forget, { isBackground: true })
+  }
+
+  #leave(id: string): void {
+    const client = this.#clients.get(id)
+    if (client) this.#forget(client)
+  }
+
+  #forget(client: Connected): void {
+    this.#clients.delete(client.id)
+    client.stopIdle()
+    client.leave()
+    client.calls.close()
+  }
+
+  async #close(client: Connected): Promise<void> {
+    this.#forget(client)
+    await client.server.close().catch((cause: unknown) => {
+      this.#world.parts.log.info('an MCP client could not be left', { cause: String(cause) })
+    })
+  }
+}

@@ -1,0 +1,107 @@
+// An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then is silent. So
+// a call that an MCP client makes has all that a model's call has: validation, approval, questions, one settlement, a log.
+import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core'
+import { defineAgent, isJsonObject, parseJson } from '@baton/core'
+import { READ_RESULT, readPiece } from '@baton/runtime'
+
+/** Characters of a call's arguments. */
+const INPUT_CHARS = 1_048_576
+/** The tool's own time-out ends a call; a turn has no other work. */
+const TURN_MS = 86_400_000
+/** Characters that a piece of a result has at least, but for the last one: two pieces may share a character, never lack one. */
+const PIECE_CHARS = 12_287
+
+export interface DirectAgentInit {
+  readonly agent: Agent
+  /** Characters of a text in a result that are read at most. */
+  readonly resultChars: number
+}
+
+/** The agent's tools that the host runs, under the agent's own policy. Its `prepareStep` is not asked. */
+export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agent {
+  const reads = Math.ceil(resultChars / PIECE_CHARS)
+  return defineAgent({
+    name: `${agent.name.slice(0, 58)}.tools`,
+    model: createDirectModel(reads),
+    tools: agent.tools.filter(({ execute }) => execute !== undefined),
+    sources: agent.sources,
+    collisions: agent.collisions,
+    ...(agent.approvalPolicy && { approvalPolicy: agent.approvalPolicy }),
+    limits: {
+      ...agent.limits,
+      toolRounds: 4,
+      // The call, and the pieces of each of its texts.
+      callsPerTurn: 1 + 32 * reads,
+      inputChars: INPUT_CHARS,
+      queueChars: INPUT_CHARS,
+      turnMs: TURN_MS,
+      turnTokens: Number.MAX_SAFE_INTEGER,
+    },
+    window: { exchanges: 1, summarise: false },
+    retry: { attempts: 1 },
+    emptyAnswer: 'silence',
+  })
+}
+
+/** The input that is read as this call. */
+export function writeCall(name: string, input: JsonObject): string {
+  return JSON.stringify({ call: name, arguments: input })
+}
+
+function createDirectModel(reads: number): Model {
+  const run: Model['run'] = ({ messages, tools }) => {
+    const calls = decideCalls(messages, {
+      reads,
+      canRead: tools.some(({ name }) => name === READ_RESULT),
+    })
+    const answer: ModelAnswer = {
+      parts: calls,
+      finish: calls.length > 0 ? 'tool-calls' : 'end',
+      usage: {},
+      model: 'mcp/direct',
+    }
+    return Promise.resolve(answer)
+  }
+  return { id: 'mcp/direct', provider: 'mcp', capabilities: { tools: 'native', images: true }, run }
+}
+
+interface Reading {
+  readonly reads: number
+  readonly canRead: boolean
+}
+
+/** First the call, then the rest of its long texts, then nothing. */
+function decideCalls(messages: readonly Message[], reading: Reading): readonly ModelCallPart[] {
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const [answered, ...more] = messages.slice(asked + 1).filter(({ role }) => role === 'tool')
+  if (!answered) return readCall(messages[asked])
+  if (more.length > 0 || !reading.canRead || answered.role !== 'tool') return []
+  return answered.parts.flatMap(({ callId, content }) =>
+    content.flatMap((part, index) => {
+      const piece = part.type === 'text' ? readPiece(part.text) : undefined
+      if (!piece || piece.handle !== `${callId}_${index}`) return []
+      const end = Math.min(piece.of, reading.reads * PIECE_CHARS)
+      return listOffsets(piece.to, end).map((offset) => toCall(READ_RESULT, { handle: piece.handle ?? '', offset }))
+    }),
+  )
+}
+
+function listOffsets(from: number, end: number): readonly number[] {
+  return Array.from({ length: Math.max(0, Math.ceil((end - from) / PIECE_CHARS)) }, (_, n) => from + n * PIECE_CHARS)
+}
+
+/** Beside the input, a message may tell of late outcomes of earlier calls. */
+function readCall(message: Message | undefined): readonly ModelCallPart[] {
+  if (message?.role !== 'user') return []
+  for (const part of message.parts.toReversed()) {
+    const parsed = part.type === 'text' ? parseJson(part.text) : undefined
+    if (!parsed?.ok || !isJsonObject(parsed.value)) continue
+    const { call, arguments: input } = parsed.value
+    if (typeof call === 'string' && isJsonObject(input)) return [toCall(call, input)]
+  }
+  return []
+}
+
+function toCall(name: string, input: JsonObject): ModelCallPart {
+  return { type: 'call', name, arguments: JSON.stringify(input) }
+}

@@ -1,0 +1,164 @@
+// What an agent offers to MCP clients: its tools under names that MCP knows, and the tool that asks the agent itself.
+import type { JsonObject, Tool, ToolSource } from '@baton/core'
+import { toJsonSchema } from '@baton/core'
+import { SourceTools } from '@baton/runtime'
+import type { Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { ServerParts } from './options.ts'
+
+export type Offered = {
+  readonly listed: McpTool
+  /** It may take long: it runs as a task where the client can. */
+  readonly isLong: boolean
+} & ({ readonly type: 'tool'; readonly tool: Tool } | { readonly type: 'agent' })
+
+/** Characters of a name that MCP allows; others become `_`. */
+const NAME_CHARS = 128
+const DESCRIPTION_CHARS = 16_384
+
+/** The tools as they come and go, for all clients of one server. */
+export class Exposed {
+  readonly #parts: ServerParts
+  readonly #listeners = new Set<() => void>()
+  #sources: Promise<SourceTools> | undefined
+  #isClosed = false
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts
+  }
+
+  /** In one order, as long as the tools are the same. */
+  async list(): Promise<readonly Offered[]> {
+    const { agent, expose, limits } = this.#parts
+    const names = new Set<string>()
+    const offered: Offered[] = []
+    if (expose !== 'agent')
+      for (const tool of await this.#listTools()) {
+        const isLong = tool.timeoutMs > limits.taskFromMs
+        offered.push({ type: 'tool', tool, isLong, listed: describeTool(tool, chooseName(tool.name, names), isLong) })
+      }
+    if (expose !== 'tools')
+      offered.push({
+        type: 'agent',
+        isLong: true,
+        listed: describeAgent(agent, chooseName(`ask_${agent.name}`, names)),
+      })
+    return offered
+  }
+
+  async find(name: string): Promise<Offered | undefined> {
+    return (await this.list()).find(({ listed }) => listed.name === name)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#listeners.clear()
+    const sources = await this.#sources?.catch(() => undefined) // nothing was opened
+    await sources?.close()
+  }
+
+  async #listTools(): Promise<readonly Tool[]> {
+    const { agent } = this.#parts
+    const all = agent.sources.length === 0 ? agent.tools : (await this.#openSources()).tools()
+    return all.filter(({ execute }) => execute !== undefined)
+  }
+
+  #openSources(): Promise<SourceTools> {
+    if (this.#sources) return this.#sources
+    const { agent, timers, log } = this.#parts
+    // Each session closes the sources that it opened; these are asked for their lists alone.
+    const sources = agent.sources.map(withoutClose)
+    const opening = SourceTools.open({ session: 'mcp', agent, sources, always: [], timers, log })
+    this.#sources = opening
+    opening.then(
+      (opened) => opened.onChange(() => this.#tell()),
+      () => (this.#sources = undefined), // asked again at the next list
+    )
+    return opening
+  }
+
+  #tell(): void {
+    if (!this.#isClosed) for (const listener of this.#listeners) listener()
+  }
+}
+
+function withoutClose(source: ToolSource): ToolSource {
+  return {
+    name: source.name,
+    list: () => source.list(),
+    onChange: (listener) => source.onChange?.(listener) ?? (() => {}),
+  }
+}
+
+function chooseName(wanted: string, taken: Set<string>): string {
+  const base = wanted.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, NAME_CHARS - 4)
+  let name = base
+  for (let n = 2; taken.has(name); n += 1) name = `${base}_${n}`
+  taken.add(name)
+  return name
+}
+
+function describeTool(tool: Tool, name: string, isLong: boolean): McpTool {
+  const output = describeOutput(tool)
+  const annotations = describeEffect(tool)
+  return {
+    name,
+    ...(tool.title !== undefined && { title: tool.title }),
+    description: tool.description.slice(0, DESCRIPTION_CHARS),
+    inputSchema: tool.inputSchema as McpTool['inputSchema'], // its root is an object, which `tool()` has checked
+    ...(output && { outputSchema: output }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(isLong && { execution: { taskSupport: 'optional' as const } }),
+  }
+}
+
+function describeEffect({ title, effect, kind }: Tool): ToolAnnotations {
+  return {
+    ...(title !== undefined && { title }),
+    ...(effect === 'pure' && { readOnlyHint: true }),
+    ...(effect !== 'once' && { idempotentHint: true }),
+    ...(kind !== undefined && effect !== 'pure' && { destructiveHint: kind === 'delete' }),
+  }
+}
+
+/** A schema that is no object's is kept to ourselves: a result that is text has no value. */
+function describeOutput({ output }: Tool): McpTool['outputSchema'] | undefined {
+  if (!output) return undefined
+  try {
+    const schema: JsonObject = toJsonSchema(output)
+    return schema['type'] === 'object' ? (schema as McpTool['outputSchema']) : undefined // an object, as it says
+  } catch {
+    return undefined // it cannot describe itself as JSON Schema
+  }
+}
+
+function describeAgent({ name, instructions }: ServerParts['agent'], toolName: string): McpTool {
+  const about = instructions.trim() === '' ? '' : ` What it was told: ${instructions.trim().slice(0, 500)}`
+  return {
+    name: toolName,
+    title: `Ask ${name}`,
+    description: `Asks the agent "${name}", which works on it with its own tools and answers.${about}`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        message: { type: 'string', description: 'What is asked or told.' },
+        conversation: {
+          type: 'string',
+          description: 'From an earlier answer, to go on with that conversation. Absent: a new one begins.',
+        },
+      },
+      required: ['message'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: { conversation: { type: 'string' }, text: { type: 'string' }, stop: { type: 'string' } },
+      required: ['conversation', 'text', 'stop'],
+    },
+    execution: { taskSupport: 'optional' },
+  }
+}

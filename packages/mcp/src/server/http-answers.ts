@@ -1,0 +1,51 @@
+// Answers to requests that reach no client: refusals as JSON-RPC errors, and what web pages may ask.
+import type { McpHttpOptions } from './options.ts'
+
+export function answerError(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}
+
+/** RFC 9110, 11.6.1: a 401 names a scheme. */
+export function answerUnauthorized(message: string): Response {
+  const response = answerError(401, -32_000, message)
+  response.headers.set('www-authenticate', 'Bearer')
+  return response
+}
+
+const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** Why the request is refused before anybody asks who sends it. */
+export function refusePage(request: Request, options: McpHttpOptions): string | undefined {
+  const { hosts, authenticate } = options
+  const url = new URL(request.url)
+  // What the client wrote, where a server hands it on; a page can make a name of its own lead to this machine.
+  const { hostname, host } = URL.parse(`http://${request.headers.get('host') ?? url.host}`) ?? url
+  const names = hosts ?? (authenticate ? undefined : LOCAL)
+  if (names && !names.includes(hostname)) return `the server may not be asked under the name ${hostname.slice(0, 200)}`
+  const origin = request.headers.get('origin')
+  if (origin === null || isAllowed(origin, request, options)) return undefined
+  if (URL.parse(origin)?.host === host) return undefined
+  return `pages of the origin ${origin.slice(0, 200)} may not ask this server`
+}
+
+function isAllowed(origin: string, request: Request, { origins, authenticate }: McpHttpOptions): boolean {
+  if (typeof origins === 'function') return origins(origin, request)
+  if (origins) return origins.includes('*') || origins.includes(origin)
+  return !authenticate && LOCAL.includes(URL.parse(origin)?.hostname ?? '')
+}
+
+/** For a page that may ask. */
+export function addCors(request: Request, response: Response): Response {
+  const origin = request.headers.get('origin')
+  if (origin === null) return response
+  const headers = new Headers(response.headers)
+  headers.set('access-control-allow-origin', origin)
+  headers.append('vary', 'origin')
+  headers.set('access-control-allow-methods', 'GET, POST, DELETE')
+  headers.set(
+    'access-control-allow-headers',
+    'content-type, accept, authorization, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id',
+  )
+  headers.set('access-control-expose-headers', 'mcp-session-id, www-authenticate')
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+}

@@ -1,0 +1,7 @@
+// Tools and agents of Baton for MCP clients: `createMcpHandler(host, { agent })` over HTTP, `serveMcpOverStdio(host, { agent })` for the
+// program that started this one.
+export { createMcpHandler } from './http.ts'
+export type { McpHandler } from './http.ts'
+export type { McpHttpOptions, McpIdentity, McpServerLimits, McpServerOptions } from './options.ts'
+export { serveMcpOverStdio } from './stdio.ts'
+export type { McpStdioOptions, McpStdioServer } from './stdio.ts'

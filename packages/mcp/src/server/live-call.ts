@@ -1,0 +1,159 @@
+// One call, or one turn of the agent, that runs: its events are read once, and whoever waits for it (a request, its retry, a task)
+// sees how it stands.
+import type { Answer, CallView, JsonValue, Session, SessionEvent, Turn } from '@baton/core'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Waiting } from './questions.ts'
+
+export interface LiveCallInit {
+  readonly session: Session
+  readonly turn: Turn
+  /** Whether the steps of the turn are progress too, or only what its tool says. */
+  readonly tellsSteps: boolean
+  /** Takes the call back, or interrupts it. */
+  readonly cancel: () => void
+  /** What the client is told at the end. Never rejects. */
+  readonly finish: Finish
+  /** Called once, when the turn is over. */
+  readonly onEnd: () => void
+}
+
+export type Ended = { readonly answer: Answer } | { readonly cause: unknown }
+
+/** `calls`: all calls of the turn, in the order in which they were made. */
+export type Finish = (session: Session, calls: readonly CallView[], ended: Ended) => Promise<CallToolResult>
+
+/** Characters of what a call is doing. */
+const NOTE_CHARS = 1_000
+
+export class LiveCall {
+  readonly session: Session
+  readonly inputId: string
+  readonly #init: LiveCallInit
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #calls = new Map<string, CallView>()
+  #acts: Promise<unknown> = Promise.resolve()
+  #asked = 0
+  #notes = 0
+  #note: JsonValue = null
+  #result: CallToolResult | undefined
+  #wake = Promise.withResolvers<void>()
+
+  constructor(init: LiveCallInit) {
+    this.#init = init
+    this.session = init.session
+    this.inputId = init.turn.id
+    void this.#follow()
+  }
+
+  /** What waits for a person, oldest first. */
+  get waiting(): readonly Waiting[] {
+    return [...this.#waiting.values()]
+  }
+
+  /** Present once the turn is over. */
+  get result(): CallToolResult | undefined {
+    return this.#result
+  }
+
+  /** How many notes there were, and the newest one. */
+  get progress(): { readonly count: number; readonly note: JsonValue } {
+    return { count: this.#notes, note: this.#note }
+  }
+
+  /** Settles at the next change. */
+  changed(): Promise<void> {
+    return this.#wake.promise
+  }
+
+  /** Settles when the turn is over. Never rejects. */
+  async over(): Promise<CallToolResult> {
+    while (!this.#result) await this.changed()
+    return this.#result
+  }
+
+  /** One after the other: of two answers to one question the second sees what the first has done. */
+  inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
+    const done = this.#acts.then(act)
+    this.#acts = done.catch(() => {}) // whoever waits for it hears of it
+    return done
+  }
+
+  cancel(): void {
+    if (!this.#result) this.#init.cancel()
+  }
+
+  async #follow(): Promise<void> {
+    const { session, turn, finish, onEnd } = this.#init
+    const ended = await this.#read(turn)
+    this.#result = await finish(session, [...this.#calls.values()], ended)
+    this.#waiting.clear()
+    onEnd()
+    this.#tell()
+  }
+
+  async #read(turn: Turn): Promise<Ended> {
+    try {
+      for await (const event of turn) {
+        this.#take(event)
+        this.#tell()
+      }
+      return { answer: await turn.answer }
+    } catch (cause) {
+      return { cause }
+    }
+  }
+
+  #tell(): void {
+    const { resolve } = this.#wake
+    this.#wake = Promise.withResolvers()
+    resolve()
+  }
+
+  #take(event: SessionEvent): void {
+    switch (event.type) {
+      case 'question-asked': {
+        const { questionId: id, callId, message, schema } = event
+        this.#waiting.set(id, { type: 'question', id, callId, n: (this.#asked += 1), message, schema })
+        return
+      }
+      case 'question-answered':
+        this.#waiting.delete(event.questionId)
+        return
+      case 'approval-requested': {
+        const { approvalId: id, call } = event
+        this.#forget(call.callId)
+        this.#waiting.set(id, { type: 'approval', id, callId: call.callId, n: (this.#asked += 1), call })
+        return
+      }
+      case 'approval-decided':
+        this.#waiting.delete(event.approvalId)
+        return
+      case 'call':
+        this.#takeCall(event.call)
+        return
+      case 'call-progress':
+        this.#say(event.note)
+        return
+      case 'step-started':
+        if (event.step > 0 && this.#init.tellsSteps) this.#say('thinking')
+        return
+      default:
+    }
+  }
+
+  #takeCall(call: CallView): void {
+    const isNew = this.#calls.get(call.callId)?.status !== 'running' && call.status === 'running'
+    this.#calls.set(call.callId, call)
+    if (isNew && this.#init.tellsSteps) this.#say(call.title ?? call.name)
+    if (call.result) this.#forget(call.callId)
+  }
+
+  #forget(callId: string): void {
+    for (const [id, waiting] of this.#waiting) if (waiting.callId === callId) this.#waiting.delete(id)
+  }
+
+  #say(note: JsonValue): void {
+    this.#notes += 1
+    this.#note = typeof note === 'string' ? note.slice(0, NOTE_CHARS) : note
+  }
+}

@@ -1,0 +1,91 @@
+// An agent behind the handler, and stock clients of the MCP SDK that reach it without a network, at either revision.
+import type { Agent, Host, JsonObject } from '@baton/core'
+import { createHost, defineAgent } from '@baton/host'
+import { createScriptedModel } from '@baton/host/testing'
+import type { Tool } from '@baton/host'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { McpHandler, McpHttpOptions } from './index.ts'
+import { createMcpHandler } from './index.ts'
+
+export const ADDRESS = 'http://localhost/mcp'
+export const ERAS = ['2025-11-25', '2026-07-28'] as const
+export type Era = (typeof ERAS)[number]
+
+export interface Served {
+  readonly host: Host
+  readonly agent: Agent
+  readonly handler: McpHandler
+  readonly connect: (era: Era, client?: ClientInit) => Promise<Client>
+  readonly end: () => Promise<void>
+}
+
+export interface ClientInit {
+  /** Shown as a bearer token. */
+  readonly token?: string
+  /** Answers what the server asks; without it the client cannot be asked. */
+  readonly elicit?: (message: string, schema: JsonObject) => object | Promise<object>
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+export function serveTools(tools: readonly Tool[], options: Partial<McpHttpOptions> = {}): Served {
+  const model = createScriptedModel({ steps: ({ messages }) => ({ text: `I read ${messages.length} messages.` }) })
+  return serveAgent(defineAgent({ name: 'shop', model, tools }), options)
+}
+
+export function serveAgent(
+  agent: Agent,
+  options: Partial<McpHttpOptions> = {},
+  host: Host = createHost({ agent }),
+): Served {
+  const handler = createMcpHandler(host, { agent, ...options })
+  const clients: Client[] = []
+  const connect = async (era: Era, init: ClientInit = {}): Promise<Client> => {
+    const client = await connectClient(handler, era, init)
+    clients.push(client)
+    return client
+  }
+  const end = async (): Promise<void> => {
+    for (const client of clients) await client.close()
+    await handler.close()
+    await host.stop()
+  }
+  return { host, agent, handler, connect, end }
+}
+
+/** Whoever shows a token is called by it. */
+export const byToken: NonNullable<McpHttpOptions['authenticate']> = ({ headers }) => {
+  const id = headers.get('authorization')?.replace('Bearer ', '')
+  return id === undefined ? undefined : { id }
+}
+
+async function connectClient(
+  handler: McpHandler,
+  era: Era,
+  { token, elicit, fetch = handler }: ClientInit,
+): Promise<Client> {
+  const isModern = era === '2026-07-28'
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    {
+      capabilities: elicit ? { elicitation: { form: {} } } : {},
+      versionNegotiation: { mode: isModern ? { pin: '2026-07-28' } : 'legacy' },
+    },
+  )
+  if (elicit)
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      const schema = 'requestedSchema' in params ? (params.requestedSchema as JsonObject) : {} // it came as JSON
+      return (await elicit(params.message, schema)) as { action: 'accept' } // the test says what is legal
+    })
+  const transport = new StreamableHTTPClientTransport(new URL(ADDRESS), {
+    ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+    fetch: (url, init) => fetch(new Request(url, init)),
+  })
+  await client.connect(transport)
+  return client
+}
+
+/** The text of a result, after `error: ` where it is one. */
+export function tell(result: { readonly content?: unknown; readonly isError?: unknown }): string {
+  const [part] = (result.content ?? []) as readonly { readonly text?: string; readonly type: string }[]
+  return `${result.isError === true ? 'error: ' : ''}${part?.text ?? part?.type ?? ''}`
+}

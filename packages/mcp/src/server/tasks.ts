@@ -1,0 +1,138 @@
+// Calls that run as tasks: kept for whoever began them, under ids that nobody can guess, for a bounded time and in a bounded number.
+import type { Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { LiveCall } from './live-call.ts'
+import type { McpServerLimits } from './options.ts'
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+/** Milliseconds after which a client may ask again how a task stands. */
+export const POLL_MS = 500
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled'
+
+export class Task {
+  readonly id = crypto.randomUUID()
+  readonly owner: string
+  readonly live: LiveCall
+  readonly ttlMs: number
+  readonly createdAt = new Date().toISOString()
+  #updatedAt = this.createdAt
+  #seen: TaskStatus = 'working'
+  #isCancelled = false
+
+  constructor(owner: string, live: LiveCall, ttlMs: number) {
+    this.owner = owner
+    this.live = live
+    this.ttlMs = ttlMs
+  }
+
+  get status(): TaskStatus {
+    const now = this.#read()
+    if (now !== this.#seen) this.#updatedAt = new Date().toISOString()
+    this.#seen = now
+    return now
+  }
+
+  get updatedAt(): string {
+    void this.status
+    return this.#updatedAt
+  }
+
+  /** What it is doing, in words. */
+  get message(): string | undefined {
+    const { note } = this.live.progress
+    return typeof note === 'string' ? note : undefined
+  }
+
+  get isOver(): boolean {
+    return this.status === 'completed' || this.status === 'cancelled'
+  }
+
+  get result(): CallToolResult | undefined {
+    return this.#isCancelled ? undefined : this.live.result
+  }
+
+  /** Of a task that is over, nothing changes. */
+  cancel(): void {
+    if (this.isOver) return
+    this.#isCancelled = true
+    this.live.cancel()
+  }
+
+  #read(): TaskStatus {
+    if (this.#isCancelled) return 'cancelled'
+    if (this.live.result) return 'completed'
+    return this.live.waiting.length > 0 ? 'input_required' : 'working'
+  }
+}
+
+export class Tasks {
+  readonly #limits: McpServerLimits
+  readonly #timers: Timers
+  readonly #tasks = new Map<string, Task>()
+  readonly #stops = new Map<string, () => void>()
+
+  constructor(limits: McpServerLimits, timers: Timers) {
+    this.#limits = limits
+    this.#timers = timers
+  }
+
+  /**
+   * Checked before the call is made. Tasks that are over make room, the oldest first.
+   * @throws BatonError `rate_limited`
+   */
+  makeRoom(owner: string): void {
+    const { tasks, tasksPerPrincipal } = this.#limits
+    const own = [...this.#tasks.values()].filter((task) => task.owner === owner)
+    if (own.length >= tasksPerPrincipal && !this.#dropOldest(own)) throw tooMany(tasksPerPrincipal, 'this client')
+    if (this.#tasks.size >= tasks && !this.#dropOldest([...this.#tasks.values()])) throw tooMany(tasks, 'all clients')
+  }
+
+  create(owner: string, live: LiveCall, ttlMs = this.#limits.taskMs): Task {
+    const task = new Task(owner, live, Math.min(Math.max(1, ttlMs), this.#limits.taskMs))
+    this.#tasks.set(task.id, task)
+    const expire = (): void => {
+      task.cancel()
+      this.#drop(task.id)
+    }
+    this.#stops.set(task.id, this.#timers.start(task.ttlMs, expire, { isBackground: true }))
+    return task
+  }
+
+  /** Undefined for a task of somebody else, as for none. */
+  find(owner: string, id: string): Task | undefined {
+    const task = this.#tasks.get(id)
+    return task?.owner === owner ? task : undefined
+  }
+
+  list(owner: string): readonly Task[] {
+    return [...this.#tasks.values()].filter((task) => task.owner === owner)
+  }
+
+  close(): void {
+    for (const stop of this.#stops.values()) stop()
+    this.#stops.clear()
+    this.#tasks.clear()
+  }
+
+  #dropOldest(tasks: readonly Task[]): boolean {
+    const oldest = tasks.find(({ isOver }) => isOver)
+    if (oldest) this.#drop(oldest.id)
+    return oldest !== undefined
+  }
+
+  #drop(id: string): void {
+    this.#stops.get(id)?.()
+    this.#stops.delete(id)
+    this.#tasks.delete(id)
+  }
+}
+
+function tooMany(limit: number, whose: string): BatonError {
+  return new BatonError({
+    code: 'rate_limited',
+    message: `${limit} tasks of ${whose} run; more are not taken`,
+    hint: 'Wait for one to end, or cancel one.',
+  })
+}
