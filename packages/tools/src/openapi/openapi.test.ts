@@ -168,6 +168,27 @@ test('each call has the login of its own principal, whatever the model says', as
   await expect(run(list, { Authorization: 'Bearer other' })).rejects.toThrow('Authorization')
 })
 
+test('headers of the program are stronger than those of the model; cookies go together', async () => {
+  const headers = { authorization: 'Bearer key-of-ann', 'x-trace': 'ours', Cookie: 'session=1' }
+  const [list] = open(['listOrders'], { headers: () => headers })
+  expect(await run(list, { 'X-Trace': ['theirs'], theme: 'dark' })).toMatchObject({
+    trace: 'ours',
+    cookie: 'session=1; theme=dark',
+  })
+  const [wrong] = open(['listOrders'], { headers: () => ({ authorization: 'Bearer SECRET\n' }) })
+  const failure = await failureOf(run(wrong, {}))
+  expect(failure).toMatchObject({ code: 'invalid_option' })
+  expect(String(failure)).not.toContain('SECRET')
+})
+
+test('a person approves what the options name, and results are untrusted unless they say otherwise', () => {
+  const all = ['listOrders', 'deleteOrder']
+  expect(open(all, { approval: ['deleteOrder'] }).map(({ approval }) => approval)).toEqual([false, true])
+  expect(open(all, { approval: true }).map(({ approval }) => approval)).toEqual([true, true])
+  expect(open(all).map(({ trust }) => trust)).toEqual(['untrusted', 'untrusted'])
+  expect(open(all, { trust: 'trusted' }).map(({ trust }) => trust)).toEqual(['trusted', 'trusted'])
+})
+
 test('effects follow the method, the options, and a header for repetitions', async () => {
   const all = ['listOrders', 'createOrder', 'replaceOrder', 'deleteOrder']
   expect(open(all).map(({ effect }) => effect)).toEqual(['pure', 'once', 'idempotent', 'idempotent'])
