@@ -47,7 +47,7 @@ test.each(['2025-11-25', '2026-07-28'])(
   { timeout: 300_000 },
   async (revision) => {
     const command = `${process.execPath} --no-warnings --conditions=@baton/source ${CLIENT}`
-    const outcomes = await runSuite(['client', '--command', command, '--requirements', revision])
+    const outcomes = await runSuite(['client', '--command', command, '--requirements', revision, '--timeout', '120000'])
     const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
     const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
     console.info(
