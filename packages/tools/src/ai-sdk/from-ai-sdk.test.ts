@@ -140,6 +140,16 @@ test('a toModelOutput of version 5 that was not told of is noticed', async () =>
     code: 'result_invalid',
     hint: expect.stringContaining('version: 5'),
   })
+  const count = {
+    ...echo,
+    toModelOutput: (items: readonly number[]) => ({ type: 'text', value: items.map(String).join() }),
+  }
+  const [counting] = fromAiSdk({ count })
+  await expect(counting?.execute?.({}, context)).rejects.toMatchObject({
+    code: 'result_invalid',
+    message: expect.stringMatching(/its toModelOutput threw: .*map/),
+    hint: expect.stringContaining('version: 5'),
+  })
   const [said] = fromAiSdk({ echo }, { version: 5 })
   expect(await said?.execute?.({}, context)).toBe('one')
 })
@@ -237,6 +247,9 @@ test('what cannot be used is refused, with the name of the tool and what to do',
   )
   expect(refused({ one: { inputSchema: Nothing, execute } }, { messages: [] })).toMatch(
     /^invalid_tool fromAiSdk has no field "messages"/,
+  )
+  expect(refused({ one: { inputSchema: Nothing, execute } }, { version: 8 })).toMatch(
+    /^invalid_tool .*must be 4, 5, 6 or 7, not 8/,
   )
   expect(refused([{ inputSchema: Nothing, execute }])).toMatch(/^invalid_tool fromAiSdk takes an object of tools/)
 })

@@ -3,7 +3,7 @@ import type { JsonValue, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { checkSettings, settingsOf, TOOL_SETTINGS } from '../shared/tool-settings.ts'
-import { readContent } from '../shared/content-parts.ts'
+import { invalidOutput, readContent } from '../shared/content-parts.ts'
 import { createUnreadList, refuseRead } from '../shared/unknown-here.ts'
 import type { AiSdkTool, ReadTool } from './ai-sdk-tool.ts'
 import { callOptional, readAiSdkTool } from './ai-sdk-tool.ts'
@@ -56,6 +56,11 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
     })
   checkFields(options, { what: 'fromAiSdk', code: 'invalid_tool', fields: FIELDS, elsewhere: ELSEWHERE })
   checkKinds(options, { what: 'fromAiSdk', code: 'invalid_tool', kinds: KINDS })
+  if (options.version !== undefined && ![4, 5, 6, 7].includes(options.version))
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `fromAiSdk: version must be 4, 5, 6 or 7, not ${describeValue(options.version)}`,
+    })
   checkSettings('fromAiSdk', options, Object.keys(tools))
   return Object.entries(tools).map(([name, given]) =>
     toBatonTool(readAiSdkTool(name, given), options),
@@ -118,8 +123,20 @@ async function runTool(read: Runnable, input: unknown, context: ToolContext, opt
   }
   if (given.toModelOutput === undefined) return output
   const asked = options.version === 5 ? output : { toolCallId: context.callId, input, output }
-  const said = await callOptional(given, 'toModelOutput', [asked])
+  const said = await sayToModel(read, asked)
   return readModelOutput(name, isJsonObject(said) && said['value'] === asked && asked !== output ? undefined : said)
+}
+
+/** @throws BatonError `result_invalid`: it threw, as one of version 5 does that is not told of */
+async function sayToModel({ name, given }: ReadTool, asked: unknown): Promise<unknown> {
+  try {
+    return await callOptional(given, 'toModelOutput', [asked])
+  } catch (cause) {
+    throw invalidOutput(
+      name,
+      `its toModelOutput threw: ${cause instanceof Error ? cause.message : describeValue(cause)}`,
+    )
+  }
 }
 
 /** The second argument of `execute`. */

@@ -61,7 +61,7 @@ const CLOSE_MS = 10_000
 /**
  * Effects as tools. A typed failure reaches the model as `tool_failed` with its tag and its words, a defect with its words, and
  * the log gets its cause. A call that is over interrupts its fiber. The settings are for the tools of the toolkit.
- * @param effect the module of Effect 3.19 or newer, or of Effect 4: `import * as effect from 'effect'`
+ * @param effect the module of Effect 3.22 or newer, or of Effect 4: `import * as effect from 'effect'`
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
 export function fromEffect<Init extends EffectToolsInit>(effect: object, init: Init & Complete<Init>): EffectTools {

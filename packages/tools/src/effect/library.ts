@@ -105,7 +105,7 @@ function read(holder: unknown, name: string): unknown {
 function notEffect(missing: string): BatonError {
   return new BatonError({
     code: 'invalid_tool',
-    message: `fromEffect takes the module of Effect first, 3.19 or newer or 4; what it was given has no ${missing}`,
+    message: `fromEffect takes the module of Effect first, 3.22 or newer or 4; what it was given has no ${missing}`,
     hint: "Write import * as effect from 'effect', and fromEffect(effect, { … }).",
   })
 }
