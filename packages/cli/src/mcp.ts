@@ -35,7 +35,8 @@ Options:
   --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
   --base-url URL another address of that provider; alone it means openai-compatible
 ${MCP_HELP}
-  --store URL    where calls are kept: memory:, sqlite:FILE or postgres://HOST/DATABASE (memory:)
+  --store URL    where calls are kept: memory:, for a day after their session was used, sqlite:FILE or
+                 postgres://HOST/DATABASE (memory:)
   --log-level NAME
                  info, warn or silent, on the standard error (warn; with --http info)
 
@@ -134,7 +135,9 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 
 async function openHost(options: McpOptions, terminal: Console, log: Logger): Promise<EmbeddedHost> {
   const note = (line: string): void => terminal.note(line)
-  return await openEmbeddedHost({ ...options, exchanges: undefined, terminal, log, onNews: note })
+  // In memory the logs of calls would pile up.
+  const keepDays = options.store.type === 'memory' ? 1 : undefined
+  return await openEmbeddedHost({ ...options, keepDays, exchanges: undefined, terminal, log, onNews: note })
 }
 
 async function serveStdio(options: McpOptions, terminal: Console): Promise<number> {

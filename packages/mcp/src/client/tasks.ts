@@ -36,11 +36,15 @@ export interface TaskPlace {
 
 /** Carries a result that is a task through the SDK. To be called with each message before the SDK reads it. */
 export function carryTask(message: object): void {
-  const { result } = message as { result?: { resultType?: unknown; content?: unknown; _meta?: object } }
+  const { result } = message as {
+    result?: { resultType?: unknown; content?: unknown; structuredContent?: unknown; _meta?: object }
+  }
   if (typeof result !== 'object' || result === null || result.resultType !== 'task') return
   const task = { ...result }
   result.resultType = 'complete'
   result.content = []
+  // The SDK wants one of a tool that has an output schema; the task's own result is checked by the host.
+  result.structuredContent = {}
   result._meta = { ...result._meta, [CARRIED]: task }
 }
 

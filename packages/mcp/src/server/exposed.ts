@@ -20,6 +20,8 @@ export class Exposed {
   readonly #parts: ServerParts
   readonly #listeners = new Set<() => void>()
   #sources: Promise<SourceTools> | undefined
+  /** Describing tools is the dear part: it is done once for each list of them. */
+  #described: { readonly tools: readonly Tool[]; readonly offered: readonly Offered[] } | undefined
   #isClosed = false
 
   constructor(parts: ServerParts) {
@@ -28,21 +30,9 @@ export class Exposed {
 
   /** In one order, as long as the tools are the same. */
   async list(): Promise<readonly Offered[]> {
-    const { agent, expose, limits } = this.#parts
-    const names = new Set<string>()
-    const offered: Offered[] = []
-    if (expose !== 'agent')
-      for (const tool of await this.#listTools()) {
-        const isLong = tool.timeoutMs > limits.taskFromMs
-        offered.push({ type: 'tool', tool, isLong, listed: describeTool(tool, chooseName(tool.name, names), isLong) })
-      }
-    if (expose !== 'tools')
-      offered.push({
-        type: 'agent',
-        isLong: true,
-        listed: describeAgent(agent, chooseName(`ask_${agent.name}`, names)),
-      })
-    return offered
+    const tools = await this.#listTools()
+    if (this.#described?.tools !== tools) this.#described = { tools, offered: this.#describe(tools) }
+    return this.#described.offered
   }
 
   async find(name: string): Promise<Offered | undefined> {
@@ -61,10 +51,27 @@ export class Exposed {
     await sources?.close()
   }
 
+  #describe(tools: readonly Tool[]): readonly Offered[] {
+    const { agent, expose, limits } = this.#parts
+    const names = new Set<string>()
+    const offered: Offered[] = []
+    if (expose !== 'agent')
+      for (const tool of tools) {
+        if (!tool.execute) continue
+        const isLong = tool.timeoutMs > limits.taskFromMs
+        offered.push({ type: 'tool', tool, isLong, listed: describeTool(tool, chooseName(tool.name, names), isLong) })
+      }
+    if (expose !== 'tools') {
+      const name = chooseName(`ask_${agent.name}`, names)
+      offered.push({ type: 'agent', isLong: true, listed: describeAgent(agent, name) })
+    }
+    return offered
+  }
+
+  /** The same list until the tools change. */
   async #listTools(): Promise<readonly Tool[]> {
-    const { agent } = this.#parts
-    const all = agent.sources.length === 0 ? agent.tools : (await this.#openSources()).tools()
-    return all.filter(({ execute }) => execute !== undefined)
+    const { agent, expose } = this.#parts
+    return agent.sources.length === 0 || expose === 'agent' ? agent.tools : (await this.#openSources()).tools()
   }
 
   #openSources(): Promise<SourceTools> {

@@ -242,6 +242,30 @@ test('an MCP session of 2025-11-25 is its owner’s alone', async () => {
   expect((await send({ headers: session, body: list })).status).toBe(404)
 })
 
+test('a client that has been silent longest makes room for the next one of its principal', async () => {
+  const { handler, end } = serveTools([], { limits: { clientsPerPrincipal: 1 } })
+  const ask = async (body: object, session?: string | null): Promise<Response> =>
+    await handler(
+      new Request(ADDRESS, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...(session && { 'mcp-session-id': session }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+      }),
+    )
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const sessions: (string | null)[] = []
+  for (let n = 0; n < 2; n += 1)
+    sessions.push((await ask({ method: 'initialize', params })).headers.get('mcp-session-id'))
+  const statuses: number[] = []
+  for (const session of sessions) statuses.push((await ask({ method: 'tools/list' }, session)).status)
+  expect(statuses).toEqual([404, 200])
+  await end()
+})
+
 test('nobody gets in without a token', async () => {
   const { status, headers } = await send({ token: '', body: '{}' })
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
