@@ -56,21 +56,3 @@ test('a file of servers, with a variable; `run` takes it too', async () => {
   expect(await command.ended).toEqual({ code: 0, signal: null })
   expect(command.errors()).toContain('✓ get-sum')
 })
-
-test.each([
-  [['--mcp', '/no/such/program'], 'MCP server "program" cannot be reached: spawn /no/such/program ENOENT'],
-  [['--mcp', 'http://127.0.0.1:9/mcp'], 'MCP server "127.0.0.1"'],
-  [['--mcp', 'http://example.com/mcp'], 'url must begin with https:// unless the server runs on this machine'],
-  [['--mcp', 'missing.json'], 'the file missing.json cannot be read'],
-  [['--mcp', 'node "a'], 'a quote is not closed'],
-  [['--mcp', 'node x.js', '--mcp', 'node y/x.js'], 'two MCP servers are called "x"'],
-  [['--mcp', '.mcp.json'], 'needs the variable TOKEN_OF_NOBODY, which is not set'],
-])('%j is told in one line', async (words, said) => {
-  const servers = { a: { url: 'https://example.com/mcp', headers: { authorization: 'Bearer ${TOKEN_OF_NOBODY}' } } }
-  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
-  const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', ...words])
-  const { code } = await command.ended
-  expect(code).not.toBe(0)
-  expect(command.errors()).toContain(said)
-  expect(command.errors().trim().split('\n')).toHaveLength(1)
-})

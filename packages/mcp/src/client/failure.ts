@@ -9,7 +9,7 @@ const WORDS = 500
 /** Never throws. A BatonError, also one that an answer's body failed with, stays as it is. */
 export function describeMcpFailure(server: string, thrown: unknown): BatonError {
   const own = findBatonError(thrown)
-  if (own) return own
+  if (own) return own.message.includes('MCP server') || !FETCHED.has(own.code) ? own : nameServer(server, own)
   const told = (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, WORDS)
   const fail = (code: ErrorCode, message: string, hint?: string): BatonError =>
     new BatonError({
@@ -28,6 +28,13 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
   return fail('api_unavailable', `cannot be reached: ${told}${tellCause(thrown)}`)
+}
+
+/** Codes of the fetch, which knows an address and no server. */
+const FETCHED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['url_refused', 'api_unavailable', 'api_malformed'])
+
+function nameServer(server: string, { code, message, hint, retryable, data, cause }: BatonError): BatonError {
+  return new BatonError({ code, message: `MCP server "${server}": ${message}`, hint, retryable, data, cause })
 }
 
 const CODES: Partial<Record<SdkErrorCode, ErrorCode>> = {

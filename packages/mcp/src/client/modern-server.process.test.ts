@@ -41,7 +41,9 @@ test('a server that asks for ever, or for what nobody offers, fails its call', a
   const forever = await call('asks-for-ever', () => ({ size: 'm' }))
   expect(forever.asked).toHaveLength(10)
   expect(forever.calls).toEqual([
-    expect.stringContaining('asks-for-ever error api_malformed: it asked for input 10 times') as string,
+    expect.stringContaining(
+      'asks-for-ever error api_malformed: MCP server "modern": it asked for input 10 times',
+    ) as string,
   ])
   const samples = await call('samples')
   expect(samples.calls).toEqual([expect.stringContaining('asks the client for sampling/createMessage') as string])
