@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { SAID_BY_LARGE } from './large-programs.test-kit.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
@@ -29,9 +30,6 @@ async function runWithAnthropic(name: string, script: FakeScript): Promise<strin
 }
 
 const SAID: Readonly<Record<string, readonly string[]>> = {
-  'ai-sdk-tools.ts': [
-    "readOrder { id: 'A-17', shop: 'shop of ann', status: 'packed' }\nprogress { done: 50 }\nprogress { done: 100, file: 'orders.csv' }\nexportOrders { done: 100, file: 'orders.csv' }\nrefund { id: 'A-17', refunded: 500 }\n",
-  ],
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
   'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
@@ -42,21 +40,9 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
     'it read: [Event] TOOL_ENDED Tell the user the outcome.',
   ],
-  'effect.ts': [
-    "the database is open\nOrderNotFound: there is no order A-71\n{ at: '2026-03-01T00:00:00.000Z', readFor: 'ann' }\nthe database is closed\n",
-  ],
-  'effect-3.ts': ['station.find OutOfRange: {"city":"Atlantis"}\nGetWeather { degrees: 18 }\n'],
-  'effect-toolkit.ts': ["GetWeather { degrees: 18 }\n[ 'GetWeather pure' ]\n"],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
-  'guard.ts': [
-    '{"status":200,"text":"Opening hours: 9 to 17."}\n',
-    'url_refused the request to http://169.254.169.254, to which the wiki redirects, was not sent: its scheme is not https\n',
-    'url_refused the request to https://127.0.0.1:8080 was not sent: its address is this machine\n',
-    'url_refused the request to https://[::ffff:a00:1] was not sent: its address is private\n',
-    'url_refused the request to https://metadata.google.internal was not sent: its name is one of a local network\n',
-  ],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': [
@@ -65,14 +51,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'agent: Ask for a week',
   ],
   'listen-browser.ts': ['end Ask for a week'],
-  'mcp.ts': [
-    'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',
-  ],
   'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
-  'openapi.ts': [
-    'getWeather pure\nalarm.set once\n{"asked":"GET /cities/Lisbon/weather?units=celsius"}\napi_refused\n{"asked":"POST /alarms"}\n',
-  ],
-  'mcp-server.ts': ["2026-07-28 [ 'refund' ]\nMay refund be called?", '20 euros for A-17 are on their way.'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [
@@ -148,8 +127,8 @@ test('what stands beside pi calls its tool and is steered', async () => {
 })
 
 test('each program of this folder is run by a test', async () => {
-  const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-  expect([...Object.keys(SAID), 'first.ts', 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
+  const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !/\.test(-kit)?\.ts$/.test(name))
+  expect([...Object.keys(SAID), ...Object.keys(SAID_BY_LARGE), 'first.ts', 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
 })
 
 /** Its programs are plain JavaScript; packages/client/src/docs.process.test.ts runs them. */

@@ -28,12 +28,6 @@ test.each([
   ['reading.ts', ["[ 'user', 'assistant' ]", "[ 'question', 't1' ] idle", 'end []']],
   ['tool-source.ts', ["[ 'trip: A trip to Oslo' ]", '717710']],
   ['scripted-model.ts', ['told: [', '717710', 'refused: [']],
-  [
-    'published-tools.ts',
-    [
-      'bash ok {"stdout":"2\\n","stderr":"","exitCode":0}\nreadFile ok {"content":"buy milk\\ncall Ann\\n"}\necho ok [{"type":"text","text":"Echo: Hello!"}]\nwebSearch error',
-    ],
-  ],
   ['picture.ts', ['I see: text, image, file.']],
 ])('%s runs and prints what it should', async (name, said) => {
   const command = ['--conditions=@baton/source', `${FOLDER}${name}`, ...(name === 'picture.ts' ? [PICTURE] : [])]

@@ -108,8 +108,11 @@ describe.skipIf(!server)('what Temporal is asked for', { timeout: 150_000 }, () 
   })
 
   test('one turn of 300 calls ends in one run', async () => {
-    const round = { calls: Array.from({ length: 30 }, () => callAdd) }
-    const steps = [...Array.from({ length: 10 }, () => round), { text: 'done' }]
+    const call = (n: number) => ({ name: 'add', arguments: JSON.stringify({ n }) })
+    const rounds = Array.from({ length: 10 }, (_, round) => ({
+      calls: Array.from({ length: 30 }, (__, index) => call(round * 30 + index)),
+    }))
+    const steps = [...rounds, { text: 'done' }]
     const limits = { callsPerTurn: 300 }
     await withWorld({ steps, tools: [add], limits }, async (world) => {
       const session = await world.host.session(randomUUID())

@@ -1,0 +1,19 @@
+// Programs of the pages that load a large library or start a server; the others are in guide.test.ts.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { SAID_BY_LARGE } from './large-programs.test-kit.ts'
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+
+async function run(name: string): Promise<string> {
+  const command = ['--conditions=@baton/source', join(FOLDER, name)]
+  return (await promisify(execFile)(process.execPath, command, { timeout: 60_000, cwd: FOLDER })).stdout
+}
+
+test.each(Object.entries(SAID_BY_LARGE))('%s runs and prints what it should', { timeout: 90_000 }, async (name, said) => {
+  const printed = await run(name)
+  for (const words of said) expect(printed).toContain(words)
+})
