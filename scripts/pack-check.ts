@@ -174,6 +174,9 @@ function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
   if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
 }
 
+/** Imports of large libraries of others, and servers that npm would fetch: such programs run in the deep tests. */
+const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effect4\/)|'npx'/
+
 /** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
 function compileExamples(consumer: string): number {
   const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
@@ -188,8 +191,9 @@ function compileExamples(consumer: string): number {
     cpSync(join(REPOSITORY, 'examples', folder), join(consumer, folder), { recursive: true })
   const programs = EXAMPLES.flatMap((folder) =>
     readdirSync(join(consumer, folder))
-      .filter((name) => !name.endsWith('.test.ts'))
-      .map((name) => `${folder}/${name}`),
+      .filter((name) => !/\.test(-kit)?\.ts$/.test(name))
+      .map((name) => `${folder}/${name}`)
+      .filter((name) => !OTHERS.test(readFileSync(join(consumer, name), 'utf8'))),
   )
   const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
   const types = [

@@ -3,8 +3,10 @@ import { createScriptedModel } from '@baton/host/testing'
 import type { Session } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 
-const began = Promise.withResolvers<void>()
-const booked = Promise.withResolvers<void>()
+let begin = (): void => {}
+const began = new Promise<void>((resolve) => (begin = resolve))
+let confirm = (): void => {}
+const booked = new Promise<void>((resolve) => (confirm = resolve))
 const book = tool({
   name: 'seats.book',
   description: 'Books a seat',
@@ -12,8 +14,8 @@ const book = tool({
   effect: 'once',
   onInterrupt: 'detach',
   execute: async () => {
-    began.resolve()
-    await booked.promise // here: ask the booking system
+    begin()
+    await booked // here: ask the booking system
     return { seat: 14 }
   },
 })
@@ -43,9 +45,9 @@ const host = createHost({ agent: defineAgent({ name: 'trains', model, tools: [bo
 const session = await host.session('trip')
 const told = tellOutcome(session)
 session.send('Book me a seat.').answer.catch(() => {}) // the next words interrupt it
-await began.promise
+await began
 console.log((await session.send('Is there food?', { delivery: 'interrupt' }).answer).text)
-booked.resolve()
+confirm()
 console.log(await told)
 for (const part of model.requests.at(-1)?.messages.at(-1)?.parts ?? [])
   if (part.type === 'text') console.log('it read:', part.text.split('\n').join(' '))

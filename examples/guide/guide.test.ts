@@ -128,7 +128,9 @@ test('what stands beside pi calls its tool and is steered', async () => {
 
 test('each program of this folder is run by a test', async () => {
   const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !/\.test(-kit)?\.ts$/.test(name))
-  expect([...Object.keys(SAID), ...Object.keys(SAID_BY_LARGE), 'first.ts', 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
+  expect([...Object.keys(SAID), ...Object.keys(SAID_BY_LARGE), 'first.ts', 'persistence.ts'].toSorted()).toEqual(
+    programs.toSorted(),
+  )
 })
 
 /** Its programs are plain JavaScript; packages/client/src/docs.process.test.ts runs them. */
