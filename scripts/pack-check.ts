@@ -28,6 +28,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'library/pictur
 const EXAMPLES = ['library', 'guide', 'migrate'] as const
 /** Programs that ask a provider: they are compiled alone. */
 const WITH_KEY = /^(migrate\/.*|guide\/first\.ts)$/
+/** Imports of large libraries of others, and servers that npm would fetch: such programs run in the deep tests. */
+const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effect4\/)|'npx'/
 
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
@@ -173,9 +175,6 @@ function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
   const said = run('npx', ['baton', 'run', 'agent.ts', 'What is the population of the city "Oslo"?'], starter)
   if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
 }
-
-/** Imports of large libraries of others, and servers that npm would fetch: such programs run in the deep tests. */
-const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effect4\/)|'npx'/
 
 /** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
 function compileExamples(consumer: string): number {
