@@ -214,7 +214,7 @@ function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<
       ? message
       : {
           ...message,
-          parts: message.parts.map((part) => (calls.includes(part.callId) ? { ...part, moved: true } : part)),
+          parts: message.parts.map((part) => (calls.includes(part.callId) ? { ...part, moved: true as const } : part)),
         }
   content.entries = content.entries.map((entry) => {
     const messages = entry.messages.map(move)

@@ -28,7 +28,12 @@ export function boundAnswer(answer: UndiciResponse, place: string, bounds: Answe
       })
       throw tooLarge()
     }
-    bounded = readBounded(body.getReader(), { ...bounds, maxBytes, tooLarge })
+    bounded = readBounded(body.getReader() as ByteReader, {
+      // it reads bytes
+      ...bounds,
+      maxBytes,
+      tooLarge,
+    })
   } else onEnd()
   const made = new Response(bounded, { status, statusText, headers: [...headers] })
   // What a made response cannot be told.
