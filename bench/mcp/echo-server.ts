@@ -1,4 +1,5 @@
 // An MCP server with one tool, over standard input and output, or over HTTP on a free port that it prints.
+import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { McpServer, createMcpHandler, fromJsonSchema } from '@modelcontextprotocol/server'
@@ -18,8 +19,9 @@ const createEcho = (): McpServer => {
 }
 
 if (process.argv[2] === 'http') {
-  const handle = toNodeHandler(createMcpHandler(createEcho))
-  const server = createServer((request, response) => void handle(request, response))
+  // Its types were written without `exactOptionalPropertyTypes`.
+  const handle = toNodeHandler(createMcpHandler(createEcho)) as unknown as RequestListener
+  const server = createServer(handle)
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
     if (address !== null && typeof address !== 'string') process.send?.({ port: address.port })
