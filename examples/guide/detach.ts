@@ -3,10 +3,8 @@ import { createScriptedModel } from '@baton/host/testing'
 import type { Session } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 
-let begin = (): void => {}
-const began = new Promise<void>((resolve) => (begin = resolve))
-let confirm = (): void => {}
-const booked = new Promise<void>((resolve) => (confirm = resolve))
+const began = createSignal()
+const booked = createSignal()
 const book = tool({
   name: 'seats.book',
   description: 'Books a seat',
@@ -14,11 +12,17 @@ const book = tool({
   effect: 'once',
   onInterrupt: 'detach',
   execute: async () => {
-    begin()
-    await booked // here: ask the booking system
+    began.give()
+    await booked.given // here: ask the booking system
     return { seat: 14 }
   },
 })
+
+function createSignal() {
+  let give = (): void => {}
+  const given = new Promise<void>((resolve) => (give = resolve))
+  return { given, give }
+}
 
 /** The note with the outcome waits for the next input: this is one. */
 async function tellOutcome(session: Session): Promise<string> {
@@ -45,9 +49,9 @@ const host = createHost({ agent: defineAgent({ name: 'trains', model, tools: [bo
 const session = await host.session('trip')
 const told = tellOutcome(session)
 session.send('Book me a seat.').answer.catch(() => {}) // the next words interrupt it
-await began
+await began.given
 console.log((await session.send('Is there food?', { delivery: 'interrupt' }).answer).text)
-confirm()
+booked.give()
 console.log(await told)
 for (const part of model.requests.at(-1)?.messages.at(-1)?.parts ?? [])
   if (part.type === 'text') console.log('it read:', part.text.split('\n').join(' '))
