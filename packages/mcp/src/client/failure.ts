@@ -20,7 +20,17 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     })
   if (UnauthorizedError.isInstance(thrown))
     return fail('api_unauthorized', 'wants a login', 'Give the server an "auth".')
-  if (SdkHttpError.isInstance(thrown)) return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`)
+  if (SdkHttpError.isInstance(thrown))
+    return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
+  const missing = findMissingProgram(thrown)
+  if (missing !== undefined)
+    return fail(
+      'api_unavailable',
+      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is no folder`,
+      /\s/.test(missing)
+        ? 'Write the program alone as "command", and each of its words as one of "args".'
+        : 'Install the program, or write its whole path.',
+    )
   if (SdkError.isInstance(thrown))
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
@@ -28,6 +38,27 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
   return fail('api_unavailable', `cannot be reached: ${told}${tellCause(thrown)}`)
+}
+
+/** For a server that says nothing at all until the deadline. */
+export function describeSilence(server: string, afterMs: number): BatonError {
+  return new BatonError({
+    code: 'api_unavailable',
+    message: `MCP server "${server}" did not answer within ${afterMs} ms of its start`,
+    hint: 'See that its command or its address works without Baton. A package that npx loads first may need a larger limits.connectMs.',
+  })
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  404: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+  405: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+}
+
+/** The command that the system does not find; undefined for any other failure. */
+function findMissingProgram(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined
+  const { code, syscall = '', path }: NodeJS.ErrnoException = thrown
+  return code === 'ENOENT' && syscall.startsWith('spawn') ? path : undefined
 }
 
 /** Codes of the fetch, which knows an address and no server. */

@@ -3,6 +3,7 @@ import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontext
 import {
   SSEClientTransport,
   SdkHttpError,
+  SseError,
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
@@ -49,7 +50,7 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   const transport = new StdioClientTransport({
     command,
     args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
+    env: { ...getDefaultEnvironment(), ...readCertificates(), ...env },
     ...(cwd !== undefined && { cwd }),
     stderr: 'pipe',
     maxBufferSize: init.messageBytes,
@@ -61,10 +62,28 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
     await connect(client, transport, init)
   } catch (thrown) {
     // A process that dies at once says why on its standard error, and nowhere else.
-    if (tail.trim() !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${tail.trim().slice(-500)}`
+    const words = withoutStack(tail)
+    if (words !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${words.slice(-500)}`
     throw thrown
   }
   return { client, readTail: () => tail, pid: transport.pid ?? undefined }
+}
+
+/** Where the authorities stand that a company adds: `npx` and `uvx` reach no registry without them. No secrets. */
+function readCertificates(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** The lines of a stack push the error itself out of what is shown. */
+function withoutStack(text: string): string {
+  const lines = text.split('\n').filter((line) => !/^ +at |^Node\.js v/.test(line) && line.trim() !== '')
+  return lines.join('\n').trim()
 }
 
 async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Connected> {
@@ -74,7 +93,12 @@ async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Con
     return await connectHttp(init, config, type ?? 'http', login)
   } catch (thrown) {
     if (type !== undefined || !isOlderServer(thrown)) throw thrown
-    return connectHttp(init, config, 'sse', login)
+    try {
+      return await connectHttp(init, config, 'sse', login)
+    } catch (second) {
+      // What answers 404 or 405 and has no stream of events either is no MCP server, and its first answer tells that.
+      throw second instanceof SseError ? thrown : second
+    }
   }
 }
 
