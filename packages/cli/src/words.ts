@@ -59,7 +59,7 @@ export function suggestion(text: string, known: readonly string[], prefix = ''):
 }
 
 function sortLetters(text: string): string {
-  return [...text].toSorted().join('')
+  return text.split('').toSorted().join('')
 }
 
 /** @throws UsageError */

@@ -113,6 +113,15 @@ test.each([
   })
 })
 
+test('a public address with http: the hint says how it may be asked', async () => {
+  const fetch = createGuardedFetch()
+  await expect(fetch('http://example.com/')).rejects.toMatchObject({
+    code: 'url_refused',
+    hint: expect.stringContaining('schemes: ["https", "http"]') as string,
+  })
+  await fetch.close()
+})
+
 test('a redirect to a name that leads inside is refused by its address', async () => {
   const { origin, fetch } = await open(redirectTo('https://inside.example.com/'), {
     lookup: () => Promise.resolve(['10.0.0.1']),
