@@ -1,7 +1,14 @@
 // What went wrong between this client and an MCP server, in the codes of Baton.
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import {
+  OAuthClientFlowError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
 
 /** Characters of a server's words in an error. */
 const WORDS = 500
@@ -18,8 +25,9 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
       ...(hint !== undefined && { hint }),
       cause: thrown,
     })
-  if (UnauthorizedError.isInstance(thrown))
-    return fail('api_unauthorized', 'wants a login', 'Give the server an "auth".')
+  if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'wants a login', GIVE_TOKEN)
+  if (thrown instanceof OAuthClientFlowError)
+    return fail('api_unauthorized', `wants a login, and none can be begun there: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))
     return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
   const missing = findMissingProgram(thrown)
@@ -49,7 +57,10 @@ export function describeSilence(server: string, afterMs: number): BatonError {
   })
 }
 
+const GIVE_TOKEN = 'Give a token that the server knows: headers: { Authorization: "Bearer …" }, or an "auth".'
+
 const HINTS: Readonly<Record<number, string>> = {
+  401: GIVE_TOKEN,
   404: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
   405: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
 }

@@ -4,9 +4,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { McpServerConfig, McpServers, McpServersOptions } from './index.ts'
-import { createMcpServers } from './index.ts'
+import { createMcpServers, createMemoryTokenStore } from './index.ts'
 
 const open: McpServers[] = []
+const LOGIN = {
+  store: createMemoryTokenStore(),
+  redirectUrl: 'http://127.0.0.1:1/callback',
+  authorize: () => Promise.reject(new Error('nobody is there')),
+}
 afterEach(async () => {
   vi.unstubAllEnvs()
   await Promise.all(open.splice(0).map((servers) => servers.close()))
@@ -59,6 +64,24 @@ test('an address with nothing of MCP: the answer is told, and where to look', as
     code: 'api_refused',
     message: expect.stringContaining('answered 404') as string,
     hint: expect.stringContaining('MCP endpoint') as string,
+  })
+  web.close()
+})
+
+test.each([
+  ['nothing is given', {}],
+  ['a wrong token is given', { headers: { Authorization: 'Bearer wrong' } }],
+  ['a login is tried that the server does not have', { auth: LOGIN }],
+])('a server that wants a token, where %s', async (_, config) => {
+  const web = createServer((request, response) =>
+    response.writeHead(request.url === '/mcp' ? 401 : 404, { 'www-authenticate': 'Bearer' }).end(),
+  )
+  await once(web.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`
+  expect(await list({ url, ...config })).toMatchObject({
+    code: 'api_unauthorized',
+    message: expect.stringMatching(/^MCP server "tried" (wants a login|answered 401)/) as string,
+    hint: expect.stringContaining('headers: { Authorization: "Bearer …" }') as string,
   })
   web.close()
 })

@@ -78,6 +78,10 @@ test('an address without its scheme is no program', () => {
   )
 })
 
+test('an address of another protocol is no program', () => {
+  expect(() => readServerArgument('ws://localhost:3000/mcp')).toThrow('an address that begins with https:// or http://')
+})
+
 test('a secret in an address stands in no error', () => {
   expect(() => createMcpServers({ a: { url: 'https://ann:secret@a.b' } })).toThrow(
     expect.not.objectContaining({ message: expect.stringContaining('secret') as string }) as Error,

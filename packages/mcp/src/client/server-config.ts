@@ -193,7 +193,7 @@ function expand(name: string, value: unknown, env: Readonly<Record<string, strin
  * @throws BatonError `invalid_mcp_server`
  */
 export function readServerArgument(argument: string): { readonly name: string; readonly config: McpServerConfig } {
-  if (/^https?:\/\//i.test(argument)) {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(argument)) {
     const name = nameFrom(URL.canParse(argument) ? new URL(argument).hostname : 'server')
     return { name, config: checkServer(name, { url: argument }) }
   }
