@@ -48,6 +48,12 @@ test('a file that is not there: the error of Node is told, not its stack', async
   expect(message).not.toContain('    at ')
 })
 
+test('a program that writes much before it dies: whole lines of the end are told', async () => {
+  const write = "for (let line = 0; line < 100; line += 1) console.error('line', line, 'of the reasons')"
+  const { message } = (await list({ command: process.execPath, args: ['-e', write] })) as Error
+  expect(message).toMatch(/it wrote: line \d+ of the reasons\n[^]*line 99 of the reasons$/)
+})
+
 test('a server that says nothing: the error names it and its limit', async () => {
   const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] }
   expect(await list(silent, { limits: { connectMs: 200 } })).toMatchObject({

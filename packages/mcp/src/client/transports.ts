@@ -15,6 +15,8 @@ import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-co
 
 /** Characters at the end of what a process wrote to its standard error; they go into errors. */
 const TAIL_CHARS = 2_000
+/** Characters of them in an error, which has 500 for all that is told. */
+const WORDS = 400
 
 export interface OpenTransport {
   /** What a process has written to its standard error, the end of it; empty over HTTP. */
@@ -63,7 +65,7 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   } catch (thrown) {
     // A process that dies at once says why on its standard error, and nowhere else.
     const words = withoutStack(tail)
-    if (words !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${words.slice(-500)}`
+    if (words !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${words}`
     throw thrown
   }
   return { client, readTail: () => tail, pid: transport.pid ?? undefined }
@@ -80,10 +82,12 @@ function readCertificates(): Record<string, string> {
   )
 }
 
-/** The lines of a stack push the error itself out of what is shown. */
+/** The end of it. The lines of a stack would push the error itself out of what is shown. */
 function withoutStack(text: string): string {
   const lines = text.split('\n').filter((line) => !/^ +at |^Node\.js v/.test(line) && line.trim() !== '')
-  return lines.join('\n').trim()
+  const words = lines.join('\n').trim()
+  // Whole lines, where there is more than one.
+  return words.length <= WORDS ? words : words.slice(-WORDS).replace(/^[^\n]*\n/, '')
 }
 
 async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Connected> {
