@@ -81,10 +81,10 @@ test('serve says where it listens, which model answers and why, and what to try'
   expect(command.output()).toMatch(/\n +npx baton chat\n/)
 })
 
-test('a port that is in use is one line', async () => {
+test.each([[['serve']], [['mcp', '--http']]])('%j: a port that is in use is one line', async (words) => {
   const { url } = await serve()
   const { port } = new URL(url)
-  const command = baton(['serve', '--port', port, '--store', 'memory:'])
+  const command = baton([...words, '--port', port, '--store', 'memory:'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
   expect(command.errors()).toBe(`baton: port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one\n`)
 })

@@ -26,13 +26,15 @@ async function say(words: readonly string[]): Promise<{ readonly code: number; r
 }
 
 test.each([
-  [['--mcp', '/no/such/program'], 'MCP server "program" cannot be reached: spawn /no/such/program ENOENT'],
+  [['--mcp', '/no/such/program'], 'MCP server "program" cannot be started: there is no program "/no/such/program"'],
   [['--mcp', 'http://127.0.0.1:9/mcp'], 'MCP server "127.0.0.1"'],
   [['--mcp', 'http://example.com/mcp'], 'url must begin with https:// unless the server runs on this machine'],
-  [['--mcp', 'missing.json'], 'the file missing.json cannot be read'],
+  [['--mcp', 'missing.json'], 'the file missing.json cannot be read: there is no file /'],
   [['--mcp', 'node "a'], 'a quote is not closed'],
   [['--mcp', 'node x.js', '--mcp', 'node y/x.js'], 'two MCP servers are called "x"'],
-  [['--mcp', '.mcp.json'], 'needs the variable TOKEN_OF_NOBODY, which is not set'],
+  [['--mcp', '.mcp.json'], '.mcp.json: MCP server "a" needs the variable TOKEN_OF_NOBODY, which is not set'],
+  [['--mcp', 'localhost:3000/mcp'], 'Write http://localhost:3000/mcp.'],
+  [['--mpc', 'node x.js'], 'did you mean --mcp?'],
 ])('%j is told in one line', async (words, said) => {
   const servers = { a: { url: 'https://example.com/mcp', headers: { authorization: 'Bearer ${TOKEN_OF_NOBODY}' } } }
   writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }))

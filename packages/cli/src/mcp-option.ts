@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Agent, Logger } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { McpOAuth, McpServerConfig, McpServers } from '@baton/mcp/client'
 import envPaths from 'env-paths'
 import type { Console } from './console.ts'
@@ -65,7 +65,8 @@ async function readServers({ mcp, terminal }: McpWords): Promise<Readonly<Record
   for (const argument of mcp) {
     if (/^\S+\.json$/.test(argument) && !/^https?:/i.test(argument)) {
       const text = await readConfig(resolve(terminal.folder, argument), argument)
-      for (const [name, config] of Object.entries(parseMcpConfig(text, terminal.variables))) add(name, config)
+      const given = nameFile(argument, () => parseMcpConfig(text, terminal.variables))
+      for (const [name, config] of Object.entries(given)) add(name, config)
     } else {
       const { name, config } = readServerArgument(argument)
       add(name, config)
@@ -78,8 +79,20 @@ async function readConfig(path: string, shown: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const { code, message } = cause as NodeJS.ErrnoException // of readFile
+    const why = code === 'ENOENT' ? `there is no file ${path}` : message
     throw new BatonError({ code: 'invalid_mcp_server', message: `the file ${shown} cannot be read: ${why}`, cause })
+  }
+}
+
+/** One of several files may be wrong: the error says which. */
+function nameFile<Value>(shown: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (cause) {
+    if (!isBatonError(cause)) throw cause
+    const { code, message, hint } = cause
+    throw new BatonError({ code, message: `${shown}: ${message}`, hint, cause })
   }
 }
 

@@ -1,5 +1,6 @@
 // `baton mcp`: an agent and its tools for MCP clients, over standard input and output for the program that starts it, or over HTTP.
 import type { Logger } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { McpServerOptions } from '@baton/mcp/server'
 import { createNodeListener } from '@baton/server/http'
@@ -202,7 +203,10 @@ async function serveHttp(options: McpOptions, place: HttpPlace, terminal: Consol
 
 function listen(server: Server, { host, port }: HttpPlace): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const message = `port ${port} of ${host} is in use; choose another one, or 0 for a free one`
+      reject(cause.code === 'EADDRINUSE' ? new BatonError({ code: 'invalid_option', message, cause }) : cause)
+    })
     server.listen(port, host, () => {
       const { port: taken } = server.address() as AddressInfo // it listens on a port
       resolve(`http://${host.includes(':') ? `[${host}]` : host}:${taken}/mcp`)

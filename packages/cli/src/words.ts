@@ -52,8 +52,14 @@ function describeReason(cause: unknown, options: readonly string[]): string {
 /** `, did you mean "port"?`, or nothing where nothing is near. */
 export function suggestion(text: string, known: readonly string[], prefix = ''): string {
   // A word of two letters is near to everything.
-  const near = closestMatch(text, known, { maxDistance: text.length < 4 ? 1 : 2 })
+  const near =
+    closestMatch(text, known, { maxDistance: text.length < 4 ? 1 : 2 }) ??
+    known.find((one) => sortLetters(one) === sortLetters(text))
   return near === undefined ? '' : `, did you mean ${prefix}${near}?`
+}
+
+function sortLetters(text: string): string {
+  return text.split('').toSorted().join('')
 }
 
 /** @throws UsageError */

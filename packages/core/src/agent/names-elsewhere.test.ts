@@ -115,6 +115,12 @@ test.each([
   })
 })
 
+test('fields with nothing around them are told, with what to write around', () => {
+  const input = { city: { type: 'string' } }
+  expect(catchText(() => tool({ name: 't', description: 't', input }))).toContain('no type, and the fields "city"')
+  expect(catchText(() => tool({ name: 't', description: 't', input }))).toContain('z.object({ … })')
+})
+
 test('a tool without a description is refused', () => {
   expect(catchText(() => tool({ name: 't', input: INPUT } as never))).toContain('description must be text')
 })

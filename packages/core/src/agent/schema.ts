@@ -86,12 +86,40 @@ export function toObjectSchema(what: string, schema: Schema): JsonObject {
     })
   }
   if (described['type'] === 'object') return described
+  const fields = listBareFields(schema)
+  if (fields !== undefined)
+    throw new BatonError({
+      code: 'invalid_schema',
+      message: `${what}: the schema has no type, and the fields ${fields.map((name) => `"${name}"`).join(', ')}`,
+      hint: GIVE_ROOT,
+    })
   throw new BatonError({
     code: 'invalid_schema',
     message: `${what}: the schema’s root must have type "object"; put a list into one, such as { items: […] }`,
     hint: 'Make the root an object, and put the list or the value into a field of it.',
   })
 }
+
+/** The names of a schema's fields where nothing says that they are an object's, such as `{ city: z.string() }`. */
+function listBareFields(schema: Schema): readonly string[] | undefined {
+  if (isStandardSchema(schema)) return undefined
+  const names = Object.keys(schema)
+  const isSchema = names.length === 0 || names.some((name) => KEYWORDS.has(name) || name.startsWith('$'))
+  return isSchema ? undefined : names.slice(0, 10).map((name) => name.slice(0, 50))
+}
+
+/** By one of these a JSON Schema without an object's `type` is known. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  'type',
+  'properties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'enum',
+  'const',
+  'items',
+])
 
 /** What the AI SDK wraps schemas in, in words; undefined for everything else. No getter is read. */
 export function describeForeignSchema(schema: unknown): string | undefined {
@@ -102,4 +130,5 @@ export function describeForeignSchema(schema: unknown): string | undefined {
 }
 
 const GIVE_ITSELF = 'Write z.object({ … }) of Zod, or { type: "object", properties: { … } }, with nothing around it.'
+const GIVE_ROOT = 'Write z.object({ … }) of Zod around the fields, or { type: "object", properties: { … } }.'
 const INEXPRESSIBLE = 'Use types that JSON has, such as text for a date.'

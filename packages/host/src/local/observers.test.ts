@@ -84,6 +84,17 @@ test('the log does not say that a call waits which fails at once', async () => {
   await host.stop()
 })
 
+test('a silence that the agent may keep is no warning', async () => {
+  const { lines, log } = createNotes()
+  const time = createManualTime()
+  const model = createScriptedModel({ steps: [{ text: '' }] })
+  const agent = defineAgent({ name: 'quiet', model, emptyAnswer: 'silence' })
+  const host = createHost({ environment: time.environment, agent, log })
+  expect((await time.until((await host.session('s')).send('go').answer)).stop).toBe('silent')
+  expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
+  await host.stop()
+})
+
 test('the log has each model call, its retry and the model that takes over, with status and request id, without content', async () => {
   const { lines, log } = createNotes()
   const failure = overloaded({ status: 529, requestId: 'req-1 sk-12345678' })

@@ -20,6 +20,8 @@ export function createSessionWarnings(log: Logger): SessionObserver {
           const { attempt, reason, error, retryAtMs } = fact
           const model = asked.get(session)?.model
           if (model !== undefined) asked.set(session, { model, isLeft: reason === 'fallback' })
+          // Its agent may say nothing: the turn ends with that answer.
+          if (facts.some((other) => other.type === 'turn-finished' && other.outcome === 'silent')) continue
           log.warn('a model is asked again', {
             session,
             attempt,

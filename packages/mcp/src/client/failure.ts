@@ -1,7 +1,14 @@
 // What went wrong between this client and an MCP server, in the codes of Baton.
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import {
+  OAuthClientFlowError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
 
 /** Characters of a server's words in an error. */
 const WORDS = 500
@@ -18,9 +25,20 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
       ...(hint !== undefined && { hint }),
       cause: thrown,
     })
-  if (UnauthorizedError.isInstance(thrown))
-    return fail('api_unauthorized', 'wants a login', 'Give the server an "auth".')
-  if (SdkHttpError.isInstance(thrown)) return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`)
+  if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'wants a login', GIVE_TOKEN)
+  if (thrown instanceof OAuthClientFlowError)
+    return fail('api_unauthorized', `wants a login, and none can be begun there: ${told}`, GIVE_TOKEN)
+  if (SdkHttpError.isInstance(thrown))
+    return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
+  const missing = findMissingProgram(thrown)
+  if (missing !== undefined)
+    return fail(
+      'api_unavailable',
+      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is no folder`,
+      /\s/.test(missing)
+        ? 'Write the program alone as "command", and each of its words as one of "args".'
+        : 'Install the program, or write its whole path.',
+    )
   if (SdkError.isInstance(thrown))
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
@@ -28,6 +46,30 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
   return fail('api_unavailable', `cannot be reached: ${told}${tellCause(thrown)}`)
+}
+
+/** For a server that says nothing at all until the deadline. */
+export function describeSilence(server: string, afterMs: number): BatonError {
+  return new BatonError({
+    code: 'api_unavailable',
+    message: `MCP server "${server}" did not answer within ${afterMs} ms of its start`,
+    hint: 'See that its command or its address works without Baton. A package that npx loads first may need a larger limits.connectMs.',
+  })
+}
+
+const GIVE_TOKEN = 'Give a token that the server knows: headers: { Authorization: "Bearer …" }, or an "auth".'
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: GIVE_TOKEN,
+  404: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+  405: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+}
+
+/** The command that the system does not find; undefined for any other failure. */
+function findMissingProgram(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined
+  const { code, syscall = '', path }: NodeJS.ErrnoException = thrown
+  return code === 'ENOENT' && syscall.startsWith('spawn') ? path : undefined
 }
 
 /** Codes of the fetch, which knows an address and no server. */

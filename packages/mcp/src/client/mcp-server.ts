@@ -6,6 +6,7 @@ import type { CallToolResult, FetchLike, PriorDiscovery, Tool as McpTool } from 
 import { Connection } from './connection.ts'
 import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
+import { describeSilence } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
 import { comparePins } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
@@ -167,8 +168,11 @@ export class McpServer implements ToolSource {
   }
 
   async #read(): Promise<void> {
-    const signal = AbortSignal.timeout(this.#init.limits.connectMs)
-    const lease = await this.#pool.take(undefined, signal)
+    const { connectMs } = this.#init.limits
+    const signal = AbortSignal.timeout(connectMs)
+    const lease = await this.#pool.take(undefined, signal).catch((cause: unknown) => {
+      throw cause === signal.reason ? describeSilence(this.name, connectMs) : cause
+    })
     try {
       const listed = await lease.connection.listTools(signal)
       const pinned = comparePins(this.#choose(listed), await this.#init.pins.read(this.name))

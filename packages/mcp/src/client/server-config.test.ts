@@ -56,6 +56,32 @@ test.each([
   )
 })
 
+test.each([
+  [{ a: { command: 'x', timeout: 5 } }, 'timeoutMs'],
+  [{ mcpServers: { a: { command: 'x' } } }, 'parseMcpConfig'],
+])('%j: the hint says what to write', (servers, hint) => {
+  const config = servers as unknown as Parameters<typeof createMcpServers>[0]
+  expect(() => createMcpServers(config)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(hint) as string }) as Error,
+  )
+})
+
+test('a field that is written wrong is in the error', () => {
+  expect(() => parseMcpConfig('{"mcpServers":{"a":{"comand":"x"}}}')).toThrow(
+    'it has no "command" and no "url", but "comand"',
+  )
+})
+
+test('an address without its scheme is no program', () => {
+  expect(() => readServerArgument('localhost:3000/mcp')).toThrow(
+    expect.objectContaining({ code: 'invalid_mcp_server', hint: 'Write http://localhost:3000/mcp.' }) as Error,
+  )
+})
+
+test('an address of another protocol is no program', () => {
+  expect(() => readServerArgument('ws://localhost:3000/mcp')).toThrow('an address that begins with https:// or http://')
+})
+
 test('a secret in an address stands in no error', () => {
   expect(() => createMcpServers({ a: { url: 'https://ann:secret@a.b' } })).toThrow(
     expect.not.objectContaining({ message: expect.stringContaining('secret') as string }) as Error,

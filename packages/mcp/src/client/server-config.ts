@@ -85,9 +85,11 @@ export function checkServer(name: string, config: unknown): McpServerConfig {
   if (typeof config !== 'object' || config === null) throw wrong(name, 'it must be an object with "command" or "url"')
   const hasCommand = 'command' in config
   if (hasCommand === 'url' in config)
-    throw wrong(name, hasCommand ? 'it has "command" and "url"; give one of them' : 'it has no "command" and no "url"')
+    throw hasCommand
+      ? wrong(name, 'it has "command" and "url"; give one of them')
+      : wrong(name, `it has no "command" and no "url"${tellKeys(config)}`, name === 'mcpServers' ? UNWRAP : undefined)
   const parsed = hasCommand ? STDIO.safeParse(config) : HTTP.safeParse(config)
-  if (!parsed.success) throw wrong(name, tellIssues(parsed.error))
+  if (!parsed.success) throw wrong(name, tellIssues(parsed.error), tellFields(parsed.error, hasCommand ? STDIO : HTTP))
   if ('url' in parsed.data) checkUrl(name, parsed.data.url)
   return parsed.data as McpServerConfig // the schemas allow `undefined` for what is absent
 }
@@ -112,8 +114,22 @@ function checkUrl(name: string, text: string): void {
     throw wrong(name, `url must begin with https:// unless the server runs on this machine; ${url.hostname} does not`)
 }
 
-function wrong(name: string, why: string): BatonError {
-  return new BatonError({ code: 'invalid_mcp_server', message: `MCP server "${name.slice(0, 100)}": ${why}` })
+function wrong(name: string, why: string, hint?: string): BatonError {
+  const message = `MCP server "${name.slice(0, 100)}": ${why}`
+  return new BatonError({ code: 'invalid_mcp_server', message, ...(hint !== undefined && { hint }) })
+}
+
+const UNWRAP = 'Give what is inside of "mcpServers", or the text of the file to parseMcpConfig.'
+
+function tellKeys(config: object): string {
+  const keys = Object.keys(config).slice(0, 10)
+  return keys.length === 0 ? '' : `, but ${keys.map((key) => `"${key.slice(0, 50)}"`).join(', ')}`
+}
+
+/** Which fields there are, for one that there is not. */
+function tellFields(error: z.ZodError, { shape }: { readonly shape: object }): string | undefined {
+  const isUnknown = error.issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)
+  return isUnknown ? `Its fields are ${Object.keys(shape).join(', ')}.` : undefined
 }
 
 /** Of a `.mcp.json` beside what other programs keep there. */
@@ -177,10 +193,16 @@ function expand(name: string, value: unknown, env: Readonly<Record<string, strin
  * @throws BatonError `invalid_mcp_server`
  */
 export function readServerArgument(argument: string): { readonly name: string; readonly config: McpServerConfig } {
-  if (/^https?:\/\//i.test(argument)) {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(argument)) {
     const name = nameFrom(URL.canParse(argument) ? new URL(argument).hostname : 'server')
     return { name, config: checkServer(name, { url: argument }) }
   }
+  if (/^(localhost|127\.0\.0\.1|\[::1\]):\d/.test(argument))
+    throw new BatonError({
+      code: 'invalid_mcp_server',
+      message: `an MCP server needs a command or an address, not "${argument.slice(0, 200)}"`,
+      hint: `Write http://${argument.slice(0, 200)}.`,
+    })
   const [command, ...args] = splitWords(argument)
   if (command === undefined)
     throw new BatonError({

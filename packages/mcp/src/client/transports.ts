@@ -3,6 +3,7 @@ import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontext
 import {
   SSEClientTransport,
   SdkHttpError,
+  SseError,
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
@@ -14,6 +15,8 @@ import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-co
 
 /** Characters at the end of what a process wrote to its standard error; they go into errors. */
 const TAIL_CHARS = 2_000
+/** Characters of them in an error, which has 500 for all that is told. */
+const WORDS = 400
 
 export interface OpenTransport {
   /** What a process has written to its standard error, the end of it; empty over HTTP. */
@@ -49,7 +52,7 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   const transport = new StdioClientTransport({
     command,
     args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
+    env: { ...getDefaultEnvironment(), ...readCertificates(), ...env },
     ...(cwd !== undefined && { cwd }),
     stderr: 'pipe',
     maxBufferSize: init.messageBytes,
@@ -61,10 +64,30 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
     await connect(client, transport, init)
   } catch (thrown) {
     // A process that dies at once says why on its standard error, and nowhere else.
-    if (tail.trim() !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${tail.trim().slice(-500)}`
+    const words = withoutStack(tail)
+    if (words !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${words}`
     throw thrown
   }
   return { client, readTail: () => tail, pid: transport.pid ?? undefined }
+}
+
+/** Where the authorities stand that a company adds: `npx` and `uvx` reach no registry without them. No secrets. */
+function readCertificates(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** The end of it. The lines of a stack would push the error itself out of what is shown. */
+function withoutStack(text: string): string {
+  const lines = text.split('\n').filter((line) => !/^ +at |^Node\.js v/.test(line) && line.trim() !== '')
+  const words = lines.join('\n').trim()
+  // Whole lines, where there is more than one.
+  return words.length <= WORDS ? words : words.slice(-WORDS).replace(/^[^\n]*\n/, '')
 }
 
 async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Connected> {
@@ -74,7 +97,12 @@ async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Con
     return await connectHttp(init, config, type ?? 'http', login)
   } catch (thrown) {
     if (type !== undefined || !isOlderServer(thrown)) throw thrown
-    return connectHttp(init, config, 'sse', login)
+    try {
+      return await connectHttp(init, config, 'sse', login)
+    } catch (second) {
+      // What answers 404 or 405 and has no stream of events either is no MCP server, and its first answer tells that.
+      throw second instanceof SseError ? thrown : second
+    }
   }
 }
 

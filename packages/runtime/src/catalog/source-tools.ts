@@ -16,7 +16,7 @@ export interface SourceToolsInit {
   readonly log: Logger
 }
 
-/** Milliseconds that a source has to list its tools, and to close. */
+/** Milliseconds that a session waits for a source to list its tools, and to close. */
 const SOURCE_MS = 10_000
 /** Tools of one session; further ones are left out, which is logged. */
 const TOOLS_MAX = 512
@@ -24,6 +24,8 @@ const TOOLS_MAX = 512
 export class SourceTools {
   readonly #init: SourceToolsInit
   readonly #listed = new Map<ToolSource, readonly Tool[]>()
+  /** The newest listing of each source: an older one that comes late counts no more. */
+  readonly #latest = new Map<ToolSource, Promise<ListedTools>>()
   readonly #stops: (() => void)[] = []
   #tools: readonly Tool[] = []
   #onChange: () => void = () => {}
@@ -95,15 +97,28 @@ export class SourceTools {
   /** Never rejects. */
   async #relist(source: ToolSource): Promise<void> {
     await this.#list(source)
-    if (this.#closed) return
-    this.#tools = this.#merge('change')
-    this.#onChange()
+    if (!this.#closed) this.#mergeChange()
   }
 
   async #list(source: ToolSource): Promise<void> {
-    const listed = await this.#guard(source, 'lists no tools', async () => copyTools(await source.list()))
+    const listing = (async () => copyTools(await source.list()))()
+    this.#latest.set(source, listing)
+    const listed = await this.#guard(source, 'lists no tools', () => listing)
+    this.#keep(source, listed)
+    // A source may only be slow, such as a server that is downloaded first: what it lists joins when it comes.
+    if (!listed)
+      listing.then(
+        (late) => {
+          if (this.#closed || this.#latest.get(source) !== listing) return
+          this.#keep(source, late)
+          this.#mergeChange()
+        },
+        () => {}, // a failure is logged above
+      )
+  }
+
+  #keep(source: ToolSource, { tools, leftOut }: ListedTools = { tools: [], leftOut: 0 }): void {
     const { log, session } = this.#init
-    const { tools = [], leftOut = 0 } = listed ?? {}
     if (leftOut > 0)
       log.warn('a source lists what is no tool', {
         session,
@@ -112,6 +127,11 @@ export class SourceTools {
         hint: 'Make tools with tool().',
       })
     this.#listed.set(source, tools)
+  }
+
+  #mergeChange(): void {
+    this.#tools = this.#merge('change')
+    this.#onChange()
   }
 
   /** What a source does is code of others: it may throw, hang or answer nonsense. */
@@ -170,8 +190,14 @@ export class SourceTools {
 
 const EFFECTS: ReadonlySet<unknown> = new Set<Tool['effect']>(['pure', 'idempotent', 'once'])
 
+interface ListedTools {
+  readonly tools: readonly Tool[]
+  /** How much of the list was no tool. */
+  readonly leftOut: number
+}
+
 /** Copies, since a source may change its own. What `tool()` would not have made is left out and counted. */
-function copyTools(listed: unknown): { readonly tools: readonly Tool[]; readonly leftOut: number } {
+function copyTools(listed: unknown): ListedTools {
   if (!Array.isArray(listed)) throw new TypeError('list() must give an array of tools')
   const tools = listed.flatMap((given: unknown): readonly Tool[] => {
     try {

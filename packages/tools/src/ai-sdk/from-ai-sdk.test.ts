@@ -251,5 +251,7 @@ test('what cannot be used is refused, with the name of the tool and what to do',
   expect(refused({ one: { inputSchema: Nothing, execute } }, { version: 8 })).toMatch(
     /^invalid_tool .*must be 4, 5, 6 or 7, not 8/,
   )
+  expect(refused({ inputSchema: Nothing, execute })).toMatch(/^invalid_tool .* by their names, not one tool/)
+  expect(refused(Promise.resolve({}))).toMatch(/^invalid_tool .* by their names, not a promise/)
   expect(refused([{ inputSchema: Nothing, execute }])).toMatch(/^invalid_tool fromAiSdk takes an object of tools/)
 })

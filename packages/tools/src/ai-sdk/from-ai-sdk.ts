@@ -54,6 +54,7 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
       code: 'invalid_tool',
       message: `fromAiSdk takes an object of tools by their names, not ${describeValue(tools)}`,
     })
+  checkSet(tools)
   checkFields(options, { what: 'fromAiSdk', code: 'invalid_tool', fields: FIELDS, elsewhere: ELSEWHERE })
   checkKinds(options, { what: 'fromAiSdk', code: 'invalid_tool', kinds: KINDS })
   if (options.version !== undefined && ![4, 5, 6, 7].includes(options.version))
@@ -65,6 +66,19 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
   return Object.entries(tools).map(([name, given]) =>
     toBatonTool(readAiSdkTool(name, given), options),
   ) as unknown as readonly Tool<Extract<keyof Tools, string>>[] // the names are those of the set
+}
+
+/** Of a tool and of a promise the fields would be read as tools. @throws BatonError `invalid_tool` */
+function checkSet({ execute, description, then }: Readonly<Record<string, unknown>>): void {
+  const wrong = (what: string, hint: string): BatonError =>
+    new BatonError({
+      code: 'invalid_tool',
+      message: `fromAiSdk takes an object of tools by their names, not ${what}`,
+      hint,
+    })
+  if (typeof then === 'function') throw wrong('a promise', 'Await it first, such as fromAiSdk(await client.tools()).')
+  if (typeof execute === 'function' || typeof description === 'string')
+    throw wrong('one tool', 'Write fromAiSdk({ name: tool }), with the name that the model calls it by.')
 }
 
 function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {

@@ -77,7 +77,15 @@ export interface EffectPlace {
 }
 
 /** @throws BatonError `invalid_tool`, `invalid_schema` */
-export function toBatonTool({ init }: EffectTool<unknown>, place: EffectPlace): Tool {
+export function toBatonTool({ name, init }: EffectTool<unknown>, place: EffectPlace): Tool {
+  if (typeof init !== 'object' || init === null)
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `fromEffect: the tool "${String(name).slice(0, 100)}" is not made by effectTool`,
+      hint: 'Write effectTool({ name, description, input, execute }), or give a tool of tool() to the agent itself.',
+    })
+  checkSchema(`tool "${init.name}": input`, init.input, place)
+  if (init.output !== undefined) checkSchema(`tool "${init.name}": output`, init.output, place)
   const { input, output, execute, approval, ...rest } = init
   const { schemas, library } = place.module
   const { Effect } = library
@@ -93,6 +101,16 @@ export function toBatonTool({ init }: EffectTool<unknown>, place: EffectPlace): 
           : Effect.flatMap(work, (value) => encode(init.name, schemas.encode(output, value), place))
       return place.services.run(provideCall(encoded, context, place), context)
     },
+  })
+}
+
+/** Zod's, JSON's and the other version's schemas are none: Effect would fail on them without words. @throws BatonError `invalid_schema` */
+function checkSchema(what: string, schema: Opaque, { module }: EffectPlace): void {
+  if (module.library.Schema.isSchema(schema)) return
+  throw new BatonError({
+    code: 'invalid_schema',
+    message: `${what} is no schema of the Effect that fromEffect was given`,
+    hint: 'Write Schema.Struct({ … }), with the Schema of the same version of Effect.',
   })
 }
 

@@ -1,10 +1,12 @@
 // Effects as tools of a real host, in both versions of Effect.
 import { createToolContext } from '@baton/core/testing'
+import * as effect3Module from 'effect'
+import * as effect4Module from 'effect4'
 import { describe, expect, test } from 'vitest'
 import { playCalls } from '../shared/played-calls.test-kit.ts'
 import { effect3 } from './effect-3.test-kit.ts'
 import { effect4 } from './effect-4.test-kit.ts'
-import { fromEffect } from './index.ts'
+import { effectTool, fromEffect } from './index.ts'
 
 describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => {
   test('services are built once for all calls, and what schemas decode and encode reaches Effect and model', async () => {
@@ -197,4 +199,21 @@ test('what is not the module of Effect, and options that nobody has, are refused
   expect(() => fromEffect({}, { layers: 1 } as never)).toThrow(
     /fromEffect has no field "layers"; it is called "layer" here/,
   )
+})
+
+test('a tool that effectTool did not make is refused in words', () => {
+  const plain = { name: 'read', description: 'Reads', execute: () => 1 }
+  expect(() => fromEffect(effect4Module, { tools: [plain] } as never)).toThrow(
+    /the tool "read" is not made by effectTool/,
+  )
+})
+
+test.each([
+  ['a JSON Schema', { type: 'object' }],
+  ['nothing', undefined],
+  ['a schema of the other version', effect3Module.Schema.Struct({})],
+])('%s is no schema of the Effect that was given', (_, input) => {
+  const init = { name: 'read', description: 'Reads', input, execute: () => effect4Module.Effect.void }
+  const tools = [effectTool(init as never)]
+  expect(() => fromEffect(effect4Module, { tools } as never)).toThrow(/tool "read": input is no schema of the Effect/)
 })

@@ -26,6 +26,7 @@ export interface Library {
     readonly provideService: (effect: Opaque, tag: Opaque, service: unknown) => Opaque
   }
   readonly Layer: { readonly empty: Opaque }
+  readonly Schema: { readonly isSchema: (value: unknown) => boolean }
   readonly ManagedRuntime: { readonly make: (layer: Opaque) => ManagedRuntime }
   readonly Cause: { readonly pretty: (cause: Opaque) => string }
   readonly Stream: { readonly runForEach: (stream: Opaque, each: (item: unknown) => Opaque) => Opaque }
@@ -68,6 +69,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   ManagedRuntime: ['make'],
   Cause: ['pretty'],
   Stream: ['runForEach'],
+  Schema: ['isSchema'],
 }
 const NEEDED_3: Readonly<Record<string, readonly string[]>> = {
   Schema: ['standardSchemaV1', 'encodeUnknown'],

@@ -20,6 +20,8 @@ export function describeFetchFailure(thrown: unknown, { signal, place }: FailedR
   const fail = (code: ErrorCode, message: string): BatonError => new BatonError({ code, message, cause: thrown })
   if (codes.includes('UND_ERR_HEADERS_OVERFLOW'))
     return fail('api_malformed', `${place()} sent headers that are too large`)
+  if (codes.includes('ERR_SSL_WRONG_VERSION_NUMBER') || codes.includes('ERR_SSL_PACKET_LENGTH_TOO_LONG'))
+    return fail('api_malformed', `${place()} does not speak https; what listens there may speak http`)
   const said = chain.findLast(({ message }) => message !== '')?.message ?? String(thrown)
   // The parser's errors, and those of gzip, brotli and zstd.
   const isMalformed =

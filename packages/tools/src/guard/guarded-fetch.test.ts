@@ -113,6 +113,25 @@ test.each([
   })
 })
 
+test('a public address with http: the hint says how it may be asked', async () => {
+  const fetch = createGuardedFetch()
+  await expect(fetch('http://example.com/')).rejects.toMatchObject({
+    code: 'url_refused',
+    hint: expect.stringContaining('schemes: ["https", "http"]') as string,
+  })
+  await fetch.close()
+})
+
+test('https: where http is spoken is told so', async () => {
+  const { origin } = await open(redirectTo('/'))
+  const fetch = createGuardedFetch({ allow: [origin.replace('http:', 'https:')] })
+  await expect(fetch(origin.replace('http:', 'https:'))).rejects.toMatchObject({
+    code: 'api_malformed',
+    message: expect.stringContaining('does not speak https') as string,
+  })
+  await fetch.close()
+})
+
 test('a redirect to a name that leads inside is refused by its address', async () => {
   const { origin, fetch } = await open(redirectTo('https://inside.example.com/'), {
     lookup: () => Promise.resolve(['10.0.0.1']),

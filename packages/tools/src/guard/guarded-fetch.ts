@@ -77,7 +77,7 @@ interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBE
 }
 
 function openGuard(options: GuardOptions): Guard {
-  const what = 'the options of createGuardedFetch'
+  const what = 'createGuardedFetch'
   checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
   const kinds = { allow: 'an array', schemes: 'an array', streams: 'true or false', lookup: 'a function' } as const
   checkKinds(options, { what, code: 'invalid_option', kinds })

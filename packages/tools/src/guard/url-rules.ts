@@ -47,7 +47,8 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   if (BAD_PORTS.has(url.port === '' ? 443 : Number(url.port)))
     throw refuseUrl(url, 'nothing on its port speaks HTTP', from)
   const { allow, schemes } = rules
-  if (!schemes.has(url.protocol) && !allow.allowsOrigin(url)) throw refuseUrl(url, 'its scheme is not https', from)
+  if (!schemes.has(url.protocol) && !allow.allowsOrigin(url))
+    throw refuseUrl(url, 'its scheme is not https', from, USE_HTTPS)
   if (allow.allowsPlace(url)) return url
   const issue = findHostIssue(plainHost(url), allow)
   if (issue !== undefined) throw refuseUrl(url, issue, from)
@@ -71,8 +72,11 @@ function findHostIssue(host: string, allow: AllowList): string | undefined {
   return host.includes('.') ? undefined : 'its name has no dot, so it is one of a local network'
 }
 
-export function refuseUrl(url: URL | undefined, why: string, from?: URL): BatonError {
+const USE_HTTPS = 'Use its https: address, say schemes: ["https", "http"], or allow its origin with the scheme.'
+
+export function refuseUrl(url: URL | undefined, why: string, from?: URL, hint?: string): BatonError {
   const place = url ? ` to ${url.origin}` : ''
   const by = from ? `, to which ${from.origin} redirects,` : ''
-  return new BatonError({ code: 'url_refused', message: `the request${place}${by} was not sent: ${why}` })
+  const message = `the request${place}${by} was not sent: ${why}`
+  return new BatonError({ code: 'url_refused', message, ...(hint !== undefined && { hint }) })
 }

@@ -187,6 +187,16 @@ test.each<[string, unknown, string]>([
   expect(() => fromOpenApi(document, { operations: ['GET /a'] })).toThrow(message)
 })
 
+test.each<[string, unknown, string]>([
+  ['the text of one', '{}', 'JSON.parse('],
+  ['a promise of one', Promise.resolve({}), 'await response.json()'],
+  ['Swagger 2', { swagger: '2.0', paths: {} }, 'Convert the document to version 3.0 or 3.1.'],
+])('%s: the hint says what to give', (_, document, hint) => {
+  expect(() => fromOpenApi(document, { operations: ['GET /a'] })).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(hint) as string }) as Error,
+  )
+})
+
 test.each<[string, object, string]>([
   ['no operations', { operations: [] }, 'operations must name'],
   ['an unknown field', { operations: ['GET /a'], sever: 'https://a.example' }, 'server'],

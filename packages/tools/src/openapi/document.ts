@@ -1,6 +1,6 @@
 // Reads an OpenAPI document, 3.0 or 3.1, as it came: its references, and its operations one by one. It makes no schemas and no requests.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import { BatonError, describeValue, isJsonObject } from '@baton/core'
 
 export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 export type ParameterStyle = 'simple' | 'form' | 'deepObject'
@@ -61,11 +61,15 @@ export class OpenApiDocument {
 
   /** @throws BatonError `invalid_option` */
   constructor(document: unknown) {
-    if (!isJsonObject(document)) throw wrongDocument('it must be an object, as JSON.parse gives it')
+    if (!isJsonObject(document) || typeof document['then'] === 'function')
+      throw wrongDocument(`it must be an object, as JSON.parse gives it, not ${describeValue(document)}`, GIVE_PARSED)
     const version = document['openapi']
     if (typeof version !== 'string' || !/^3\.[01](\.|$)/.test(version)) {
       const found = typeof version === 'string' ? `openapi ${version.slice(0, 20)}` : 'no field "openapi"'
-      throw wrongDocument(`it has ${found}; versions 3.0 and 3.1 are read`)
+      throw wrongDocument(
+        `it has ${found}; versions 3.0 and 3.1 are read`,
+        'Convert the document to version 3.0 or 3.1.',
+      )
     }
     if (!isJsonObject(document['paths'])) throw wrongDocument('it has no "paths"')
     this.#root = document
@@ -246,6 +250,9 @@ function decodePointer(text: string): string {
     return text
   }
 }
+
+const GIVE_PARSED =
+  'Read the file or the answer first: JSON.parse(await readFile(path, "utf8")), or await response.json().'
 
 export function wrongDocument(why: string, hint?: string): BatonError {
   const message = `the OpenAPI document: ${why}`

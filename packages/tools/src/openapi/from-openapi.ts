@@ -87,7 +87,7 @@ interface Settings<Services> extends Omit<OpenApiOptions<Services>, 'server'> {
 }
 
 function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Services> {
-  const what = 'the options of fromOpenApi'
+  const what = 'fromOpenApi'
   checkFields(options, { what, code: 'invalid_option', fields: new Set(FIELDS) })
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const { operations, server: given, timeoutMs = 30_000, maxBytes = 10 * 1024 * 1024, idempotencyHeader } = options
