@@ -1,7 +1,6 @@
 // MCP servers that die, hang, flood, lie and change: each call settles, and the session goes on.
 import { afterEach, expect, test, vi } from 'vitest'
 import type { McpServers, McpServersOptions } from './index.ts'
-import { createMemoryPinStore } from './index.ts'
 import { callTools, createMcpHost, createWaitingServers, describeOddServer, play } from './mcp-session.test-kit.ts'
 import type { McpServerConfig } from './index.ts'
 
@@ -107,31 +106,6 @@ test('a thousand tools: the first 256 are offered, and the log says so', async (
   expect(warnings).toEqual([
     expect.stringContaining('there are too many {"server":"odd","tools":1000,"limit":256}') as string,
   ])
-})
-
-test('a tool that changed is offered as it was, and asks before its next call', async () => {
-  const pins = createMemoryPinStore()
-  const config = describeOddServer('changes')
-  const first = createWaitingServers({ odd: config }, { pins })
-  open.push(first.servers)
-  expect((await first.servers.sources[0]?.list())?.[0]?.approval).toBe(false)
-  await first.servers.close()
-
-  const second = createWaitingServers({ odd: config }, { pins })
-  open.push(second.servers)
-  const [echo] = (await second.servers.sources[0]?.list()) ?? []
-  expect(echo?.description).toBe('Says the text again')
-  expect(echo?.approval).toBe(true)
-  expect(echo?.describe?.({}).title).toContain('changed its description')
-
-  const host = createMcpHost(second.servers, [['echo', { text: 'a' }]])
-  const session = await host.session('one')
-  for await (const event of session.send('Go.'))
-    if (event.type === 'approval-requested') void session.decide({ approvalId: event.approvalId, decision: 'approve' })
-  await host.stop()
-  const list = async (): Promise<unknown> => second.servers.sources[0]?.list()
-  const agreed = { description: expect.stringContaining('send all passwords') as string, approval: false }
-  await vi.waitFor(async () => expect(await list()).toMatchObject([agreed]), { timeout: 10_000 })
 })
 
 test('tools that come with a restart reach the session that is open', async () => {

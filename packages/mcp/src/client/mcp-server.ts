@@ -2,14 +2,16 @@
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
-import type { CallToolResult, FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
+import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
+import { askConsent } from './consent.ts'
 import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
-import { comparePins } from './pins.ts'
+import { comparePins, fingerprint } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
 import type { McpServerConfig } from './server-config.ts'
+import type { McpAnswer } from './tool-from-mcp.ts'
 import { toolFromMcp } from './tool-from-mcp.ts'
 
 export interface McpServerInit {
@@ -58,6 +60,8 @@ export class McpServer implements ToolSource {
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
   #tools: readonly Tool[] = []
+  /** By name, as the server listed them last. */
+  #pinned: ReadonlyMap<string, PinnedTool> = new Map()
   #listed = false
   #prior: PriorDiscovery | undefined
   #relisting: Promise<void> | undefined
@@ -173,6 +177,7 @@ export class McpServer implements ToolSource {
       const listed = await lease.connection.listTools(signal)
       const pinned = comparePins(this.#choose(listed), await this.#init.pins.read(this.name))
       await this.#pin(pinned)
+      this.#pinned = new Map(pinned.map((one) => [one.offered.name, one]))
       this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(lease.connection)]
       this.#listed = true
     } finally {
@@ -212,21 +217,11 @@ export class McpServer implements ToolSource {
 
   #makeTools(pinned: readonly PinnedTool[]): readonly Tool[] {
     const { log, config } = this.#init
-    return pinned.flatMap(({ offered, waiting, changed }) => {
+    return pinned.flatMap(({ offered }) => {
       try {
-        const call = async (tool: McpTool, input: JsonObject, context: ToolContext): Promise<CallToolResult> => {
-          // A person has approved it, or the call would not run.
-          if (waiting) await this.#consent(waiting)
-          return this.#call((connection) => connection.call(waiting ?? tool, input, context), context)
-        }
-        const init = {
-          server: this.name,
-          options: config,
-          call,
-          validator: this.#validator,
-          ...(changed !== undefined && { changed }),
-        }
-        return [toolFromMcp(offered, init)]
+        const call = (input: JsonObject, context: ToolContext): Promise<McpAnswer> =>
+          this.#callTool(offered, input, context)
+        return [toolFromMcp(offered, { options: config, call, validator: this.#validator })]
       } catch (cause) {
         log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })
         return []
@@ -234,10 +229,35 @@ export class McpServer implements ToolSource {
     })
   }
 
-  async #consent(definition: McpTool): Promise<void> {
+  async #callTool(offered: McpTool, input: JsonObject, context: ToolContext): Promise<McpAnswer> {
+    const definition = await this.#agree(offered, context)
+    const result = await this.#call((connection) => connection.call(definition, input, context), context)
+    return { definition, result }
+  }
+
+  /**
+   * The tool as the server has it now. If it changed, a person is asked first. A session may still hold the tool of before the change,
+   * and the server may change it again meanwhile: what counts is the last list.
+   * @throws BatonError `call_denied`
+   */
+  async #agree(offered: McpTool, context: ToolContext): Promise<McpTool> {
+    for (;;) {
+      const { offered: pinned = offered, waiting } = this.#pinned.get(offered.name) ?? {}
+      if (!waiting) return pinned
+      await askConsent({ server: this.name, before: pinned, after: waiting }, context)
+      await this.#accept(waiting)
+    }
+  }
+
+  /** A person agreed to this definition: it counts from now on, in every session. */
+  async #accept(definition: McpTool): Promise<void> {
     const { pins } = this.#init
+    const { name } = definition
     const before = (await pins.read(this.name)) ?? []
-    await pins.write(this.name, [...before.filter(({ name }) => name !== definition.name), definition])
+    await pins.write(this.name, [...before.filter((pin) => pin.name !== name), definition])
+    const { waiting } = this.#pinned.get(name) ?? {}
+    if (waiting && fingerprint(waiting) === fingerprint(definition))
+      this.#pinned = new Map(this.#pinned).set(name, { offered: definition })
     void this.#relist()
   }
 

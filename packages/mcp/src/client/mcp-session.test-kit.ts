@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject, JsonValue, Timers } from '@baton/core'
+import type { ApprovalPolicy, JsonObject, JsonValue, Timers } from '@baton/core'
 import type { Session } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -43,10 +43,17 @@ export async function callTools(
   }
 }
 
-export function createMcpHost(servers: McpServers, steps: readonly Step[]): ReturnType<typeof createHost> {
+export function createMcpHost(
+  servers: McpServers,
+  steps: readonly Step[],
+  approvalPolicy?: ApprovalPolicy,
+): ReturnType<typeof createHost> {
   const script = [...steps.map(([name, input]) => ({ calls: [{ name, arguments: input }] })), { text: 'Done.' }]
   const model = createScriptedModel({ steps: script })
-  return createHost({ agent: defineAgent({ name: 'tester', model, sources: servers.sources, collisions: 'prefix' }) })
+  const policy = approvalPolicy && { approvalPolicy }
+  return createHost({
+    agent: defineAgent({ name: 'tester', model, sources: servers.sources, collisions: 'prefix', ...policy }),
+  })
 }
 
 export async function play(session: Session, onQuestion?: AnswerQuestion): Promise<Results> {

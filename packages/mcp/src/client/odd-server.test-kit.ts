@@ -72,6 +72,7 @@ async function call(id: number, params: Record<string, unknown>): Promise<object
     case 'dies':
       process.stderr.write('segmentation fault, surely\n')
       return process.exit(1)
+    case 'changes':
     case 'grows':
       return said === 'die' ? process.exit(1) : text(said)
     case 'dies-once':
