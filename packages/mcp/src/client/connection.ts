@@ -1,7 +1,7 @@
 // One connection to an MCP server: what the server says it has, and calls with all that may happen in between: progress, questions,
 // rounds of `input_required`, tasks. It ends once and is not reopened.
 import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type {
   CallToolResult,
   ElicitResult,
@@ -237,7 +237,13 @@ export class Connection {
    */
   async answerAlone(params: Parameters<typeof answerElicitation>[1]): Promise<ElicitResult> {
     const [oldest] = this.#calls
-    return oldest ? answerElicitation(this.#init.name, params, oldest) : { action: 'cancel' }
+    if (!oldest) return { action: 'cancel' }
+    try {
+      return await answerElicitation(this.#init.name, params, oldest)
+    } catch (thrown) {
+      if (isBatonError(thrown) && thrown.code === 'cancelled') return { action: 'cancel' } // the call is over
+      throw thrown
+    }
   }
 
   /** A request that was refused for want of a login, or of a wider one, had no effect: it is made again, once. */

@@ -160,6 +160,16 @@ test('a question that the user declines is told to the server', async () => {
   expect(calls).toEqual([expect.stringContaining('decline') as string])
 })
 
+test('a question that nobody can be asked is cancelled, not declined', async () => {
+  const { servers } = serve('asks')
+  const host = createMcpHost(servers, [['echo', { text: 'a' }]])
+  const results: unknown[] = []
+  for await (const event of (await host.session('one')).send('Go.', { asks: false }))
+    if (event.type === 'call' && event.call.result) results.push(event.call.result)
+  await host.stop()
+  expect(results).toMatchObject([{ content: [{ text: '{"action":"cancel"}' }] }])
+})
+
 test('without a session and a call for five minutes, the server is left', async () => {
   const { servers, pass } = serve('plain')
   await callTools(servers, [['echo', { text: 'a' }]])
