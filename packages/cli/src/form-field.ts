@@ -72,7 +72,7 @@ function checkNumber(value: number, { minimum, maximum }: JsonObject): FieldAnsw
 }
 
 function checkText(value: string, { minLength, maxLength, format }: JsonObject): FieldAnswer {
-  const { length } = [...value]
+  const { length } = Array.from(value) // code points, as JSON Schema counts
   if (typeof minLength === 'number' && length < minLength) return { wrong: `it needs at least ${minLength} characters` }
   if (typeof maxLength === 'number' && length > maxLength) return { wrong: `it has more than ${maxLength} characters` }
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined

@@ -31,7 +31,7 @@ export async function openMcpServers(words: McpWords): Promise<McpServers> {
   const login: McpOAuth = {
     store: createFileTokenStore(join(data, 'mcp-logins.json')),
     redirectUrl: REDIRECT_URL,
-    authorize: (page) => bringToPage(page, words.onNews ?? (() => {})),
+    authorize: (page) => bringToPage(page, words.onNews ?? ((line) => words.log?.info(line))),
   }
   const configs = Object.fromEntries(
     Object.entries(await readServers(words)).map(([name, config]) => [
