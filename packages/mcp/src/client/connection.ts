@@ -159,6 +159,7 @@ export class Connection {
       const task = readCarriedTask(result)
       return task ? await awaitTask(task, place) : result
     } catch (thrown) {
+      if (signal.aborted) throw tellStopped(this.#init.name, thrown)
       throw describeMcpFailure(this.#init.name, thrown)
     } finally {
       progress.end()
@@ -286,6 +287,12 @@ export class Connection {
 }
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
+
+/** The SDK calls it a time-out. */
+function tellStopped(server: string, cause: unknown): BatonError {
+  const message = `the call was stopped before MCP server "${server}" answered; it may have had its effect`
+  return new BatonError({ code: 'cancelled', message, cause })
+}
 
 function tellName(tool: unknown): string {
   const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : undefined
