@@ -2,6 +2,7 @@
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import { STREAM_ENDED } from './stream-ends.ts'
 
 /** Characters of a server's words in an error. */
 const WORDS = 500
@@ -24,6 +25,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
   if (SdkError.isInstance(thrown))
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
+    if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
     const isArguments = thrown.code === -32_602
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
