@@ -1,4 +1,4 @@
-// One MCP server as a source of tools for many sessions: its connections, its restarts with back-off, what it lists, what is pinned.
+// One MCP server as a source of tools for many sessions. It keeps the server's tool list and compares it with the pinned definitions.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
@@ -25,29 +25,29 @@ export interface McpServerInit {
 }
 
 export interface McpLimits {
-  /** Connections to one server, 4 by default: a server of 2025 serves one session at a time on each. */
+  /** Connections to one server, 4 by default. Each connection to a server of 2025 serves one session at a time. */
   readonly connections: number
-  /** Calls that wait for a connection, 256 by default; further ones fail with `api_unavailable`. */
+  /** Calls that may wait for a connection, 256 by default. Further calls fail with `api_unavailable`. */
   readonly waiting: number
-  /** Tools of one server, 256 by default; further ones are left out, and that is logged. */
+  /** Tools of one server, 256 by default. Baton leaves out the rest and logs it. */
   readonly tools: number
-  /** Bytes of one message from a server, 32 MiB by default. A larger one ends the connection. */
+  /** Bytes of one message from a server, 32 MiB by default. A larger one ends a program's connection, or the call over HTTP. */
   readonly messageBytes: number
   /** Milliseconds to start and to connect, 30,000 by default. */
   readonly connectMs: number
-  /** Milliseconds without a session and without a call, after which a server is left; 300,000 by default. */
+  /** Milliseconds without a session or a call after which Baton disconnects; 300,000 by default. */
   readonly idleMs: number
 }
 
 export interface McpServerStatus {
   readonly name: string
-  /** `waiting`: it died, and is started again at its next use or when its back-off is over. */
+  /** `waiting`: it died or did not start, and Baton tries again after a back-off. */
   readonly state: 'idle' | 'connected' | 'waiting' | 'closed'
-  /** Of the protocol, such as `2025-11-25`; absent while it is not connected. */
+  /** The protocol version, such as `2025-11-25`; absent while not connected. */
   readonly version?: string
   readonly tools: number
   readonly connections: number
-  /** How often it was connected. */
+  /** How many times it has connected. */
   readonly starts: number
   /** Why it is not connected. */
   readonly problem?: string
@@ -84,7 +84,7 @@ export class McpServer implements ToolSource {
     })
   }
 
-  /** Connects if it must. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
+  /** Connects if necessary. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
   async list(): Promise<readonly Tool[]> {
     if (!this.#listed) await this.#read()
     this.#watchIdle()
@@ -102,7 +102,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** Ends its connections, and the calls on them. The sessions keep the tools, whose calls fail. Never rejects. */
+  /** Closes its connections and ends the calls on them. Sessions keep the tools, but their calls fail. Never rejects. */
   async shutDown(): Promise<void> {
     this.#isClosed = true
     this.#stopIdle?.()
@@ -147,7 +147,7 @@ export class McpServer implements ToolSource {
     return connection
   }
 
-  /** Reads the list, and tells the sessions if it is another one. Never rejects: the tools that are known stay. */
+  /** Reads the list again and tells the sessions if it changed. Never rejects: after a failure the known tools stay. */
   #relist(): Promise<void> {
     if (this.#relisting) {
       this.#relistAgain = true
@@ -185,7 +185,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** New tools are pinned as they are seen; those that the server does not have any more stay pinned. */
+  /** Pins new tools as they are. Tools that the server no longer lists stay pinned. */
   async #pin(pinned: readonly PinnedTool[]): Promise<void> {
     const { pins } = this.#init
     const before = (await pins.read(this.name)) ?? []
@@ -289,7 +289,7 @@ export class McpServer implements ToolSource {
     this.#stopIdle = timers.start(
       limits.idleMs,
       () => {
-        // The next session reads the list anew.
+        // The next session reads the list again.
         this.#listed = false
         void this.#pool.rest()
       },
