@@ -1,7 +1,9 @@
 // What a tool asks its user: each field of the answer's schema is one line to type.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import { escapeLine } from './escape-controls.ts'
+import type { FormField } from './form-field.ts'
+import { describeField, readField } from './form-field.ts'
 import type { Screen } from './screen.ts'
 
 export interface AskedQuestion {
@@ -20,70 +22,52 @@ export async function askQuestion(
   screen: Screen,
   ask: (question: string) => Promise<string>,
 ): Promise<JsonValue | undefined> {
-  screen.note(`a tool asks: ${escapeLine(message)}`, 'bold')
-  screen.note(`${DECLINE} says nothing`, 'dim')
-  const { properties } = schema
-  if (!isJsonObject(properties)) return await askValue('answer', schema, ask)
-  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const [first = '', ...more] = message.split('\n')
+  screen.note(`a tool asks: ${escapeLine(first)}`, 'bold')
+  // Indented: a line of the question cannot look like a line of the chat.
+  for (const line of more) screen.note(`  ${escapeLine(line)}`)
+  const fields = listFields(schema)
+  if (fields.length === 0) return (await askField(AGREEMENT, screen, ask)) === true ? {} : undefined
+  const canSkip = fields.some(({ isOptional }) => isOptional)
+  screen.note(`${canSkip ? 'Enter skips an optional field; ' : ''}${DECLINE} gives no answer`, 'dim')
   const given: Record<string, JsonValue> = {}
-  for (const [name, field] of Object.entries(properties)) {
-    const isOptional = !required.includes(name)
-    const value = await askValue(name, isJsonObject(field) ? field : {}, ask, isOptional)
-    if (value === undefined && !isOptional) return undefined
-    if (value !== undefined) given[name] = value
+  for (const field of fields) {
+    const value = await askField(field, screen, ask)
+    if (value === DECLINED) return undefined
+    if (field.name === '') return value
+    if (value !== undefined) given[field.name] = value
   }
   return given
 }
 
-/** Undefined: declined, or left empty where it may be. */
-async function askValue(
-  name: string,
-  schema: JsonObject,
+/** A form without fields, as MCP servers ask a person to open a page, is agreed to by a person and never by itself. */
+const AGREEMENT: FormField = { name: 'agree', schema: { type: 'boolean' }, isOptional: false }
+const DECLINED = Symbol('declined')
+
+/** A schema without fields is one field without a name. */
+function listFields(schema: JsonObject): readonly FormField[] {
+  const { properties, required } = schema
+  if (!isJsonObject(properties)) return [{ name: '', schema: { title: 'answer', ...schema }, isOptional: false }]
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    schema: isJsonObject(field) ? field : {},
+    isOptional: !needed.includes(name),
+  }))
+}
+
+async function askField(
+  field: FormField,
+  screen: Screen,
   ask: (question: string) => Promise<string>,
-  isOptional = false,
-): Promise<JsonValue | undefined> {
+): Promise<JsonValue | undefined | typeof DECLINED> {
+  const { description } = field.schema
+  if (typeof description === 'string') screen.note(`  ${escapeLine(description)}`, 'dim')
   for (;;) {
-    const said = (await ask(`${escapeLine(describeField(name, schema, isOptional))}: `)).trim()
-    if (said === DECLINE || (said === '' && isOptional)) return undefined
-    const value = readValue(said, schema)
-    if (value !== undefined) return value
-  }
-}
-
-function describeField(name: string, schema: JsonObject, isOptional: boolean): string {
-  const { title, description, type } = schema
-  const label = typeof title === 'string' ? title : name
-  const about = typeof description === 'string' ? `, ${description}` : ''
-  const choices = listChoices(schema)
-  const kind = choices ? choices.map(nameChoice).join('/') : type === 'boolean' ? 'y/n' : ''
-  return `${label}${about}${kind === '' ? '' : ` (${kind})`}${isOptional ? ', or nothing' : ''}`
-}
-
-function listChoices(schema: JsonObject): readonly JsonValue[] | undefined {
-  return Array.isArray(schema['enum']) ? schema['enum'] : undefined
-}
-
-function nameChoice(choice: JsonValue): string {
-  return typeof choice === 'string' ? choice : JSON.stringify(choice)
-}
-
-/** Undefined: it does not fit. */
-function readValue(said: string, schema: JsonObject): JsonValue | undefined {
-  const choices = listChoices(schema)
-  if (choices) return choices.find((choice) => nameChoice(choice) === said)
-  switch (schema['type']) {
-    case 'boolean':
-      return /^(y|yes|true)$/i.test(said) ? true : /^(n|no|false)$/i.test(said) ? false : undefined
-    case 'integer':
-      return /^-?\d+$/.test(said) ? Number(said) : undefined
-    case 'number':
-      return said !== '' && Number.isFinite(Number(said)) ? Number(said) : undefined
-    case 'object':
-    case 'array': {
-      const parsed = parseJson(said)
-      return parsed.ok ? parsed.value : undefined
-    }
-    default:
-      return said
+    const said = (await ask(`${escapeLine(describeField(field))}: `)).trim()
+    if (said === DECLINE) return DECLINED
+    const answer = readField(said, field)
+    if ('value' in answer) return answer.value
+    screen.note(`  ${escapeLine(answer.wrong)}`, 'bad')
   }
 }

@@ -1,25 +1,19 @@
 // `baton chat` in a real terminal (tmux) and beside a running server: what a person sees and types. Left out without tmux.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createTerminals, findTmux } from './terminal.test-kit.ts'
 
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
-const hasTmux = spawnSync('tmux', ['-V']).status === 0
-if (!hasTmux) {
-  if (process.env['BATON_TEST_REQUIRE'] === 'all') throw new Error('baton chat in a terminal: there is no tmux')
-  console.warn('SKIPPED: baton chat in a terminal. Install tmux.')
-}
+const hasTmux = findTmux('baton chat in a terminal')
 
 let folder: string
-/** Counts the terminals: each has a tmux server of its own, because a dying one still answers at its socket. */
-let terminals = 0
 let server: StartedCommand | undefined
+const { chat, closeTerminal, press, screen, shows, tmux, type } = createTerminals(() => folder)
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-'))
   writeFileSync(join(folder, 'notes.md'), 'Nothing of interest.\n')
@@ -31,53 +25,6 @@ afterEach(async () => {
   server = undefined
   rmSync(folder, { recursive: true })
 })
-
-function tmux(...words: readonly string[]): string {
-  return spawnSync('tmux', ['-S', join(folder, `tmux${terminals}`), ...words], { encoding: 'utf8' }).stdout
-}
-
-/** Closes the terminal, as a person closes its window, and waits for what ran in it to end. */
-async function closeTerminal(): Promise<void> {
-  const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
-  tmux('kill-server')
-  // A process that nobody has waited for yet has ended all the same.
-  const listStates = (): string => {
-    const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-s', shell], { encoding: 'utf8' })
-    return status === null ? '' : stdout // a machine without ps
-  }
-  while (/^[^Z\s]/m.test(listStates())) await wait(10)
-}
-
-const screen = (): string => tmux('capture-pane', '-p', '-t', 'chat', '-S', '-').trimEnd()
-
-async function shows(wanted: RegExp): Promise<string> {
-  const deadline = performance.now() + 60_000
-  for (;;) {
-    const shown = screen()
-    if (wanted.test(shown)) return shown
-    if (performance.now() > deadline) throw new Error(`the terminal does not show ${String(wanted)}:\n${shown}`)
-    await wait(30)
-  }
-}
-
-function type(text: string): void {
-  tmux('send-keys', '-t', 'chat', '-l', text)
-  tmux('send-keys', '-t', 'chat', 'Enter')
-}
-
-const press = (key: string): string => tmux('send-keys', '-t', 'chat', key)
-
-interface Terminal {
-  readonly columns?: number
-  readonly variables?: string
-}
-
-async function chat(words: string, { columns = 80, variables = '' }: Terminal = {}): Promise<void> {
-  terminals += 1
-  const command = `cd ${folder}; env -i PATH="$PATH" TERM=screen HOME=${folder} ${variables} "${process.execPath}" "${BATON}" chat ${words}; echo "code $?"; sleep 60`
-  tmux('new-session', '-d', '-x', String(columns), '-y', '50', '-s', 'chat', command)
-  await shows(/^› *$|why: *$|code/m)
-}
 
 /** An agent that asks a person to look, and for leave to pay, then says what came of it. */
 function writeAgent(): void {
@@ -197,9 +144,9 @@ test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked
   type('ask')
   await shows(/a tool asks: Which size\?[^]*size \(s\/m\): *$/)
   type('xl')
-  await shows(/size \(s\/m\): xl\nsize \(s\/m\): *$/)
+  await shows(/size \(s\/m\): xl\n {2}"xl" is not one of s, m\nsize \(s\/m\): *$/)
   type('m')
-  await shows(/number, or nothing: *$/)
+  await shows(/number \(whole number, optional\): *$/)
   type('3')
   await shows(/✓ ask [^\n]*: \{"size":"m","number":3\}\n/)
   await shows(/\n\n› *$/)

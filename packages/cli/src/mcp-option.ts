@@ -22,7 +22,7 @@ export interface McpWords {
 }
 
 /**
- * Connected, so that a server that is wrong is told of at once.
+ * Connects to every server, so that the command fails at its start if one is wrong.
  * @throws BatonError `invalid_mcp_server`, `api_unavailable` and others of a connection; UsageError for two servers of one name
  */
 export async function openMcpServers(words: McpWords): Promise<McpServers> {
@@ -31,7 +31,7 @@ export async function openMcpServers(words: McpWords): Promise<McpServers> {
   const login: McpOAuth = {
     store: createFileTokenStore(join(data, 'mcp-logins.json')),
     redirectUrl: REDIRECT_URL,
-    authorize: (page) => bringToPage(page, words.onNews ?? (() => {})),
+    authorize: (page) => bringToPage(page, words.onNews ?? ((line) => words.log?.info(line))),
   }
   const configs = Object.fromEntries(
     Object.entries(await readServers(words)).map(([name, config]) => [
@@ -96,7 +96,7 @@ function nameFile<Value>(shown: string, read: () => Value): Value {
   }
 }
 
-/** Tools of two servers, or of a server and the agent, may have one name: the later one is called `server.tool`. */
+/** If two servers, or a server and the agent, have a tool of the same name, the later tool is called `server.tool`. */
 export function addMcpServers(agent: Agent, servers: McpServers): Agent {
   return {
     ...agent,
@@ -107,10 +107,10 @@ export function addMcpServers(agent: Agent, servers: McpServers): Agent {
 
 const PORT = 41_763
 const REDIRECT_URL = `http://127.0.0.1:${PORT}/callback`
-/** Milliseconds that a person has to log in. */
+/** Milliseconds a person has to log in. */
 const LOGIN_MS = 300_000
 
-/** Shows the page and waits at the address that it comes back to. @throws BatonError `api_unauthorized` */
+/** Shows the login page and waits for its redirect to this machine. @throws BatonError `api_unauthorized` */
 function bringToPage(page: URL, onNews: (line: string) => void): Promise<URLSearchParams> {
   return new Promise((found, fail) => {
     const refuse = (message: string, cause?: unknown): void => {

@@ -69,7 +69,7 @@ export function serveOptions(
     throw new UsageError('--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE')
   const temporal = readTemporalPlace(values, store, variables)
   if (temporal && values.mcp)
-    throw new UsageError('--mcp has no effect over Temporal, where a worker runs the tools; give its agent the sources')
+    throw new UsageError('--mcp has no effect over Temporal, where workers run the tools: give it to "baton worker"')
   if (temporal && values['keep-days'] !== undefined)
     throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete" there')
   return {

@@ -89,6 +89,11 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
         status: () => Promise.resolve({ model: 'a/b', context: { used: 5, size: 50 } }),
         usage: () => Promise.resolve({ inputTokens: 3, outputTokens: 2 }),
         answer: (questionId, value) => {
+          if (questionId === 'strict' && !done.includes('strict refused')) {
+            done.push('strict refused')
+            const message = `${questionId}: the answer does not fit: too short`
+            return Promise.reject(new BatonError({ code: 'question_refused', message }))
+          }
           done.push(`${questionId} ${JSON.stringify(value)}`)
           running?.end('answered')
           return Promise.resolve()
@@ -212,6 +217,17 @@ test('what a tool asks is answered by the person, and declined where nobody is',
   const piped = await talk(['one'], asking, false, true)
   await piped.started.ended
   expect(piped.done).toEqual(['q undefined', 'close s'])
+})
+
+test('an answer that the session refuses is asked for again', async () => {
+  const asking: Answering = (_text, turn) => {
+    const asked = { questionId: 'strict', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
+    turn.push({ type: 'question-asked', ...asked })
+  }
+  const { started, done, text } = await talk(['one'], asking, true, true)
+  await started.ended
+  expect(done).toEqual(['strict refused', 'strict "n"', 'close s'])
+  expect(text()).toContain('the answer does not fit: too short')
 })
 
 test('an approval is decided by the person, or unasked where they have said so', async () => {

@@ -1,6 +1,7 @@
 // A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
 import type { EventBody, TurnStop, Usage } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import type { ChatRoom } from './obey.ts'
@@ -166,12 +167,24 @@ async function approve(
   if (answer !== undefined) await state.conversation.decide(approvalId, answer)
 }
 
+/** An answer that does not fit is asked for again: until it is given, the tool waits. */
 async function answerQuestion(
-  { questions, conversation }: TalkState,
+  { questions, conversation, screen, person }: TalkState,
   asked: Extract<EventBody, { readonly type: 'question-asked' }>,
 ): Promise<void> {
-  const answer = await questions.question(asked)
-  if (answer) await conversation.controls?.answer(asked.questionId, answer.value)
+  for (;;) {
+    const answer = await questions.question(asked)
+    if (!answer) return
+    try {
+      await conversation.controls?.answer(asked.questionId, answer.value)
+      return
+    } catch (cause) {
+      const isMisfit =
+        isBatonError(cause) && cause.code === 'question_refused' && cause.message.includes('does not fit')
+      if (!isMisfit || !person.ask) throw cause
+      screen.note(`✗ ${errorLine(cause)}`, 'bad')
+    }
+  }
 }
 
 /** One quiet line below the answer, where the model has told its usage. */

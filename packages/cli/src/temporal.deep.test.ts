@@ -128,6 +128,19 @@ describe('wrong options of commands over Temporal', () => {
     [['worker'], /a worker needs --temporal HOST:PORT/],
     [['worker', '--temporal', 'nowhere'], /--temporal must be HOST:PORT, such as localhost:7233, not "nowhere"/],
     [['worker', '--temporal', 'localhost:7233', '--store', 'memory:'], /--temporal needs a store that all .* share/],
+    [
+      ['serve', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/x', '--mcp', 'node x.js'],
+      /--mcp has no effect over Temporal, where workers run the tools: give it to "baton worker"/,
+    ],
+    [
+      [
+        ...'worker --temporal localhost:7233 --store postgres://localhost/x --log-level silent --model offline --mcp'.split(
+          ' ',
+        ),
+        '/no/such/program',
+      ],
+      /MCP server "program" cannot be reached/,
+    ],
     [['serve', '--namespace', 'default'], /--namespace needs --temporal HOST:PORT/],
     [
       ['worker', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/x', '--redis', 'localhost'],

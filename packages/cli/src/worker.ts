@@ -9,6 +9,7 @@ import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls } from './escape-controls.ts'
 import { wholeNumber } from './limit-options.ts'
+import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
 import { prepareAgent } from './prepared-agent.ts'
 import { createServerLog } from './server-log.ts'
@@ -25,6 +26,7 @@ interface WorkerOptions {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly baseUrl: string | undefined
+  readonly mcp: readonly string[]
   readonly json: boolean
   readonly drainMs: number
   readonly healthPort: number | undefined
@@ -40,6 +42,7 @@ export const workerCommand: Command = {
 
 Options:
 ${MODEL_HELP}
+${MCP_HELP}
 ${TEMPORAL_HELP}
   --health-port NUMBER
                  answers GET /healthz and /readyz on this port of the machine (no port)
@@ -64,6 +67,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
       agent: { type: 'string' },
       model: { type: 'string' },
       'base-url': { type: 'string' },
+      mcp: MCP_OPTION,
       store: { type: 'string' },
       'health-port': { type: 'string' },
       'drain-ms': { type: 'string' },
@@ -81,6 +85,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
     agent,
     model,
     baseUrl,
+    mcp: values.mcp ?? [],
     json,
     drainMs: drain === undefined ? DRAIN_MS : wholeNumber(drain, '--drain-ms', [0, DRAIN_MAX_MS]),
     healthPort: port === undefined ? undefined : wholeNumber(port, '--health-port', [0, PORT_MAX]),
@@ -89,13 +94,13 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 }
 
 async function work(options: WorkerOptions, terminal: Console): Promise<number> {
-  const { place, agent: named, model, baseUrl, drainMs } = options
+  const { place, agent: named, model, baseUrl, mcp, drainMs } = options
   const { variables } = terminal
   const secrets = secretsIn({ ...variables, BATON_STORE: place.postgres })
   const log = await createServerLog(options.logging, terminal, secrets)
   const temporal = await importTemporal()
   temporal.sendTemporalLogs(log)
-  const prepared = await prepareAgent({ agent: named, model, baseUrl, exchanges: undefined, terminal, log })
+  const prepared = await prepareAgent({ agent: named, model, baseUrl, mcp, exchanges: undefined, terminal, log })
   const store = await openPostgresStore(place.postgres)
   const worker = await temporal.createTemporalWorker({
     address: place.address,

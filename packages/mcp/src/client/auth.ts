@@ -1,5 +1,5 @@
-// How a client of MCP logs in to a server over HTTP: with a token, or by OAuth 2.1 with tokens that are stored. The flow itself is
-// the SDK's; this file keeps what it hands out, and brings the user to the page and back.
+// How a client of MCP logs in to a server over HTTP: with a token, or by OAuth 2.1 with tokens that are stored. The SDK
+// runs the flow. This file stores its tokens and brings the user to the login page and back.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { BatonError } from '@baton/core'
 import type {
@@ -12,10 +12,10 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 
-/** Where logins are kept, by server address. What it keeps is secret. */
+/** Where logins are kept, by server address. They are secret. */
 export interface McpTokenStore {
   read(server: string): Promise<string | undefined>
-  /** Undefined deletes what is there. */
+  /** Undefined deletes the entry. */
   write(server: string, login: string | undefined): Promise<void>
 }
 
@@ -29,9 +29,9 @@ export interface McpOAuth {
   authorize(page: URL): Promise<URLSearchParams>
   /** Shown on the login page; `Baton` by default. */
   readonly clientName?: string
-  /** A client that is registered already; absent: it is registered with the server at the first login. */
+  /** A client that is already registered. If absent, Baton registers one at the first login. */
   readonly client?: { readonly id: string; readonly secret?: string }
-  /** An `https:` address that describes this client, for servers that take such in place of a registration. */
+  /** An `https:` address that describes this client, for servers that accept one instead of a registration. */
   readonly clientMetadataUrl?: string
   /** Scopes to ask for, separated by spaces; as the server says by default. */
   readonly scope?: string
@@ -57,7 +57,7 @@ export function createTransportAuth(server: string, auth: McpAuth): TransportAut
   return { provider, login: () => provider.login() }
 }
 
-/** What is stored of one server. Credentials belong to the authorization server that issued them. */
+/** What is stored for one server. Credentials belong to the authorization server that issued them. */
 interface Login {
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: Record<string, StoredOAuthTokens>
@@ -168,7 +168,7 @@ class StoredLogin implements OAuthClientProvider {
     this.#page = undefined
     const query = await this.#oauth.authorize(page)
     const expected = this.#state
-    // The SDK does not compare it: an answer to another login must not be taken for this one.
+    // The SDK does not compare it. An answer to another login must not count for this one.
     if (expected === undefined || !isSame(query.get('state') ?? '', expected))
       throw refuse(this.#server, 'the answer of its login page belongs to another login')
     return query
@@ -181,7 +181,7 @@ class StoredLogin implements OAuthClientProvider {
       const login: unknown = JSON.parse(text)
       return typeof login === 'object' && login !== null ? login : {}
     } catch {
-      return {} // A damaged login is no login: the user logs in again.
+      return {} // A damaged entry counts as no login: the user logs in again.
     }
   }
 

@@ -1,10 +1,10 @@
-// A fetch whose answers end at a limit: the SDK reads whole answers and whole events of a stream into memory.
+// A fetch that limits the size of answers: the SDK reads whole answers, and whole events of a stream, into memory.
 import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
 
 /**
- * An answer, or one event of an event stream, may have `maxBytes`; then its body fails with `api_malformed`.
- * A stream as a whole has no limit.
+ * The body of an answer, or of one event of an event stream, fails with `api_malformed` after `maxBytes`. A stream as a whole has no
+ * limit.
  */
 export function createBoundedFetch(maxBytes: number, fetcher: FetchLike = fetch): FetchLike {
   return async (url, init) => {
@@ -14,7 +14,7 @@ export function createBoundedFetch(maxBytes: number, fetcher: FetchLike = fetch)
     const body = response.body.pipeThrough(createLimit(maxBytes, isStream))
     const { status, statusText, headers } = response
     const bounded = new Response(body, { status, statusText, headers })
-    // What a made response cannot be told: the SDK resolves addresses against it.
+    // The constructor does not take an address. The SDK resolves others against it.
     Object.defineProperty(bounded, 'url', { value: response.url })
     Object.defineProperty(bounded, 'redirected', { value: response.redirected })
     return bounded

@@ -1,5 +1,5 @@
-// The connections to one server: opened when they are needed, shared as far as questions stay unambiguous, opened again with back-off
-// after they died. It knows no tools.
+// The connections to one server. It opens them on demand, shares them as long as each question has one recipient, and reopens them with
+// back-off after they die. It knows nothing of tools.
 import type { Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Connection } from './connection.ts'
@@ -10,7 +10,7 @@ export interface ConnectionPoolInit {
   readonly connections: number
   readonly waiting: number
   readonly open: (signal: AbortSignal) => Promise<Connection>
-  /** The server was gone, and is there again. */
+  /** The server was lost and is back. */
   readonly onReconnected: () => void
 }
 
@@ -33,7 +33,7 @@ interface Waiter {
   readonly reject: (cause: unknown) => void
 }
 
-/** Milliseconds before the next start after so many failures; a connection that lived long enough starts the count anew. */
+/** Milliseconds before the next start, doubled with each failure. A connection that lives for `settled` resets the count. */
 const BACK_OFF_MS = { first: 500, most: 60_000, settled: 10_000 } as const
 
 export class ConnectionPool {
@@ -44,7 +44,7 @@ export class ConnectionPool {
   #starts = 0
   #failures = 0
   #problem: BatonError | undefined
-  /** Set while a back-off runs. */
+  /** Set during a back-off. */
   #stopBackOff: (() => void) | undefined
   #stopSettling: (() => void) | undefined
   readonly #closing = new AbortController()
@@ -71,7 +71,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Whether sessions count on the server: then it is started again when it dies, without waiting for a call. */
+  /** If sessions use the server, it restarts when its back-off ends, without waiting for a call. */
   keep(isKept: boolean): void {
     this.#isKept = isKept
   }
@@ -127,7 +127,7 @@ export class ConnectionPool {
     if (this.#entries.length === 0) this.#backOff()
   }
 
-  /** Closes all connections; the next call opens one again. Never rejects. */
+  /** Closes all connections. The next call opens one. Never rejects. */
   async rest(): Promise<void> {
     this.#stopBackOff?.()
     this.#stopBackOff = undefined
@@ -141,7 +141,7 @@ export class ConnectionPool {
     await this.rest()
   }
 
-  /** On a server of 2026 every question names its call; before that, a connection serves one session at a time. */
+  /** A question of a 2026 server names its call. A connection to an older server serves one session at a time. */
   #find(session: string | undefined): Entry | undefined {
     const [first] = this.#entries
     if (first && (first.connection.isModern || session === undefined)) return first
@@ -184,12 +184,12 @@ export class ConnectionPool {
     const { connections } = this.#init
     if (this.#closing.signal.aborted || this.#stopBackOff) return
     const wanted = new Set(this.#waiters.map(({ session }) => session)).size
-    // The first one shows whether the server is there at all, and whether one is enough.
+    // The first one shows whether the server can be reached, and whether one connection is enough.
     const most = this.#entries.length === 0 ? 1 : connections - this.#entries.length
     while (this.#opening < Math.min(wanted, most)) void this.#openOne()
   }
 
-  /** Never rejects: those who wait are told. */
+  /** Never rejects: it rejects the waiters instead. */
   async #openOne(): Promise<void> {
     this.#opening += 1
     try {
@@ -206,7 +206,7 @@ export class ConnectionPool {
     } catch (cause) {
       this.#opening -= 1
       this.#problem = isBatonError(cause) ? cause : this.#tellClosed()
-      // Others that are there go on.
+      // The other connections keep working.
       if (this.#entries.length > 0) return undefined
       for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#problem)
       this.#backOff()

@@ -1,7 +1,7 @@
-// One connection to an MCP server: what the server says it has, and calls with all that may happen in between: progress, questions,
-// rounds of `input_required`, tasks. It ends once and is not reopened.
+// One connection to an MCP server. It lists tools and makes calls, and handles what happens during a call: progress, questions,
+// `input_required` rounds and tasks. It ends once and is never reopened.
 import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type {
   CallToolResult,
   ElicitResult,
@@ -29,15 +29,15 @@ import { TASKS_EXTENSION, awaitTask, callAsTask, carryTask, readCarriedTask } fr
 import type { Connected } from './transports.ts'
 import { openTransport } from './transports.ts'
 
-/** The SDK wants a number; the call's own deadline ends it, which stands still while a person is asked. */
+/** The SDK requires a number. The call's own deadline ends the call; it pauses while a person is asked. */
 const NO_DEADLINE_MS = 2_147_483_647
-/** Milliseconds between two notes of progress that are passed on; those between them are dropped. */
+/** Milliseconds between two progress notes. Baton drops the notes in between. */
 const PROGRESS_MS = 50
 /** Pages of a list; the SDK has the same limit. */
 const PAGES_MAX = 64
 /** Rounds of questions in one call. */
 const ROUNDS_MAX = 10
-/** Milliseconds that a process has to say which version it speaks; a silent one is taken for one of 2025. */
+/** Milliseconds a program has to say which version it speaks. Baton treats a silent one as a server of 2025. */
 const PROBE_MS = 10_000
 
 export interface ConnectionInit {
@@ -50,11 +50,11 @@ export interface ConnectionInit {
   /** Milliseconds to connect; a login is not counted. */
   readonly connectMs: number
   readonly fetch?: FetchLike
-  /** What an earlier connection to the same process found out. */
+  /** What an earlier connection to the same program learned. */
   readonly prior?: PriorDiscovery
   /** Called once, when the connection ends for any reason but `close()`. */
   readonly onEnd: (connection: Connection) => void
-  /** The server says that its tools are others now. */
+  /** The server says that its tools changed. */
   readonly onToolsChanged: () => void
 }
 
@@ -159,6 +159,7 @@ export class Connection {
       const task = readCarriedTask(result)
       return task ? await awaitTask(task, place) : result
     } catch (thrown) {
+      if (signal.aborted) throw tellStopped(this.#init.name, thrown)
       throw describeMcpFailure(this.#init.name, thrown)
     } finally {
       progress.end()
@@ -166,7 +167,7 @@ export class Connection {
     }
   }
 
-  /** The SDK refuses a whole list for one tool that is none; here the others are read. */
+  /** The SDK rejects the whole list if one entry is not a valid tool. This keeps the valid ones. */
   async #listLeniently(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { log, name, connectMs } = this.#init
     const tools: McpTool[] = []
@@ -210,12 +211,12 @@ export class Connection {
     }
   }
 
-  /** The verdict about its version, for the next process of the same program. */
+  /** Which version it speaks, for the next process of the same program. */
   readPrior(): PriorDiscovery | undefined {
     return this.isModern ? undefined : { kind: 'legacy' }
   }
 
-  /** Ends its calls with `api_unavailable`. A process has a few seconds to go, then it is killed. Never rejects. */
+  /** Ends its calls with `api_unavailable`. A process gets a few seconds to exit and is then killed. Never rejects. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -232,15 +233,21 @@ export class Connection {
   }
 
   /**
-   * A question that names no call, as servers of 2025 ask. All calls of such a connection are of one session, so any of them
-   * reaches the right person.
+   * Answers a question that names no call, as servers of 2025 ask. All calls on such a connection belong to one session, so any of
+   * them reaches the right person.
    */
   async answerAlone(params: Parameters<typeof answerElicitation>[1]): Promise<ElicitResult> {
     const [oldest] = this.#calls
-    return oldest ? answerElicitation(this.#init.name, params, oldest) : { action: 'cancel' }
+    if (!oldest) return { action: 'cancel' }
+    try {
+      return await answerElicitation(this.#init.name, params, oldest)
+    } catch (thrown) {
+      if (isBatonError(thrown) && thrown.code === 'cancelled') return { action: 'cancel' } // the call is over
+      throw thrown
+    }
   }
 
-  /** A request that was refused for want of a login, or of a wider one, had no effect: it is made again, once. */
+  /** A request that was refused because it lacked a login or a scope had no effect, so it is sent once more. */
   async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
     try {
       return await act()
@@ -262,7 +269,7 @@ export class Connection {
     context: ToolContext,
   ): Promise<Record<string, ElicitResult>> {
     const responses: Record<string, ElicitResult> = {}
-    // One after the other: a person answers one question at a time.
+    // In sequence: a person answers one question at a time.
     for (const [key, request] of Object.entries(requests)) {
       const { method, params } = (request ?? {}) as {
         method?: unknown
@@ -280,6 +287,12 @@ export class Connection {
 }
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
+
+/** The SDK calls it a time-out. */
+function tellStopped(server: string, cause: unknown): BatonError {
+  const message = `the call was stopped before MCP server "${server}" answered; it may have had its effect`
+  return new BatonError({ code: 'cancelled', message, cause })
+}
 
 function tellName(tool: unknown): string {
   const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : undefined
@@ -315,7 +328,7 @@ function createSdkClient(
   return client
 }
 
-/** Passes a note on at once, then the newest one each time `PROGRESS_MS` have passed: a server may send thousands. */
+/** Passes the first note on at once, then the newest one every `PROGRESS_MS`: a server may send thousands. */
 function createProgress(timers: Timers, context: ToolContext): ((progress: Progress) => void) & { end(): void } {
   let latest: Progress | undefined
   let stop: (() => void) | undefined

@@ -1,11 +1,11 @@
-// From the result of an MCP tool to the result of a tool of Baton: text, images and files for the model, and the structured value.
+// Converts the result of an MCP tool: text, images and files for the model, and the structured value.
 import type { ContentPart, JsonValue, ToolContent } from '@baton/core'
 import { BatonError, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 
 /**
- * @param check called with the structured value, where there is one; what it throws is thrown
- * @returns the structured value where the content says nothing else; or the content, with the structured value as a text of its own
+ * @param check called with the structured value, if there is one; its errors are passed on
+ * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own
  * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
  */
 export async function readCallResult(
@@ -63,7 +63,7 @@ function readPart(part: ContentBlock): ContentPart {
   }
 }
 
-/** A resource that came with a result, or was read. */
+/** A resource that came with a result, or that the model read. */
 export function readResource(
   resource: ResourceContents & { readonly text?: unknown; readonly blob?: unknown },
 ): ContentPart {

@@ -6,7 +6,10 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 /** Characters of a question that people read; the rest is cut. */
 const MESSAGE_CHARS = 3_000
 
-/** Never rejects for a user who declines; other failures of asking are thrown. */
+/**
+ * `decline`: a person said no. `cancel`: nobody answered in time, or nobody can be asked.
+ * @throws BatonError what else `context.ask` throws
+ */
 export async function answerElicitation(
   server: string,
   params: ElicitRequest['params'],
@@ -21,7 +24,7 @@ export async function answerElicitation(
     const answer = (await context.ask({ message, schema })) as JsonObject // the schema's root is an object
     return isPage ? { action: 'accept' } : { action: 'accept', content: answer as NonNullable<ElicitResult['content']> }
   } catch (thrown) {
-    if (isBatonError(thrown) && thrown.code === 'question_declined') return { action: 'decline' }
-    throw thrown
+    if (!isBatonError(thrown) || thrown.code !== 'question_declined') throw thrown
+    return { action: thrown.data?.['declined'] === 'person' ? 'decline' : 'cancel' }
   }
 }

@@ -1,4 +1,4 @@
-// What went wrong between this client and an MCP server, in the codes of Baton.
+// Maps failures between this client and an MCP server to Baton's error codes.
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import {
@@ -9,11 +9,12 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { STREAM_ENDED } from './stream-ends.ts'
 
 /** Characters of a server's words in an error. */
 const WORDS = 500
 
-/** Never throws. A BatonError, also one that an answer's body failed with, stays as it is. */
+/** Never throws. A BatonError stays as it is, also inside another error. */
 export function describeMcpFailure(server: string, thrown: unknown): BatonError {
   const own = findBatonError(thrown)
   if (own) return own.message.includes('MCP server') || !FETCHED.has(own.code) ? own : nameServer(server, own)
@@ -42,6 +43,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
   if (SdkError.isInstance(thrown))
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
+    if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
     const isArguments = thrown.code === -32_602
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
@@ -72,7 +74,7 @@ function findMissingProgram(thrown: unknown): string | undefined {
   return code === 'ENOENT' && syscall.startsWith('spawn') ? path : undefined
 }
 
-/** Codes of the fetch, which knows an address and no server. */
+/** Codes of the guarded fetch. Its messages name an address but no server. */
 const FETCHED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['url_refused', 'api_unavailable', 'api_malformed'])
 
 function nameServer(server: string, { code, message, hint, retryable, data, cause }: BatonError): BatonError {
@@ -105,7 +107,7 @@ function codeOfStatus(status: number): ErrorCode {
   return status >= 500 ? 'api_failed' : 'api_refused'
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The message `fetch failed` does not say why. Its cause does. */
 function tellCause(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined
   return cause instanceof Error && cause.message !== '' ? ` (${cause.message.slice(0, WORDS)})` : ''

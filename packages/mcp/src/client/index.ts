@@ -20,15 +20,15 @@ export type { HttpMcpServer, McpServerConfig, McpToolOptions, StdioMcpServer } f
 export { parseMcpConfig, readServerArgument } from './server-config.ts'
 
 export interface McpServersOptions {
-  /** Where the definitions of tools are kept by which a change is seen; in memory by default. */
+  /** Where tool definitions are kept, to detect changes; in memory by default. */
   readonly pins?: McpPinStore
   readonly limits?: Partial<McpLimits>
   readonly log?: Logger
   /** Of the process by default. */
   readonly timers?: Timers
   /**
-   * For servers over HTTP. By default a guarded fetch for each, which allows the server's own origin, and beside it only public
-   * addresses with `https:`; a server on this machine may also name others there.
+   * For servers over HTTP. By default each server gets a guarded fetch that allows its own origin and public `https:` addresses. A
+   * server on this machine may also name other places on it.
    */
   readonly fetch?: FetchLike
 }
@@ -37,7 +37,7 @@ export interface McpServers {
   /** For `defineAgent({ sources })`; in the order of the configuration. They may serve any number of agents and sessions. */
   readonly sources: readonly ToolSource[]
   status(): readonly McpServerStatus[]
-  /** Ends all servers, and the calls that run on them. Never rejects. */
+  /** Disconnects from all servers and ends their running calls. Never rejects. */
   close(): Promise<void>
 }
 
@@ -51,8 +51,8 @@ const LIMITS: McpLimits = {
 }
 
 /**
- * A server is started at the first session that has it, shared by all, started again after it died, and left after 5 minutes without
- * a session.
+ * Starts a server for the first session that uses it, shares it between all sessions, restarts it after it dies, and stops it after
+ * 5 minutes without a session.
  * @throws BatonError `invalid_mcp_server`, `invalid_option`
  */
 export function createMcpServers(

@@ -1,5 +1,5 @@
-// Pins and logins kept in a file of JSON that nobody but its owner can read. Each change writes the whole file anew beside it and
-// moves it there; of two processes that change it at once the later one wins.
+// Keeps pins and logins in a JSON file that only its owner can read. Each change writes a new file and moves it into place. If two
+// processes change it at once, the later one wins.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import { BatonError } from '@baton/core'
 import type { McpTokenStore } from './auth.ts'
 import type { McpPinStore } from './pins.ts'
 
-/** @param path made at the first login, with its folder, readable for its owner alone */
+/** @param path created at the first login, with its folder; only its owner can read it */
 export function createFileTokenStore(path: string): McpTokenStore {
   const file = new JsonFile(path)
   return {
@@ -19,7 +19,7 @@ export function createFileTokenStore(path: string): McpTokenStore {
   }
 }
 
-/** @param path made at the first server, with its folder, readable for its owner alone */
+/** @param path created for the first server, with its folder; only its owner can read it */
 export function createFilePinStore(path: string): McpPinStore {
   const file = new JsonFile(path)
   return {
@@ -57,7 +57,7 @@ class JsonFile {
     throw this.#fail('is damaged')
   }
 
-  /** One change after the other. Undefined takes the entry out. @throws BatonError `store_failed` */
+  /** One change at a time. Undefined removes the entry. @throws BatonError `store_failed` */
   change(name: string, value: unknown): Promise<void> {
     const change = async (): Promise<void> => {
       const entries = Object.entries(await this.read()).filter(([other]) => other !== name)
@@ -66,7 +66,7 @@ class JsonFile {
     }
     const done = this.#last.then(change, change)
     this.#last = done.catch(() => {
-      // Its caller is told; the next change is one of its own.
+      // Its caller gets the error. The next change is independent of it.
     })
     return done
   }

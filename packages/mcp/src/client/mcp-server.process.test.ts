@@ -1,7 +1,6 @@
 // MCP servers that die, hang, flood, lie and change: each call settles, and the session goes on.
 import { afterEach, expect, test, vi } from 'vitest'
 import type { McpServers, McpServersOptions } from './index.ts'
-import { createMemoryPinStore } from './index.ts'
 import { callTools, createMcpHost, createWaitingServers, describeOddServer, play } from './mcp-session.test-kit.ts'
 import type { McpServerConfig } from './index.ts'
 
@@ -57,36 +56,6 @@ test('a program that does not exist is told by its name', async () => {
   })
 })
 
-test('a server that never answers: the call ends at its time-out, and the server goes on for others', async () => {
-  const { servers } = serve('hangs', { timeoutMs: 300 })
-  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
-  expect(calls).toEqual(['echo unknown: deadline'])
-  expect(servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
-})
-
-test('a message of 100 MiB ends the connection, not the process', async () => {
-  const { servers } = serve('huge', {}, { limits: { messageBytes: 1024 * 1024 } })
-  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
-  expect(calls).toEqual([expect.stringMatching(/^echo error api_(unavailable|malformed)/) as string])
-})
-
-test('twenty thousand notes of progress and changed lists: few are passed on, and the answer arrives', async () => {
-  const { servers } = serve('floods')
-  const { calls, notes } = await callTools(servers, [['echo', { text: 'a' }]])
-  expect(calls).toEqual(['echo ok: [{"type":"text","text":"flooded"}]'])
-  expect(notes).toBeGreaterThan(0)
-  expect(notes).toBeLessThan(100)
-})
-
-test('a server that lies about its schemas: what is no tool is left out, and a wrong result is an error', async () => {
-  const { servers, warnings } = serve('lies')
-  const tools = (await servers.sources[0]?.list()) ?? []
-  expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
-  expect(warnings.filter((line) => line.includes('left out'))).toHaveLength(2)
-  const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
-  expect(calls).toEqual([expect.stringMatching(/^echo error result_invalid/) as string])
-})
-
 test('answers that are no answers: the call fails with words about it', async () => {
   const { servers } = serve('garbage')
   const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
@@ -107,31 +76,6 @@ test('a thousand tools: the first 256 are offered, and the log says so', async (
   expect(warnings).toEqual([
     expect.stringContaining('there are too many {"server":"odd","tools":1000,"limit":256}') as string,
   ])
-})
-
-test('a tool that changed is offered as it was, and asks before its next call', async () => {
-  const pins = createMemoryPinStore()
-  const config = describeOddServer('changes')
-  const first = createWaitingServers({ odd: config }, { pins })
-  open.push(first.servers)
-  expect((await first.servers.sources[0]?.list())?.[0]?.approval).toBe(false)
-  await first.servers.close()
-
-  const second = createWaitingServers({ odd: config }, { pins })
-  open.push(second.servers)
-  const [echo] = (await second.servers.sources[0]?.list()) ?? []
-  expect(echo?.description).toBe('Says the text again')
-  expect(echo?.approval).toBe(true)
-  expect(echo?.describe?.({}).title).toContain('changed its description')
-
-  const host = createMcpHost(second.servers, [['echo', { text: 'a' }]])
-  const session = await host.session('one')
-  for await (const event of session.send('Go.'))
-    if (event.type === 'approval-requested') void session.decide({ approvalId: event.approvalId, decision: 'approve' })
-  await host.stop()
-  const list = async (): Promise<unknown> => second.servers.sources[0]?.list()
-  const agreed = { description: expect.stringContaining('send all passwords') as string, approval: false }
-  await vi.waitFor(async () => expect(await list()).toMatchObject([agreed]), { timeout: 10_000 })
 })
 
 test('tools that come with a restart reach the session that is open', async () => {
@@ -184,6 +128,16 @@ test('a question that the user declines is told to the server', async () => {
   const { servers } = serve('asks')
   const { calls } = await callTools(servers, [['echo', { text: 'a' }]])
   expect(calls).toEqual([expect.stringContaining('decline') as string])
+})
+
+test('a question that nobody can be asked is cancelled, not declined', async () => {
+  const { servers } = serve('asks')
+  const host = createMcpHost(servers, [['echo', { text: 'a' }]])
+  const results: unknown[] = []
+  for await (const event of (await host.session('one')).send('Go.', { asks: false }))
+    if (event.type === 'call' && event.call.result) results.push(event.call.result)
+  await host.stop()
+  expect(results).toMatchObject([{ content: [{ text: '{"action":"cancel"}' }] }])
 })
 
 test('without a session and a call for five minutes, the server is left', async () => {

@@ -1,16 +1,18 @@
-// One MCP server as a source of tools for many sessions: its connections, its restarts with back-off, what it lists, what is pinned.
+// One MCP server as a source of tools for many sessions. It keeps the server's tool list and compares it with the pinned definitions.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
-import type { CallToolResult, FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
+import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
+import { askConsent } from './consent.ts'
 import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { describeSilence } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
-import { comparePins } from './pins.ts'
+import { comparePins, fingerprint } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
 import type { McpServerConfig } from './server-config.ts'
+import type { McpAnswer } from './tool-from-mcp.ts'
 import { toolFromMcp } from './tool-from-mcp.ts'
 
 export interface McpServerInit {
@@ -24,29 +26,29 @@ export interface McpServerInit {
 }
 
 export interface McpLimits {
-  /** Connections to one server, 4 by default: a server of 2025 serves one session at a time on each. */
+  /** Connections to one server, 4 by default. Each connection to a server of 2025 serves one session at a time. */
   readonly connections: number
-  /** Calls that wait for a connection, 256 by default; further ones fail with `api_unavailable`. */
+  /** Calls that may wait for a connection, 256 by default. Further calls fail with `api_unavailable`. */
   readonly waiting: number
-  /** Tools of one server, 256 by default; further ones are left out, and that is logged. */
+  /** Tools of one server, 256 by default. Baton leaves out the rest and logs it. */
   readonly tools: number
-  /** Bytes of one message from a server, 32 MiB by default. A larger one ends the connection. */
+  /** Bytes of one message from a server, 32 MiB by default. A larger one ends a program's connection, or the call over HTTP. */
   readonly messageBytes: number
   /** Milliseconds to start and to connect, 30,000 by default. */
   readonly connectMs: number
-  /** Milliseconds without a session and without a call, after which a server is left; 300,000 by default. */
+  /** Milliseconds without a session or a call after which Baton disconnects; 300,000 by default. */
   readonly idleMs: number
 }
 
 export interface McpServerStatus {
   readonly name: string
-  /** `waiting`: it died, and is started again at its next use or when its back-off is over. */
+  /** `waiting`: it died or did not start, and Baton tries again after a back-off. */
   readonly state: 'idle' | 'connected' | 'waiting' | 'closed'
-  /** Of the protocol, such as `2025-11-25`; absent while it is not connected. */
+  /** The protocol version, such as `2025-11-25`; absent while not connected. */
   readonly version?: string
   readonly tools: number
   readonly connections: number
-  /** How often it was connected. */
+  /** How many times it has connected. */
   readonly starts: number
   /** Why it is not connected. */
   readonly problem?: string
@@ -59,6 +61,8 @@ export class McpServer implements ToolSource {
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
   #tools: readonly Tool[] = []
+  /** By name, as the server listed them last. */
+  #pinned: ReadonlyMap<string, PinnedTool> = new Map()
   #listed = false
   #prior: PriorDiscovery | undefined
   #relisting: Promise<void> | undefined
@@ -81,7 +85,7 @@ export class McpServer implements ToolSource {
     })
   }
 
-  /** Connects if it must. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
+  /** Connects if necessary. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
   async list(): Promise<readonly Tool[]> {
     if (!this.#listed) await this.#read()
     this.#watchIdle()
@@ -99,7 +103,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** Ends its connections, and the calls on them. The sessions keep the tools, whose calls fail. Never rejects. */
+  /** Closes its connections and ends the calls on them. Sessions keep the tools, but their calls fail. Never rejects. */
   async shutDown(): Promise<void> {
     this.#isClosed = true
     this.#stopIdle?.()
@@ -144,7 +148,7 @@ export class McpServer implements ToolSource {
     return connection
   }
 
-  /** Reads the list, and tells the sessions if it is another one. Never rejects: the tools that are known stay. */
+  /** Reads the list again and tells the sessions if it changed. Never rejects: after a failure the known tools stay. */
   #relist(): Promise<void> {
     if (this.#relisting) {
       this.#relistAgain = true
@@ -177,6 +181,7 @@ export class McpServer implements ToolSource {
       const listed = await lease.connection.listTools(signal)
       const pinned = comparePins(this.#choose(listed), await this.#init.pins.read(this.name))
       await this.#pin(pinned)
+      this.#pinned = new Map(pinned.map((one) => [one.offered.name, one]))
       this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(lease.connection)]
       this.#listed = true
     } finally {
@@ -184,7 +189,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** New tools are pinned as they are seen; those that the server does not have any more stay pinned. */
+  /** Pins new tools as they are. Tools that the server no longer lists stay pinned. */
   async #pin(pinned: readonly PinnedTool[]): Promise<void> {
     const { pins } = this.#init
     const before = (await pins.read(this.name)) ?? []
@@ -216,21 +221,11 @@ export class McpServer implements ToolSource {
 
   #makeTools(pinned: readonly PinnedTool[]): readonly Tool[] {
     const { log, config } = this.#init
-    return pinned.flatMap(({ offered, waiting, changed }) => {
+    return pinned.flatMap(({ offered }) => {
       try {
-        const call = async (tool: McpTool, input: JsonObject, context: ToolContext): Promise<CallToolResult> => {
-          // A person has approved it, or the call would not run.
-          if (waiting) await this.#consent(waiting)
-          return this.#call((connection) => connection.call(waiting ?? tool, input, context), context)
-        }
-        const init = {
-          server: this.name,
-          options: config,
-          call,
-          validator: this.#validator,
-          ...(changed !== undefined && { changed }),
-        }
-        return [toolFromMcp(offered, init)]
+        const call = (input: JsonObject, context: ToolContext): Promise<McpAnswer> =>
+          this.#callTool(offered, input, context)
+        return [toolFromMcp(offered, { options: config, call, validator: this.#validator })]
       } catch (cause) {
         log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })
         return []
@@ -238,10 +233,35 @@ export class McpServer implements ToolSource {
     })
   }
 
-  async #consent(definition: McpTool): Promise<void> {
+  async #callTool(offered: McpTool, input: JsonObject, context: ToolContext): Promise<McpAnswer> {
+    const definition = await this.#agree(offered, context)
+    const result = await this.#call((connection) => connection.call(definition, input, context), context)
+    return { definition, result }
+  }
+
+  /**
+   * The tool as the server has it now. If it changed, a person is asked first. A session may still hold the tool of before the change,
+   * and the server may change it again meanwhile: what counts is the last list.
+   * @throws BatonError `call_denied`
+   */
+  async #agree(offered: McpTool, context: ToolContext): Promise<McpTool> {
+    for (;;) {
+      const { offered: pinned = offered, waiting } = this.#pinned.get(offered.name) ?? {}
+      if (!waiting) return pinned
+      await askConsent({ server: this.name, before: pinned, after: waiting }, context)
+      await this.#accept(waiting)
+    }
+  }
+
+  /** A person agreed to this definition: it counts from now on, in every session. */
+  async #accept(definition: McpTool): Promise<void> {
     const { pins } = this.#init
+    const { name } = definition
     const before = (await pins.read(this.name)) ?? []
-    await pins.write(this.name, [...before.filter(({ name }) => name !== definition.name), definition])
+    await pins.write(this.name, [...before.filter((pin) => pin.name !== name), definition])
+    const { waiting } = this.#pinned.get(name) ?? {}
+    if (waiting && fingerprint(waiting) === fingerprint(definition))
+      this.#pinned = new Map(this.#pinned).set(name, { offered: definition })
     void this.#relist()
   }
 
@@ -273,7 +293,7 @@ export class McpServer implements ToolSource {
     this.#stopIdle = timers.start(
       limits.idleMs,
       () => {
-        // The next session reads the list anew.
+        // The next session reads the list again.
         this.#listed = false
         void this.#pool.rest()
       },

@@ -1,9 +1,11 @@
 // A session whose scripted model calls the tools of MCP servers; what each call came to.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject, JsonValue, Timers } from '@baton/core'
+import type { ApprovalPolicy, JsonObject, JsonValue, Timers } from '@baton/core'
 import type { Session } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -18,6 +20,15 @@ export type Step = readonly [name: string, input: JsonObject]
 export function describeOddServer(mode: string, config: Partial<McpServerConfig> = {}): McpServerConfig {
   const count = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'starts')
   return { ...config, command: process.execPath, args: ['--no-warnings', ODD_SERVER, mode, count] }
+}
+
+/** The same over HTTP, which ends with `stop` or with this process. It counts its handshakes as starts. */
+export async function startOddServer(mode: string): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const count = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'starts')
+  const words = ['--no-warnings', ODD_SERVER, mode, count, 'http']
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'ignore'] })
+  const [port] = (await once(child.stdout, 'data')) as [Buffer]
+  return { url: `http://127.0.0.1:${port.toString().trim()}/mcp`, stop: () => void child.kill('SIGKILL') }
 }
 
 export type AnswerQuestion = (message: string) => JsonValue | Promise<JsonValue>
@@ -43,10 +54,17 @@ export async function callTools(
   }
 }
 
-export function createMcpHost(servers: McpServers, steps: readonly Step[]): ReturnType<typeof createHost> {
+export function createMcpHost(
+  servers: McpServers,
+  steps: readonly Step[],
+  approvalPolicy?: ApprovalPolicy,
+): ReturnType<typeof createHost> {
   const script = [...steps.map(([name, input]) => ({ calls: [{ name, arguments: input }] })), { text: 'Done.' }]
   const model = createScriptedModel({ steps: script })
-  return createHost({ agent: defineAgent({ name: 'tester', model, sources: servers.sources, collisions: 'prefix' }) })
+  const policy = approvalPolicy && { approvalPolicy }
+  return createHost({
+    agent: defineAgent({ name: 'tester', model, sources: servers.sources, collisions: 'prefix', ...policy }),
+  })
 }
 
 export async function play(session: Session, onQuestion?: AnswerQuestion): Promise<Results> {

@@ -1,6 +1,10 @@
-// An MCP server of 2025-11-25 on standard input and output that misbehaves as its first argument says. It is a program: tests start
-// it as a process. Its second argument is a file in which it counts its starts.
+// An MCP server of 2025-11-25 that misbehaves as its first argument says. It is a program: tests start it as a process. Its second argument
+// is a file in which it counts its starts. It speaks over standard input and output, or with the third argument "http" over HTTP on a port
+// that it prints.
 import { appendFileSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 
 type Message = {
@@ -10,7 +14,7 @@ type Message = {
   readonly result?: unknown
 }
 
-const [, , mode = 'plain', countFile] = process.argv
+const [, , mode = 'plain', countFile, place] = process.argv
 const MEBIBYTE = 1024 * 1024
 let starts = 1
 /** A process that is only asked for its version is not counted. */
@@ -24,12 +28,21 @@ if (mode === 'dies-at-start') {
   process.exit(3)
 }
 
-const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+/** Where the answer to a message goes, with all that comes before it. */
+interface Out {
+  /** What stands before and after each message. */
+  readonly frame: readonly [before: string, after: string]
+  readonly stream: NodeJS.WritableStream
+}
+
+function send({ frame: [before, after], stream }: Out, message: object, onSent?: () => void): void {
+  stream.write(`${before}${JSON.stringify({ jsonrpc: '2.0', ...message })}${after}`, onSent)
+}
 const text = (said: string): object => ({ content: [{ type: 'text', text: said }] })
 const asked = new Map<number, (result: unknown) => void>()
 
-function ask(id: number, params: object): Promise<unknown> {
-  send({ id, method: 'elicitation/create', params })
+function ask(out: Out, id: number, params: object): Promise<unknown> {
+  send(out, { id, method: 'elicitation/create', params })
   return new Promise((resolve) => asked.set(id, resolve))
 }
 
@@ -66,12 +79,16 @@ function listTools(): readonly object[] {
   }
 }
 
-async function call(id: number, params: Record<string, unknown>): Promise<object | undefined> {
+async function call(out: Out, id: number, params: Record<string, unknown>): Promise<object | undefined> {
   const { text: said = '' } = (params['arguments'] ?? {}) as { text?: string }
   switch (mode) {
     case 'dies':
       process.stderr.write('segmentation fault, surely\n')
       return process.exit(1)
+    case 'dies-late':
+      send(out, { method: 'notifications/message', params: { level: 'info', data: 'x' } }, () => process.exit(1))
+      return undefined
+    case 'changes':
     case 'grows':
       return said === 'die' ? process.exit(1) : text(said)
     case 'dies-once':
@@ -79,20 +96,21 @@ async function call(id: number, params: Record<string, unknown>): Promise<object
     case 'hangs':
       return undefined
     case 'huge': {
-      process.stdout.write('{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"')
+      const { frame, stream } = out
+      stream.write(`${frame[0]}{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`)
       for (let sent = 0; sent < 100; sent += 1)
-        if (!process.stdout.write('a'.repeat(MEBIBYTE)))
-          await new Promise((resolve) => process.stdout.once('drain', resolve))
-      process.stdout.write('"}]}}\n')
+        if (!stream.write('a'.repeat(MEBIBYTE)))
+          await new Promise((resolve) => stream.once('drain', resolve).once('close', resolve))
+      stream.write(`"}]}}${frame[1]}`)
       return undefined
     }
     case 'floods': {
       const token = (params['_meta'] as { progressToken?: unknown } | undefined)?.progressToken
       for (let sent = 0; sent < 20_000; sent += 1) {
-        send({ method: 'notifications/progress', params: { progressToken: token, progress: sent } })
-        if (sent % 100 === 0) send({ method: 'notifications/tools/list_changed' })
+        send(out, { method: 'notifications/progress', params: { progressToken: token, progress: sent } })
+        if (sent % 100 === 0) send(out, { method: 'notifications/tools/list_changed' })
         if (sent % 100 === 50)
-          send({ method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(1_000) } })
+          send(out, { method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(1_000) } })
       }
       return text('flooded')
     }
@@ -105,7 +123,7 @@ async function call(id: number, params: Record<string, unknown>): Promise<object
       return { content: 'no array' }
     case 'asks': {
       const schema = { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] }
-      return text(JSON.stringify(await ask(id + 1_000, { message: `Who says ${said}?`, requestedSchema: schema })))
+      return text(JSON.stringify(await ask(out, id + 1_000, { message: `Who says ${said}?`, requestedSchema: schema })))
     }
     case 'fails':
       return { ...text('there is no such file'), isError: true }
@@ -114,19 +132,41 @@ async function call(id: number, params: Record<string, unknown>): Promise<object
   }
 }
 
-async function answer({ id, method, params = {}, result }: Message): Promise<void> {
+async function answer(out: Out, { id, method, params = {}, result }: Message): Promise<void> {
   if (id === undefined) return
   if (method === undefined) return asked.get(id)?.(result)
   if (method === 'initialize') {
     countStart()
     const capabilities = { tools: { listChanged: true } }
-    send({ id, result: { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 'odd', version: '1' } } })
-  } else if (method === 'tools/list') send({ id, result: { tools: listTools() } })
+    const serverInfo = { name: 'odd', version: '1' }
+    send(out, { id, result: { protocolVersion: '2025-11-25', capabilities, serverInfo } })
+  } else if (method === 'tools/list') send(out, { id, result: { tools: listTools() } })
   else if (method === 'tools/call') {
-    const given = await call(id, params)
-    if (given) send({ id, result: given })
-  } else send({ id, error: { code: -32_601, message: 'Method not found' } })
+    const given = await call(out, id, params)
+    if (given) send(out, { id, result: given })
+    else await new Promise(() => {}) // over HTTP, the answer stays open
+  } else send(out, { id, error: { code: -32_601, message: 'Method not found' } })
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => void answer(JSON.parse(line) as Message))
+async function answerPost(body: string, response: ServerResponse): Promise<void> {
+  const message = JSON.parse(body) as Message
+  const isRequest = message.id !== undefined && message.method !== undefined
+  response.writeHead(isRequest ? 200 : 202, { ...(isRequest && { 'content-type': 'text/event-stream' }) })
+  await answer({ frame: ['data: ', '\n\n'], stream: response }, message)
+  response.end()
+}
+
+if (place === 'http') {
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => void answerPost(body, response))
+  })
+  server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
+} else {
+  const out: Out = { frame: ['', '\n'], stream: process.stdout }
+  createInterface({ input: process.stdin }).on('line', (line) => void answer(out, JSON.parse(line) as Message))
+}
 process.stdin.on('end', () => process.exit(0))
+process.stdin.resume()

@@ -1,5 +1,5 @@
-// What the tools of a server were when they were first seen. A tool that says something else later is offered as it was, and a person
-// must approve its next call: a server could change a harmless description into orders for the model.
+// What the tools of a server were when they were first seen. A tool that changes later is offered as it was, and a person must agree to
+// the change before its next call: a server could change a harmless description into orders for the model.
 import { createHash } from 'node:crypto'
 import { stringifySorted } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
@@ -31,10 +31,8 @@ export function fingerprint({ name, title, description, inputSchema, outputSchem
 export interface PinnedTool {
   /** What is offered: the pinned definition, where it changed. */
   readonly offered: McpTool
-  /** The new definition that waits for consent. */
+  /** The server's definition, if it is another one: a person has to agree to it. */
   readonly waiting?: McpTool
-  /** What changed, for the person who is asked. */
-  readonly changed?: string
 }
 
 /** Tools that are new are pinned as they are: their own approvals and policies apply to them. */
@@ -43,13 +41,24 @@ export function comparePins(listed: readonly McpTool[], pins: readonly McpTool[]
   return listed.map((found) => {
     const pin = byName.get(found.name)
     if (!pin || fingerprint(pin) === fingerprint(found)) return { offered: found }
-    return { offered: pin, waiting: found, changed: tellChange(pin, found) }
+    return { offered: pin, waiting: found }
   })
 }
 
-function tellChange(pin: McpTool, found: McpTool): string {
-  const fields = (['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const).filter(
-    (field) => stringifySorted(pin[field] ?? null) !== stringifySorted(found[field] ?? null),
-  )
-  return `The server changed its ${fields.join(', ')} since it was first seen`
+/** The fields that a model or a person is shown and that differ, each as JSON text with sorted keys. */
+export function listChanges(before: McpTool, after: McpTool): readonly PinnedChange[] {
+  return (['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const).flatMap((field) => {
+    const change = {
+      field,
+      before: stringifySorted(before[field] ?? null),
+      after: stringifySorted(after[field] ?? null),
+    }
+    return change.before === change.after ? [] : [change]
+  })
+}
+
+export interface PinnedChange {
+  readonly field: string
+  readonly before: string
+  readonly after: string
 }

@@ -1,12 +1,12 @@
-// What says how an MCP server is reached: in code, in the `mcpServers` of a `.mcp.json`, or as one argument of a command line.
-// It knows no connection.
+// Reads and checks how an MCP server is reached: from code, from the `mcpServers` of a `.mcp.json`, or from one command-line argument.
+// It opens no connection.
 import type { EffectClass, Trust } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { z } from 'zod'
 import type { McpAuth } from './auth.ts'
 
 export interface McpToolOptions {
-  /** `untrusted` by default: policies learn that results come from outside, and what the server says of its tools' effects is not believed. */
+  /** `untrusted` by default: results are marked as such for policies, and Baton ignores what the server says about its tools' effects. */
   readonly trust?: Trust
   /**
    * Effects by tool name. Absent: `once`; of a trusted server, as its annotations say (`readOnlyHint`: `pure`, `idempotentHint`:
@@ -17,11 +17,11 @@ export interface McpToolOptions {
   readonly approval?: boolean | readonly string[]
   /** Names of tools to offer; all by default. */
   readonly allow?: readonly string[]
-  /** Names of tools that are left out. */
+  /** Names of tools to leave out. */
   readonly deny?: readonly string[]
-  /** Milliseconds that a call may take; 60,000 by default. */
+  /** Milliseconds a call may take; 60,000 by default. */
   readonly timeoutMs?: number
-  /** False: no tools that list and read the server's resources. By default there are, if the server has resources. */
+  /** False: no tools to list and read the server's resources. By default there are, if the server has resources. */
   readonly resources?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface McpToolOptions {
 export interface StdioMcpServer extends McpToolOptions {
   readonly command: string
   readonly args?: readonly string[]
-  /** Added to a short list of variables that are passed on (`PATH`, `HOME` and the like); nothing else of the environment is. */
+  /** Added to a few variables that are passed on (`PATH`, `HOME` and the like). The server gets nothing else of the environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
 }
@@ -161,7 +161,7 @@ export function parseMcpConfig(
     })
   return Object.fromEntries(
     Object.entries(file.data.mcpServers).map(([name, given]) => {
-      // Others write `"type": "stdio"` beside a command; ours is told by the command.
+      // Other programs write `"type": "stdio"` beside a command. Here the command says it.
       const { type, ...rest } = (given ?? {}) as { readonly type?: unknown }
       const plain =
         type === undefined || type === 'stdio' ? rest : { ...rest, type: type === 'streamable-http' ? 'http' : type }
@@ -229,7 +229,7 @@ function nameFrom(text: string): string {
   return legal.slice(0, 64) || 'server'
 }
 
-/** As a shell separates words, without its other rules. @throws BatonError `invalid_mcp_server` for an open quote */
+/** Splits words as a shell does, without its other rules. @throws BatonError `invalid_mcp_server` for an open quote */
 function splitWords(text: string): readonly string[] {
   const words: string[] = []
   for (const match of text.trim().matchAll(/(?:[^\s"']|"[^"]*"|'[^']*'|["'])+/g)) {

@@ -6,7 +6,7 @@ import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@m
 import { z } from 'zod'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
-/** The SDK knows no result that is a task: it is carried through in this field of the result's `_meta`. */
+/** The SDK does not accept a task as a result. This field of the result's `_meta` carries it through. */
 const CARRIED = 'baton/task'
 
 const POLL_MS = { least: 50, most: 10_000, usual: 500 } as const
@@ -34,7 +34,7 @@ export interface TaskPlace {
   readonly answer: (requests: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
 }
 
-/** Carries a result that is a task through the SDK. To be called with each message before the SDK reads it. */
+/** Carries a task through the SDK as a result. Call it with each message before the SDK reads it. */
 export function carryTask(message: object): void {
   const { result } = message as {
     result?: { resultType?: unknown; content?: unknown; structuredContent?: unknown; _meta?: object }
@@ -43,7 +43,7 @@ export function carryTask(message: object): void {
   const task = { ...result }
   result.resultType = 'complete'
   result.content = []
-  // The SDK wants one of a tool that has an output schema; the task's own result is checked by the host.
+  // The SDK requires one if the tool has an output schema. The host checks the task's own result.
   result.structuredContent = {}
   result._meta = { ...result._meta, [CARRIED]: task }
 }
@@ -66,7 +66,7 @@ export async function callAsTask(params: CallToolRequest['params'], place: TaskP
 
 /** Polls a task of 2026-07-28 to its end. */
 export function awaitTask(task: Task, place: TaskPlace): Promise<CallToolResult> {
-  // The result came as JSON of the server; what reads it takes nothing for granted.
+  // The server's JSON: its readers assume nothing about it.
   return followTask(task, place, ({ result }) => Promise.resolve(result as unknown as CallToolResult))
 }
 
@@ -87,7 +87,7 @@ async function followTask(
       if (task.status === 'completed') return await readResult(task)
       if (task.status === 'failed' && isOld) return await readResult(task)
       if (task.status === 'failed' || task.status === 'cancelled') throw tellEnd(task)
-      // Asking for the result is how the older form hears the question.
+      // In the older form, the request for the result receives the question.
       if (task.status === 'input_required' && isOld) return await readResult(task)
       if (task.status === 'input_required') await answerTask(task, answered, place)
       await wait(task, place)
@@ -96,7 +96,7 @@ async function followTask(
   } catch (thrown) {
     if (options.signal.aborted)
       void client.request({ method: 'tasks/cancel', params: { taskId } }, Anything, { timeout: 5_000 }).catch(() => {
-        // It may have ended meanwhile, or its server is gone; the call is over either way.
+        // The task may have ended, or its server is gone. The call is over either way.
       })
     throw thrown
   }

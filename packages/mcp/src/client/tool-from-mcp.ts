@@ -10,23 +10,23 @@ import type { McpToolOptions } from './server-config.ts'
 const DESCRIPTION_CHARS = 4_000
 const TIMEOUT_MS = 60_000
 
-export type CallMcpTool = (tool: McpTool, input: JsonObject, context: ToolContext) => Promise<CallToolResult>
+export interface McpAnswer {
+  /** What the tool was when it was called; its `outputSchema` is what the result must fit. */
+  readonly definition: McpTool
+  readonly result: CallToolResult
+}
 
 export interface McpToolInit {
-  readonly server: string
   readonly options: McpToolOptions
-  readonly call: CallMcpTool
+  readonly call: (input: JsonObject, context: ToolContext) => Promise<McpAnswer>
   readonly validator: ArgumentValidator
-  /** A person must approve it whatever the options say, and this is why. */
-  readonly changed?: string
 }
 
 /** @throws BatonError `invalid_tool`, `invalid_schema`: the server says something that is no tool */
-export function toolFromMcp(definition: McpTool, { server, options, call, changed, validator }: McpToolInit): Tool {
+export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
   const title = definition.title ?? annotations?.title
-  const isAsked = changed !== undefined || (typeof approval === 'boolean' ? approval : approval.includes(name))
   return tool({
     name,
     description: description.slice(0, DESCRIPTION_CHARS),
@@ -34,14 +34,13 @@ export function toolFromMcp(definition: McpTool, { server, options, call, change
     effect: readEffect(definition, options),
     trust,
     timeoutMs,
-    approval: isAsked,
+    approval: typeof approval === 'boolean' ? approval : approval.includes(name),
     ...(title !== undefined && { title: title.slice(0, 200) }),
-    ...(changed !== undefined && { describe: () => ({ title: `${server}: ${name}. ${changed}`.slice(0, 200) }) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
-    execute: async (given: JsonObject, context: ToolContext): Promise<unknown> =>
-      readCallResult(name, await call(definition, given, context), (structured) =>
-        checkStructured(definition, structured, validator),
-      ),
+    execute: async (given: JsonObject, context: ToolContext): Promise<unknown> => {
+      const { definition: called, result } = await call(given, context)
+      return readCallResult(name, result, (structured) => checkStructured(called, structured, validator))
+    },
   })
 }
 

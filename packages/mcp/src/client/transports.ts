@@ -12,6 +12,7 @@ import type { TransportAuth } from './auth.ts'
 import { createTransportAuth } from './auth.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
+import { answerAtStreamEnd } from './stream-ends.ts'
 
 /** Characters at the end of what a process wrote to its standard error; they go into errors. */
 const TAIL_CHARS = 2_000
@@ -171,6 +172,7 @@ async function connect(
 ): Promise<void> {
   // The SDK calls a handler that stands there before its own.
   transport.onmessage = onMessage
+  if (transport instanceof StreamableHTTPClientTransport) answerAtStreamEnd(transport)
   try {
     await client.connect(transport, options)
   } catch (thrown) {

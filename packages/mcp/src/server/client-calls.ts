@@ -20,12 +20,12 @@ export interface ClientCallsInit {
 export interface CallStart {
   /** Whether whoever is behind the client can be asked. */
   readonly asks: boolean
-  /** Of the client: the same call again is not made again. */
+  /** The client's key: a repeated call with the same key does not run again. */
   readonly key?: string
   readonly finish: Finish
 }
 
-/** Where a call runs. A client that has it can be led back to it, also by another process. */
+/** Where a call runs. Any process can lead a client that brings it back to the call. */
 export interface CallPlace {
   readonly session: string
   readonly inputId: string
@@ -116,7 +116,7 @@ export class ClientCalls {
     return found
   }
 
-  /** Nobody asks any more. Calls that run go on, each to its own end. */
+  /** The client is gone. Its running calls go on to their end. */
   close(): void {
     this.#isClosed = true
     this.closeIdle()
@@ -127,7 +127,7 @@ export class ClientCalls {
     this.#idle = []
   }
 
-  /** Takes all calls back. */
+  /** Cancels all calls. */
   cancelAll(): void {
     for (const live of this.#live.values()) live.cancel()
   }
@@ -144,7 +144,7 @@ export class ClientCalls {
     if (this.#running >= calls)
       throw new BatonError({
         code: 'rate_limited',
-        message: `${calls} calls of this client run or wait for a person; more are not taken`,
+        message: `${calls} calls of this client run or wait for a person, which is the limit`,
         hint: 'Wait for one to end, or raise limits.calls.',
       })
     this.#running += 1

@@ -1,5 +1,5 @@
-// Clients of 2025-11-25 over HTTP: each begins with a handshake, gets an id that nobody can guess, and has a server of its own until it
-// leaves or asks nothing for long.
+// Clients of 2025-11-25 over HTTP. Each begins with a handshake, gets an id that nobody can guess, and has its own server until it leaves
+// or has been idle for too long.
 import type { Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Server } from '@modelcontextprotocol/server'
@@ -33,7 +33,7 @@ export class ConnectedClients {
     const id = request.headers.get(SESSION_HEADER)
     if (id !== null) {
       const client = this.#clients.get(id)
-      // A client of somebody else is none.
+      // Another principal's client does not exist for this one.
       if (!client || client.principal !== principal.id)
         return answerError(404, -32_001, 'there is no such MCP session; begin a new one')
       this.#watchIdle(client)
@@ -83,7 +83,7 @@ export class ConnectedClients {
     return client
   }
 
-  /** Those that have asked nothing for longest make room. @throws BatonError `rate_limited` */
+  /** Drops the clients that have been idle longest to make room. @throws BatonError `rate_limited` */
   #makeRoom(principal: string): void {
     const { clients, clientsPerPrincipal } = this.#world.parts.limits
     const all = [...this.#clients.values()]

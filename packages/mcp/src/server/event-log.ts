@@ -1,4 +1,4 @@
-// What was sent to a client of 2025-11-25, so that one whose connection broke reads on: the newest events, within a bound.
+// Keeps the newest events that were sent to a client of 2025-11-25, within a bound, so that a client whose connection broke can read on.
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
 const EVENTS = 512
@@ -21,7 +21,7 @@ export class EventLog implements EventStore {
     const chars = JSON.stringify(message).length
     this.#events.push({ id, stream, message, chars })
     this.#chars += chars
-    // The newest stays, however large it is: it may be the result that somebody waits for.
+    // The newest stays, however large: it may be the result that the client waits for.
     while (this.#events.length > EVENTS || (this.#chars > CHARS && this.#events.length > 1))
       this.#chars -= this.#events.shift()?.chars ?? 0
     return Promise.resolve(id)
@@ -31,7 +31,7 @@ export class EventLog implements EventStore {
     return Promise.resolve(this.#events.find((event) => event.id === id)?.stream)
   }
 
-  /** Nothing where the event is not known any more. */
+  /** Empty if the event is no longer known. */
   async replayEventsAfter(
     lastId: string,
     { send }: { readonly send: (id: string, message: JSONRPCMessage) => Promise<void> },

@@ -20,7 +20,7 @@ export class Exposed {
   readonly #parts: ServerParts
   readonly #listeners = new Set<() => void>()
   #sources: Promise<SourceTools> | undefined
-  /** Describing tools is the dear part: it is done once for each list of them. */
+  /** Describing tools is expensive: it happens once for each list of them. */
   #described: { readonly tools: readonly Tool[]; readonly offered: readonly Offered[] } | undefined
   #isClosed = false
 
@@ -28,7 +28,7 @@ export class Exposed {
     this.#parts = parts
   }
 
-  /** In one order, as long as the tools are the same. */
+  /** In a stable order while the tools stay the same. */
   async list(): Promise<readonly Offered[]> {
     const tools = await this.#listTools()
     if (this.#described?.tools !== tools) this.#described = { tools, offered: this.#describe(tools) }
@@ -77,7 +77,7 @@ export class Exposed {
   #openSources(): Promise<SourceTools> {
     if (this.#sources) return this.#sources
     const { agent, timers, log } = this.#parts
-    // Each session closes the sources that it opened; these are asked for their lists alone.
+    // Each session closes the sources that it opened. These are only asked for their lists.
     const sources = agent.sources.map(withoutClose)
     const opening = SourceTools.open({ session: 'mcp', agent, sources, always: [], timers, log })
     this.#sources = opening
@@ -132,7 +132,7 @@ function describeEffect({ title, effect, kind }: Tool): ToolAnnotations {
   }
 }
 
-/** A schema that is no object's is kept to ourselves: a result that is text has no value. */
+/** Undefined for a schema whose root is not an object: a text result has no structured value. */
 function describeOutput({ output }: Tool): McpTool['outputSchema'] | undefined {
   if (!output) return undefined
   try {

@@ -1,5 +1,5 @@
-// One call, or one turn of the agent, that runs: its events are read once, and whoever waits for it (a request, its retry, a task)
-// sees how it stands.
+// A running call, or a running turn of the agent. It reads the events once; everybody who waits for the call (a request, its retry, a
+// task) sees its state.
 import type { Answer, CallView, JsonValue, Session, SessionEvent, Turn } from '@baton/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Waiting } from './questions.ts'
@@ -71,7 +71,7 @@ export class LiveCall {
     return this.#result
   }
 
-  /** One after the other: of two answers to one question the second sees what the first has done. */
+  /** In sequence: of two answers to one question, the second sees what the first did. */
   inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#acts.then(act)
     this.#acts = done.catch(() => {}) // whoever waits for it hears of it

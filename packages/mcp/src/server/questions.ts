@@ -54,7 +54,7 @@ function describeApproval({ name, title, input, diff }: CallView): string {
   return lines.join('\n')
 }
 
-/** Gives what is wrong with the answer, where it may be asked again. Undefined: it was taken, or came too late. */
+/** Returns what is wrong with the answer if it may be asked for again. Undefined: it was accepted, or came too late. */
 export async function decideWaiting(session: Session, waiting: Waiting, answer: unknown): Promise<string | undefined> {
   const { action, content } = isJsonObject(answer) ? answer : {}
   const given = action === 'accept' && isJsonObject(content) ? content : undefined
@@ -112,10 +112,10 @@ async function answerQuestion(
 function readJsonField({ json }: JsonObject): JsonValue {
   const parsed = parseJson(typeof json === 'string' ? json : '')
   if (parsed.ok) return parsed.value
-  throw new BatonError({ code: 'question_refused', message: 'the field "json" is no JSON' })
+  throw new BatonError({ code: 'question_refused', message: 'the field "json" is not JSON' })
 }
 
-/** Fields that MCP lets a form have; others are left out, and Baton checks the answer against the whole schema. */
+/** The schema fields that MCP allows in a form. The others are left out; Baton checks the answer against the whole schema. */
 const FORM_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'title',
@@ -135,7 +135,7 @@ const FORM_FIELDS: ReadonlySet<string> = new Set([
 const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 const PRIMITIVES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
-/** A form of MCP is flat. What is not flat is asked for as JSON in one field. */
+/** MCP forms are flat. A schema that is not flat becomes one field that takes JSON. */
 function toForm(schema: JsonObject): JsonObject {
   const properties = readProperties(schema)
   if (!properties)
@@ -170,7 +170,7 @@ function isForm(schema: JsonObject): boolean {
   return readProperties(schema) !== undefined
 }
 
-/** Undefined where a property is no text, number, boolean or choice. */
+/** Undefined if a property is not text, a number, a boolean or a choice. */
 function readProperties({ properties = {} }: JsonObject): Readonly<Record<string, JsonObject>> | undefined {
   if (!isJsonObject(properties)) return undefined
   const found: Record<string, JsonObject> = {}

@@ -39,7 +39,7 @@ export interface SdkServerInit {
 }
 
 const STATE_SECONDS = 86_400
-/** By which a result that is a task passes the SDK, which knows none of tools. */
+/** Carries a task through the SDK, which does not accept one as a tool's result. */
 const TASK_FIELD = 'baton/task'
 
 const TaskParams = z.looseObject({ taskId: z.string() })
@@ -47,7 +47,7 @@ const NoParams = z.looseObject({})
 
 export function createSdkServer(init: SdkServerInit): Server {
   const { parts, exposed, calls, tasks, isModern, secret } = init
-  // Whoever is not the one that was asked has no use of the state.
+  // The state is useless to anybody but the principal that was asked.
   const codec = createRequestStateCodec<CallPlaceState>({
     key: secret,
     ttlSeconds: STATE_SECONDS,
@@ -142,7 +142,7 @@ function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: T
   })
 }
 
-/** The SDK validates results of tools, and lets none be a task: it is put in its place behind that. */
+/** The SDK validates tool results and allows no task among them, so the task replaces the result after that check. */
 class TaskServer extends Server {
   protected override _wrapHandler(
     method: string,
@@ -176,7 +176,7 @@ function knowsTasks(capabilities: ClientCapabilities | undefined): boolean {
   return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined
 }
 
-/** By a form: nothing said means that. */
+/** Whether the client can show forms: `elicitation: {}` without a mode means forms. */
 function canBeAsked(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation
   if (!elicitation) return false

@@ -116,7 +116,7 @@ export class ToolCalls {
     for (const [name, id] of Object.entries(state.asked)) {
       const response = inputResponses[name]
       if (response === undefined) continue
-      // What does not fit is asked for again.
+      // Ask again for an answer that does not fit.
       await live.inOrder(async () => {
         const waiting = await findWaiting(live, id)
         return waiting && (await decideWaiting(live.session, waiting, response))
@@ -173,7 +173,7 @@ export class ToolCalls {
     })
   }
 
-  /** Asks all that comes up on this stream, until the call is over. Never rejects. */
+  /** Asks every question of the call on this stream until the call is over. Never rejects. */
   async #ask(live: LiveCall, context: ServerContext, meta: JsonObject, isOver: () => boolean): Promise<void> {
     const asking = new Map<string, AbortController>()
     while (!live.result && !isOver() && !context.mcpReq.signal.aborted) {

@@ -81,7 +81,7 @@ function takeValue(answer: QuestionAnswer): JsonValue {
     expired: 'nobody answered in time',
     nobody: 'nobody is connected who could be asked',
   }[answer.declined]
-  throw new BatonError({ code: 'question_declined', message: why })
+  throw new BatonError({ code: 'question_declined', message: why, data: { declined: answer.declined } })
 }
 
 /** What a tool hands in is code of others. @throws BatonError `question_refused` */

@@ -1,0 +1,74 @@
+// Servers that die, flood, lie, change, never answer and send 100 MiB, as programs and over HTTP: each call settles.
+import { afterEach, describe, expect, test } from 'vitest'
+import type { McpServerConfig, McpServers, McpServersOptions } from './index.ts'
+import { createMemoryPinStore } from './index.ts'
+import { callTools, createWaitingServers, describeOddServer, startOddServer } from './mcp-session.test-kit.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+const PLACES: Readonly<Record<string, (mode: string) => Promise<McpServerConfig>>> = {
+  'as a program': (mode) => Promise.resolve(describeOddServer(mode)),
+  'over HTTP': async (mode) => {
+    const { url, stop } = await startOddServer(mode)
+    ends.push(stop)
+    return { url }
+  },
+}
+
+function open(config: McpServerConfig, options?: McpServersOptions) {
+  const made = createWaitingServers({ odd: config }, options)
+  ends.push(() => made.servers.close())
+  return made
+}
+
+const callOnce = (servers: McpServers): ReturnType<typeof callTools> => callTools(servers, [['echo', { text: 'a' }]])
+
+describe.each(Object.entries(PLACES))('%s', (_, place) => {
+  test.each(['dies', 'dies-late'])('a server that %s in a call: the call says so', async (mode) => {
+    const { servers } = open(await place(mode))
+    expect((await callOnce(servers)).calls).toEqual([
+      expect.stringMatching(/^echo error api_unavailable: MCP server "odd"/),
+    ])
+  })
+
+  test('a server that never answers: the call ends at its time-out, and the server goes on for others', async () => {
+    const { servers } = open({ ...(await place('hangs')), timeoutMs: 300 })
+    expect((await callOnce(servers)).calls).toEqual(['echo unknown: deadline'])
+    expect(servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
+  })
+
+  test('a message of 100 MiB fails the call, not the process', async () => {
+    const { servers } = open(await place('huge'), { limits: { messageBytes: 1024 * 1024 } })
+    expect((await callOnce(servers)).calls).toEqual([expect.stringMatching(/^echo error api_(unavailable|malformed)/)])
+  })
+
+  test('twenty thousand notes of progress and changed lists: few are passed on, and the answer arrives', async () => {
+    const { servers } = open(await place('floods'))
+    const { calls, notes } = await callOnce(servers)
+    expect(calls).toEqual(['echo ok: [{"type":"text","text":"flooded"}]'])
+    expect(notes).toBeGreaterThan(0)
+    expect(notes).toBeLessThan(100)
+  })
+
+  test('a server that lies about its schemas: what is not a tool is left out, and a wrong result is an error', async () => {
+    const { servers, warnings } = open(await place('lies'))
+    const tools = (await servers.sources[0]?.list()) ?? []
+    expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
+    expect(warnings.filter((line) => line.includes('left out'))).toHaveLength(2)
+    expect((await callOnce(servers)).calls).toEqual([expect.stringMatching(/^echo error result_invalid/)])
+  })
+
+  test('a server that changes a tool: the call asks, and is denied where the user declines', async () => {
+    const config = await place('changes')
+    const pins = createMemoryPinStore()
+    const first = open(config, { pins })
+    await first.servers.sources[0]?.list()
+    await first.servers.close()
+    const { calls, asked } = await callOnce(open(config, { pins }).servers)
+    expect(asked).toEqual([expect.stringContaining('changed its tool "echo" (description)')])
+    expect(calls).toEqual([expect.stringMatching(/^echo error call_denied/)])
+  })
+})
