@@ -278,6 +278,89 @@ test.each([
   expect(calls).toEqual(['refund ok: {"refunded":1000}', 'refund ok: {"refunded":1001}', 'always ok: done'])
 })
 
+/** The schema that a version checks the messages of a program with. */
+const MESSAGES = [
+  [4, 'parameters', tool4, ai4.coreMessageSchema],
+  [5, 'inputSchema', tool5, ai5.modelMessageSchema],
+  [6, 'inputSchema', tool6, ai6.modelMessageSchema],
+  [7, 'inputSchema', tool7, ai7.modelMessageSchema],
+] as const
+
+test.each(MESSAGES)(
+  'a tool of version %i reads the conversation in its own words',
+  async (version, field, make, schema) => {
+    const read: unknown[] = []
+    const nothing = { [field]: version === 4 ? z3.object({}) : z.object({}) }
+    const draw = () => ({
+      content: [
+        { type: 'text' as const, text: 'drawn' },
+        { type: 'image' as const, mediaType: 'image/png', source: { type: 'base64' as const, data: shows } },
+      ],
+    })
+    const tools = fromAiSdk(
+      {
+        find: make({ ...nothing, execute: () => ({ id: 'A-17' }) }),
+        draw: make({ ...nothing, execute: draw }),
+        say: make({ ...nothing, execute: () => 'said' }),
+        fail: make({ ...nothing, execute: () => Promise.reject(new Error('it is broken')) }),
+        recall: make({
+          ...nothing,
+          execute: (_input: object, { messages }: { readonly messages: readonly unknown[] }) => {
+            read.push(...messages)
+            return messages.length
+          },
+        }),
+      },
+      { version },
+    )
+    const names = ['find', 'draw', 'say', 'fail', 'recall']
+    const { calls } = await playCalls(
+      tools,
+      names.map((name) => [name, {}]),
+    )
+    expect(calls.at(-1)).toBe('recall ok: 9')
+    for (const message of read) expect(schema.safeParse(message)).toMatchObject({ success: true })
+    const [asked, called, found] = read
+    expect(asked).toEqual({ role: 'user', content: 'Go.' })
+    const about = { toolCallId: expect.stringMatching(/^call_\w+_1_0$/), toolName: 'find' }
+    expect(called).toEqual({
+      role: 'assistant',
+      content: [{ type: 'tool-call', ...about, ...(version === 4 ? { args: {} } : { input: {} }) }],
+    })
+    const value = { id: 'A-17' }
+    const output = version === 4 ? { result: value } : { output: { type: 'json', value } }
+    expect(found).toEqual({ role: 'tool', content: [{ type: 'tool-result', ...about, ...output }] })
+    expect(JSON.stringify(read[4])).toContain(shows)
+    expect(JSON.stringify(read.slice(5))).toMatch(/said.*it is broken/)
+  },
+)
+
+test.each([
+  [6, tool6],
+  [7, tool7],
+] as const)('needsApproval of version %i knows the call, the conversation and the context', async (version, make) => {
+  const seen: unknown[] = []
+  const field = version === 7 ? 'context' : 'experimental_context'
+  const pay = make({
+    inputSchema: z.object({}),
+    needsApproval: (_input: object, about: { readonly toolCallId: string; readonly messages: readonly unknown[] }) => {
+      seen.push(about.toolCallId, about.messages, Reflect.get(about, field))
+      return about.messages.length > 1
+    },
+    execute: (_input: object, { toolCallId }: { readonly toolCallId: string }) => `paid by ${toolCallId}`,
+  })
+  const steps = [
+    ['pay', {}],
+    ['pay', {}],
+  ] as const
+  const { asked, calls } = await playCalls(fromAiSdk({ pay }), steps, { services: { shop: 'east' } })
+  expect(calls).toEqual([`pay ok: paid by ${String(seen[0])}`, `pay ok: paid by ${String(seen[3])}`])
+  expect(seen[0]).not.toBe(seen[3])
+  expect(asked).toEqual(['pay'])
+  expect(seen.slice(1, 3)).toEqual([[{ role: 'user', content: 'Go.' }], { shop: 'east' }])
+  expect(seen[4]).toHaveLength(3)
+})
+
 test('a schema that is used twice is shown without references, and one that says only its properties is an object', async () => {
   const place = z3.object({ city: z3.string() })
   const route = tool4({ parameters: z3.object({ from: place, to: place }), execute: () => 'by train' })

@@ -1,6 +1,7 @@
 // Operations of a document against a real service on this machine that checks what it gets.
 import type { JsonObject, Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { createArgumentValidator } from '@baton/runtime'
@@ -18,21 +19,7 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 function createContext(principal = 'ann', signal = new AbortController().signal): ToolContext {
-  return {
-    session: 's',
-    agent: 'a',
-    principal: { id: principal },
-    callId: 'call_1_0',
-    turn: 1,
-    attempt: 1,
-    idempotencyKey: 's/call_1_0',
-    signal,
-    services: undefined,
-    log: { info: () => {}, warn: () => {} },
-    progress: () => {},
-    plan: () => {},
-    ask: () => Promise.reject(new Error('nobody is here')),
-  }
+  return createToolContext({ principal: { id: principal }, signal })
 }
 
 function open(operations: readonly string[], options: Partial<OpenApiOptions> = {}): readonly Tool[] {
