@@ -1,6 +1,7 @@
 // What users and other packages import from @baton/core.
 export * from './errors.ts'
 export * from './error-layers.ts'
+export * from './service-failure.ts'
 export * from './json.ts'
 export * from './repair-json.ts'
 export * from './partial-json.ts'

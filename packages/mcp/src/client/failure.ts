@@ -1,6 +1,6 @@
 // What went wrong between this client and an MCP server, in the codes of Baton.
 import type { ErrorCode } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, readStatusCode } from '@baton/core'
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 
 /** Characters of a server's words in an error. */
@@ -20,7 +20,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     })
   if (UnauthorizedError.isInstance(thrown))
     return fail('api_unauthorized', 'wants a login', 'Give the server an "auth".')
-  if (SdkHttpError.isInstance(thrown)) return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`)
+  if (SdkHttpError.isInstance(thrown)) return fail(readStatusCode(thrown.status), `answered ${thrown.status}: ${told}`)
   if (SdkError.isInstance(thrown))
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
@@ -53,14 +53,6 @@ const VERBS: Partial<Record<SdkErrorCode, string>> = {
   [SdkErrorCode.SendFailed]: 'cannot be reached',
   [SdkErrorCode.RequestTimeout]: 'did not answer in time',
   [SdkErrorCode.EraNegotiationFailed]: 'speaks no version that both know',
-}
-
-/** The code for an HTTP status of a service. */
-function codeOfStatus(status: number): ErrorCode {
-  if (status === 401) return 'api_unauthorized'
-  if (status === 429) return 'api_rate_limited'
-  if (status === 502 || status === 503 || status === 504) return 'api_unavailable'
-  return status >= 500 ? 'api_failed' : 'api_refused'
 }
 
 /** `fetch failed` says nothing; its cause does. */

@@ -200,7 +200,7 @@ test.each([
   ['429', 'api_rate_limited', /answered 429; try again in 7 s: slow down$/],
   ['429-date', 'api_rate_limited', /answered 429; try again in 60 s/],
   ['500', 'api_failed', /answered 500/],
-  ['503', 'api_failed', /answered 503/],
+  ['503', 'api_unavailable', /answered 503/],
   ['page', 'api_malformed', /answered with text\/html in place of JSON: "<h1>Log in/],
   ['not-json', 'api_malformed', /not JSON: "hello"$/],
   ['half-json', 'api_malformed', /not JSON, but ends early/],
