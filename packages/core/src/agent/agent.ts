@@ -131,6 +131,10 @@ export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>]
   ? Services
   : unknown
 
+/** Required where a tool of the agent says what it needs. */
+export type NeededServices<A extends Agent> =
+  unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
+
 /** Of several tools the services that each of them expects, together. */
 type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
   ? (services: Services) => void

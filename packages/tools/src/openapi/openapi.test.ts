@@ -273,3 +273,24 @@ test('a turn of a model: the call, its result, and an error that the model reads
     { type: 'error', code: 'api_refused', message: expect.stringContaining('the date lies in the past') },
   ])
 })
+
+test('a host must have the services that the headers need', async () => {
+  interface Services {
+    readonly keyOf: (principal: string) => string
+  }
+  const operations = ['getOrder']
+  const tools = fromOpenApi(createOrdersDocument(), {
+    operations,
+    server: `${api.origin}/v1/`,
+    headers: ({ principal, services }: ToolContext<Services>) => ({ authorization: services.keyOf(principal.id) }),
+  })
+  const model = createScriptedModel({ steps: [] })
+  const agent = defineAgent({ name: 'shop', model, tools })
+  // @ts-expect-error keyOf is missing
+  await createHost({ agent, services: {} }).stop()
+  // @ts-expect-error services are missing
+  await createHost({ agent }).stop()
+  const host = createHost({ agent, services: { keyOf: (principal: string) => `Bearer key-of-${principal}` } })
+  expect(tools).toHaveLength(1)
+  await host.stop()
+})
