@@ -20,10 +20,10 @@ async function run(name: string, args: readonly string[] = [], variables = {}): 
 }
 
 /** What a program prints whose model is Anthropic's, asked at a server that answers by a script. */
-async function runWithAnthropic(name: string, script: FakeScript): Promise<string> {
+async function runWithAnthropic(name: string, script: FakeScript, path = ''): Promise<string> {
   const anthropic = await startFakeAnthropic(script)
   try {
-    return await run(name, [], { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_API_KEY: 'key-of-a-test' })
+    return await run(name, [], { ANTHROPIC_BASE_URL: `${anthropic.url}${path}`, ANTHROPIC_API_KEY: 'key-of-a-test' })
   } finally {
     await anthropic.close()
   }
@@ -113,6 +113,33 @@ test('a tool of the AI SDK goes into an agent as it is', async () => {
       : { text: `Done: ${results.join()}.` },
   )
   expect(printed).toContain('"refunded":2000')
+})
+
+test('steps that are prepared and told, beside the AI SDK', async () => {
+  const asked: unknown[] = []
+  const printed = await runWithAnthropic('../migrate/ai-sdk-steps.ts', ({ body, results, toolLike }) => {
+    asked.push(body)
+    if (results.length === 0) {
+      return { calls: [{ name: toolLike(/search/), input: { customer: 'ann' } }] }
+    }
+    if (!results.join('').includes('refundedBy'))
+      return { calls: [{ name: toolLike(/refund/), input: { id: 'A-17' } }] }
+    return { text: 'It is refunded.' }
+  })
+  expect(asked[0]).toMatchObject({ tools: [{ name: 'search' }], tool_choice: { type: 'any' } })
+  expect(printed).toMatch(/^step tool-calls \d+\nsearch \[ \{ id: 'A-17', customer: 'ann' \} \]\nstep tool-calls/)
+  expect(printed).toMatch(/refund \{ id: 'A-17', refundedBy: 'ann' \}\nstep end \d+\n$/)
+})
+
+test('a middleware of the AI SDK, and one of Baton, around a model', async () => {
+  const temperatures: unknown[] = []
+  const script: FakeScript = ({ body }) => {
+    temperatures.push(Reflect.get(body, 'temperature'))
+    return { text: 'Hello, Ann.' }
+  }
+  const printed = await runWithAnthropic('../migrate/ai-sdk-middleware.ts', script, '/v1')
+  expect(temperatures).toEqual([0])
+  expect(printed).toMatch(/^1 messages, \d+ tokens\nHello, Ann\.\n$/)
 })
 
 test('what stands beside pi calls its tool and is steered', async () => {

@@ -212,6 +212,28 @@ describe('a host', () => {
     await host.stop()
   })
 
+  test('has what each tool needs, where several need different things', async () => {
+    interface Doors {
+      readonly openDoor: () => string
+    }
+    const door = tool({
+      name: 'door',
+      description: 'Opens the door',
+      input: { type: 'object' },
+      execute: (_, { services }: ToolContext<Doors>) => services.openDoor(),
+    })
+    const agent = defineAgent({ name: 'house', model, tools: [look, population, door] })
+    const doors: Doors = { openDoor: () => 'open' }
+    // @ts-expect-error openDoor is missing
+    await createHost({ agent, services: db }).stop()
+    // @ts-expect-error find is missing
+    await createHost({ agent, services: doors }).stop()
+    // @ts-expect-error openDoor gives a text
+    await createHost({ agent, services: { ...db, openDoor: () => 1 } }).stop()
+    const host: Host = createHost({ agent, services: { ...db, ...doors } })
+    await host.stop()
+  })
+
   test('takes no misspelt word of a session', async () => {
     await using host = createHost({ agent: cities, services: db })
     // @ts-expect-error principle

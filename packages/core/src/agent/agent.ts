@@ -13,7 +13,7 @@ import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEF
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings, ToolChoice } from './model.ts'
 import type { Message } from '../messages.ts'
-import type { EffectClass, Principal, Tool, ToolContext, ToolKind, Trust } from './tool.ts'
+import type { EffectClass, Principal, Tool, ToolKind, Trust } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
 export interface AgentInit<
@@ -123,18 +123,6 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
 
 /** The type of `answer.output`; undefined for an agent without an output schema. */
 export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
-
-/** What the tools of an agent expect as `context.services`; unknown where they expect nothing. */
-export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>] extends [
-  (services: infer Services) => void,
-]
-  ? Services
-  : unknown
-
-/** Of several tools the services that each of them expects, together. */
-type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
-  ? (services: Services) => void
-  : never
 
 /**
  * Defines an agent.

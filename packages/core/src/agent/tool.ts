@@ -1,7 +1,7 @@
 // Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
-import type { ContentPart } from '../messages.ts'
+import type { ContentPart, Message } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
@@ -72,6 +72,12 @@ export interface ToolContext<Services = unknown> {
   readonly signal: PlatformAbortSignal
   readonly services: Services
   readonly log: Logger
+  /**
+   * The conversation that led to this call, oldest first: what the session's window has of it, without the instructions and without
+   * the answer that has the call. Read when it is asked for; pictures and files come with their bytes. The messages are a copy.
+   * @throws BatonError `store_failed`
+   */
+  messages(): Promise<readonly Message[]>
   /** Tells watching clients how far the tool is; at most 4 KiB, never seen by the model. */
   progress(note: JsonValue): void
   /** Replaces the session's plan, which people see; at most 100 entries of 1,000 characters. */
@@ -84,6 +90,9 @@ export interface ToolContext<Services = unknown> {
    */
   ask<const Answer extends Schema>(question: Question<Answer>): Promise<OutputOf<Answer>>
 }
+
+/** The call that an `approval` function is asked about. */
+export type AskedCall = Pick<ToolContext, 'session' | 'agent' | 'principal' | 'callId' | 'services' | 'messages'>
 
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
 export interface ToolContent {
@@ -121,7 +130,7 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   /** False: never beside another call. True by default. */
   readonly parallel?: boolean
   /** True, or a function of the validated arguments: a person must approve the call first. */
-  readonly approval?: boolean | ((input: OutputOf<Input>) => boolean | Promise<boolean>)
+  readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
    * What becomes of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
    * next input. `detach` answers the next input at once while the tool goes on, to the end of its `timeoutMs`; the model is told
@@ -191,7 +200,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly timeoutMs: number
   readonly awayMs?: number
   readonly parallel: boolean
-  readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
+  readonly approval: boolean | ((input: unknown, call: AskedCall) => boolean | Promise<boolean>)
   readonly onInterrupt: InterruptPolicy
   readonly waiting?: WaitingInit
   readonly retry?: ToolRetry

@@ -2,7 +2,7 @@
 export * from './apply.ts'
 export * from './check.ts'
 export { listClientTools } from './client-tools.ts'
-export { RUNS_AFTER } from './proposal.ts'
+export { nameCall, RUNS_AFTER } from './proposal.ts'
 export * from './decide.ts'
 export * from './effect.ts'
 export { requestTokens } from './estimate.ts'

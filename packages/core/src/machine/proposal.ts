@@ -28,14 +28,18 @@ export function proposeCalls(
     const parsed = parseJson(part.arguments)
     const settlement = explainRefusal(draft, { part, parsed, index, check, attempt, finish: input.finish })
     const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
-    const { birth } = draft.state
-    const callId = `call_${birth === '' ? '' : `${birth}_`}${attempt.step}_${index}`
+    const callId = nameCall(draft.state.birth, attempt.step, index)
     return {
       proposal: makeProposal(draft, part.name, callId, { ...check, asks }),
       arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
       ...(settlement && { settlement }),
     }
   })
+}
+
+/** The id of a step's nth call, counted from 0. */
+export function nameCall(birth: string, step: number, index: number): string {
+  return `call_${birth === '' ? '' : `${birth}_`}${step}_${index}`
 }
 
 /** A host that forgets a check must not start a call that needs an approval. */
@@ -78,13 +82,16 @@ interface Asked {
 
 /** Why a call does not run, most fundamental reason first; undefined when it may. */
 function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
-  const { part, parsed, check, attempt } = asked
+  const { part, parsed, check, attempt, finish } = asked
   const before = draft.state.turn?.calls ?? 0
   const most = draft.spec.limits.callsPerTurn
   if (attempt.choice === 'none')
     return { type: 'denied', code: 'call_denied', message: 'the tool rounds of this turn are used up' }
-  const cut = cutOff(asked)
-  if (cut) return { type: 'error', code: 'arguments_cut_off', message: cut }
+  const isCut = !parsed.ok && parsed.cutOff
+  if (isCut || !RUNS_AFTER.has(finish)) {
+    const why = isCut ? 'the arguments end early' : `the answer was stopped (${finish}) while its calls were written`
+    return { type: 'error', code: 'arguments_cut_off', message: `${why}; nothing was executed` }
+  }
   if (before + asked.index >= most)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
   // It names no tool for sure.
@@ -107,12 +114,6 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
 
 /** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
-
-function cutOff({ parsed, finish }: Asked): string | undefined {
-  if (!parsed.ok && parsed.cutOff) return 'the arguments end early; nothing was executed'
-  if (RUNS_AFTER.has(finish)) return undefined
-  return `the answer was stopped (${finish}) while its calls were written; nothing was executed`
-}
 
 /** What a person decided for later calls of a tool, or for those with the same arguments; the newest decision first. */
 function recallDecision(

@@ -2,7 +2,7 @@
 import type { ToolContext } from '../agent/tool.ts'
 import { BatonError } from '../errors.ts'
 
-/** `ask` is declined, as where nobody can be asked; `signal` never aborts. What `change` names is taken in its place. */
+/** `ask` is declined, as where nobody can be asked; `signal` never aborts, and nothing was said before. What `change` names is taken in its place. */
 export function createToolContext(change: Partial<ToolContext> = {}): ToolContext {
   return {
     session: 'session',
@@ -15,6 +15,7 @@ export function createToolContext(change: Partial<ToolContext> = {}): ToolContex
     signal: NEVER as unknown as ToolContext['signal'], // the platform's own where it has one
     services: {},
     log: { info: () => {}, warn: () => {} },
+    messages: () => Promise.resolve([]),
     progress: () => {},
     plan: () => {},
     ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'nobody is here to be asked' })),

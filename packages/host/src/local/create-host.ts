@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
   Agent,
-  AgentServices,
+  NeededServices,
   BlobStore,
   Environment,
   Host,
@@ -73,10 +73,6 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** Watch the sessions from beside, as `traceSessions` and `createMetrics` do. */
   readonly observers?: readonly SessionObserver[]
 }
-
-/** Required where a tool of the agent says what it needs. */
-export type NeededServices<A extends Agent> =
-  unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
 
 /** `await using host = createHost(…)` stops it at the end of the block. Its methods work on their own. */
 export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {

@@ -134,6 +134,7 @@ export class Performer {
     const cancellation = new Cancellation()
     this.#tools.set(key, cancellation)
     const io = createToolIo(job, {
+      history,
       cancellation,
       questions: this.questions,
       live: (frame) => {

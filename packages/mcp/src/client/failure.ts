@@ -1,6 +1,6 @@
 // Maps failures between this client and an MCP server to Baton's error codes.
 import type { ErrorCode } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, readStatusCode } from '@baton/core'
 import {
   OAuthClientFlowError,
   ProtocolError,
@@ -30,7 +30,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
   if (thrown instanceof OAuthClientFlowError)
     return fail('api_unauthorized', `wants a login, and none can be begun there: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))
-    return fail(codeOfStatus(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
+    return fail(readStatusCode(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
   const missing = findMissingProgram(thrown)
   if (missing !== undefined)
     return fail(
@@ -97,14 +97,6 @@ const VERBS: Partial<Record<SdkErrorCode, string>> = {
   [SdkErrorCode.SendFailed]: 'cannot be reached',
   [SdkErrorCode.RequestTimeout]: 'did not answer in time',
   [SdkErrorCode.EraNegotiationFailed]: 'speaks no version that both know',
-}
-
-/** The code for an HTTP status of a service. */
-function codeOfStatus(status: number): ErrorCode {
-  if (status === 401) return 'api_unauthorized'
-  if (status === 429) return 'api_rate_limited'
-  if (status === 502 || status === 503 || status === 504) return 'api_unavailable'
-  return status >= 500 ? 'api_failed' : 'api_refused'
 }
 
 /** The message `fetch failed` does not say why. Its cause does. */

@@ -40,14 +40,17 @@ export async function createApproval(
   const state = engine.state()
   const call = findApproval(state, approvalId)
   const text = JSON.stringify(decided.input)
+  // All that the session still has: at least what the model had read when it made the call.
+  const told = engine.history().messages(0, state.counters.entry)
   const check = await checkCall(engine.world, {
     session: engine.session,
     principal,
+    callId: call?.callId ?? '',
+    told: () => told,
     name: call?.name ?? '',
     arguments: text,
     clientTools: listClientTools(state),
-    // All that the session still has: at least what the model had read when it made the call.
-    untrusted: listUntrusted(engine.history().messages(0, state.counters.entry)),
+    untrusted: listUntrusted(told),
   })
   return { ...given, edited: { arguments: text, check } }
 }

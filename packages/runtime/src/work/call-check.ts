@@ -1,13 +1,14 @@
 // What is found out about a call before the machine sees it: are its arguments valid, does a policy allow it, must a person
 // approve it, what is a person shown of it? All that asks code of others, which may throw or hang; such a call does not
 // run, and the model is told why.
-import type { Agent, JsonObject, Timers, Tool } from '@baton/core'
+import type { Agent, AskedCall, JsonObject, StoredMessage, Timers, Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { describeCall } from './call-description.ts'
+import { readConversation } from './conversation.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import type { WorkContext } from './work.ts'
@@ -15,6 +16,9 @@ import type { WorkContext } from './work.ts'
 export interface CheckedCall {
   readonly session: string
   readonly principal: string
+  readonly callId: string
+  /** What the model had read when it asked for the call. */
+  readonly told: () => readonly StoredMessage[]
   readonly name: string
   /** JSON text. */
   readonly arguments: string
@@ -84,8 +88,22 @@ async function judge(
   if (verdict === 'ask') return { ...found, asks: true }
   if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${call.name}"` }
   if (verdict !== undefined) return { ...found, denied: verdict.deny }
-  const asks = typeof tool?.approval === 'function' ? await tool.approval(checked.value) : tool?.approval
+  const asks =
+    typeof tool?.approval === 'function'
+      ? await tool.approval(checked.value, describeForApproval(context, call))
+      : tool?.approval
   return asks ? { ...found, asks: true } : found
+}
+
+function describeForApproval(context: WorkContext, { session, principal, callId, told }: CheckedCall): AskedCall {
+  return {
+    session,
+    agent: context.agent.name,
+    principal: { id: principal },
+    callId,
+    services: context.services,
+    messages: () => readConversation(context, session, told()),
+  }
 }
 
 type PolicyCall = Parameters<NonNullable<Agent['approvalPolicy']>>[0]

@@ -12,6 +12,8 @@ export interface ModelJob {
   readonly session: string
   /** Whose session it is. */
   readonly principal: string
+  /** Part of the ids of its calls; see `nameCall`. */
+  readonly birth: string
   readonly effect: CallModel | Summarise
   /** The id of the model that is asked. */
   readonly model: string
@@ -29,6 +31,8 @@ export interface ToolJob {
   /** Whose session it is. */
   readonly principal: string
   readonly turn: number
+  /** The last entry of the history that the model had read. */
+  readonly toEntry: number
   readonly callId: string
   readonly attempt: number
   readonly name: string

@@ -2,7 +2,7 @@
 import type { JsonObject, LiveFrame, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
-import { listClientTools, RUNS_AFTER } from '@baton/core/machine'
+import { listClientTools, nameCall, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
@@ -32,11 +32,11 @@ interface Heard {
 }
 
 export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, principal, turn } = state
+  const { session, principal, birth, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
-  return { session, principal, effect, model, settings: turn?.settings ?? {}, ...output, clientTools }
+  return { session, principal, birth, effect, model, settings: turn?.settings ?? {}, ...output, clientTools }
 }
 
 /**
@@ -82,12 +82,12 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   const work = { ...asking, streaks }
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const stream = streamTo(work, io.live.bind(io))
-  if (!agent.prepareStep) return await finishStep(work, request, await model.run(request, stream, io.signal))
+  if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
   const prepared = applyStepChange(request, change, effect)
   const said = await context.modelOf(named).run(prepared, stream, io.signal)
-  return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, prepared, said)
+  return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
@@ -176,13 +176,18 @@ function createTooLarge(limit: number, what: string): BatonError {
 }
 
 /** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
-async function finishStep(work: ModelWork, request: ModelRequest, answer: unknown): Promise<HostReport> {
+async function finishStep(
+  work: ModelWork,
+  effect: CallModel,
+  request: ModelRequest,
+  answer: unknown,
+): Promise<HostReport> {
   const { context, job, io, heard, inForce, streaks } = work
   if (heard.failure) throw heard.failure
   const decoded = decodeModelAnswer(answer)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, finish, model, requestId } = decoded.value
-  const { session, principal, clientTools, effect } = job
+  const { session, principal, birth, clientTools } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
   const about = {
@@ -190,16 +195,17 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
     principal,
     clientTools,
     untrusted,
+    told: () => request.messages,
     ...(inForce && { inForce: new Set(inForce) }),
     ...(streaks && { streaks }),
   }
   const repaired = new Map<ModelPart, string>()
   const checks = await Promise.all(
-    calls.map(async (call): Promise<CallCheck> => {
+    calls.map(async (call, index): Promise<CallCheck> => {
       const { name, arguments: given, repairs, unreadable } = call
       if (unreadable !== undefined)
         return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
-      const asked = { ...about, name, arguments: given }
+      const asked = { ...about, callId: nameCall(birth, effect.step, index), name, arguments: given }
       const check = await checkCall(context, asked)
       // What was cut off is never repaired: only an answer that its provider calls whole.
       const better =
@@ -221,23 +227,21 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
     ...(requestId !== undefined && { requestId: hideSecrets(requestId, context.secrets) }),
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
-  const textBefore = textsBefore.join('\n\n')
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
   const output = calls.length === 0 && finish !== 'pause' ? await reader?.check(joinText(parts)) : undefined
-  const { attempt } = effect
   const said = parts.map((part): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
   })
   return {
     type: 'model-finished',
-    attempt,
+    attempt: effect.attempt,
     model,
     parts: said,
     checks,
     finish,
     usage,
-    textBefore,
+    textBefore: textsBefore.join('\n\n'),
     ...(output && { output }),
   }
 }

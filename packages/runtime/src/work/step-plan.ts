@@ -1,8 +1,9 @@
 // What `prepareStep` of an agent changes about one step: it is asked after the request was made, and before it is sent.
-import type { Message, ModelRequest, PrepareStep, StepChange } from '@baton/core'
+import type { ModelRequest, PrepareStep, StepChange } from '@baton/core'
 import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
+import { copyMessage } from './conversation.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
 import type { WorkContext } from './work.ts'
 
@@ -42,17 +43,6 @@ function fail({ agent, log }: WorkContext, session: string, why: string): BatonE
   const message = `prepareStep of agent "${agent.name}" failed: ${why}`
   log.warn('a step could not be prepared', { session, cause: why })
   return new BatonError({ code: 'internal', message, hint: 'Correct the agent’s prepareStep.' })
-}
-
-/** It may change what it is given: the history is not its own. */
-function copyMessage(message: Message): Message {
-  if (message.role === 'tool')
-    return {
-      ...message,
-      parts: message.parts.map((part) => ({ ...part, content: part.content.map((piece) => ({ ...piece })) })),
-    }
-  if (message.role === 'user') return { ...message, parts: message.parts.map((part) => ({ ...part })) }
-  return { ...message, parts: message.parts.map((part) => ({ ...part })) }
 }
 
 const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {

@@ -1,6 +1,14 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
 import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core'
-import { BatonError, decodeUserInput, isBatonError, isErrorCode, parseJson, tool } from '@baton/core'
+import {
+  BatonError,
+  decodeUserInput,
+  isBatonError,
+  isErrorCode,
+  parseJson,
+  readServiceFailure,
+  tool,
+} from '@baton/core'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
@@ -69,14 +77,27 @@ function readValue(
 /** Any throw of a tool becomes a result that the model can act on. Never throws, whatever was thrown. */
 export function describeToolFailure(thrown: unknown, secrets?: readonly string[]): Outcome {
   // Hidden before it is cut: half a key is still too much.
-  const message = hideSecrets(describeThrown(thrown), secrets).slice(0, HEAD_CHARS)
+  const message = hideSecrets(describeWithCause(thrown), secrets).slice(0, HEAD_CHARS)
   try {
-    const code: unknown = isBatonError(thrown) ? thrown.code : undefined
+    const code: unknown = isBatonError(thrown) ? thrown.code : readServiceFailure(thrown)
     if (isErrorCode(code)) return { type: 'error', code, message }
   } catch {
     // It has a getter that throws, or says another code each time.
   }
   return { type: 'error', code: 'tool_failed', message }
+}
+
+/** The platform's `fetch` says why only in its cause, which another error may have as its own. */
+function describeWithCause(thrown: unknown): string {
+  const said = describeThrown(thrown)
+  if (said !== 'fetch failed') return said
+  let cause = thrown
+  for (let depth = 0; depth < 4 && cause instanceof Error; depth += 1) {
+    cause = cause.cause
+    const why = describeThrown(cause)
+    if (why !== '' && why !== said) return `${said}: ${why}`
+  }
+  return said
 }
 
 /** @throws BatonError `result_invalid` */

@@ -1,7 +1,7 @@
 // Runs a tool again after a failure that may go away, as its `retry` says. All tries are one run of the call: they share its
 // time-out, its idempotency key and its signal.
 import type { Logger, Timers, Tool } from '@baton/core'
-import { isBatonError, isErrorCode } from '@baton/core'
+import { ERROR_CODES, isBatonError, isErrorCode, readServiceFailure } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Cancellation } from './cancellation.ts'
 
@@ -36,10 +36,15 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
     }
 }
 
-/** An error of Baton says whether it can be retried; of any other nobody knows, and a tool that asks for retries means it. */
+/**
+ * An error of Baton says whether it can be retried, and so does the status of a service. Of any other nobody knows, and a tool that asks
+ * for retries means it.
+ */
 function mayGoAway(thrown: unknown): boolean {
   try {
-    return !isBatonError(thrown) || !isErrorCode(thrown.code) || thrown.retryable
+    if (isBatonError(thrown)) return !isErrorCode(thrown.code) || thrown.retryable
+    const code = readServiceFailure(thrown)
+    return code === undefined || ERROR_CODES[code].retryable
   } catch {
     return false // it has a getter that throws
   }

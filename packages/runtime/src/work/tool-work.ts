@@ -15,6 +15,7 @@ import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
 import { guardSignal } from './guard-signal.ts'
+import { readConversation } from './conversation.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
 import { describeToolFailure, INLINE_CHARS, stringifyResult, toOutcome } from './tool-result.ts'
 import { ToolPlans } from './tool-plans.ts'
@@ -27,7 +28,7 @@ const LOGGED_CHARS = 500
 const NOTE_CHARS = 4096
 
 /** What a tool reaches beside its job. */
-export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
+export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
   readonly live: (frame: LiveFrame) => void
   readonly report: (report: HostReport) => void
@@ -37,14 +38,24 @@ export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
 export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
   const call = history.openCall(callId)
   if (!call) return undefined
-  const { session, principal } = state
-  const turn = state.turn?.turn ?? state.counters.turn
-  return { session, principal, turn, callId, attempt, name: call.name, arguments: call.arguments }
+  const { session, principal, counters } = state
+  const turn = state.turn?.turn ?? counters.turn
+  return {
+    session,
+    principal,
+    turn,
+    toEntry: counters.entry,
+    callId,
+    attempt,
+    name: call.name,
+    arguments: call.arguments,
+  }
 }
 
 export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
-  const { cancellation, isClosed, live, questions, report } = place
+  const { history, cancellation, isClosed, live, questions, report } = place
   return {
+    history,
     cancellation,
     isClosed,
     live,
@@ -151,6 +162,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
     },
     services: context.services,
     log: context.log,
+    messages: () => readConversation(context, session, io.history.messages(0, job.toEntry)),
     progress: (note: JsonValue) => {
       const shown = copyNote(note)
       if (shown === undefined)

@@ -73,6 +73,7 @@ export interface ModelIo {
 }
 
 export interface ToolIo {
+  readonly history: Pick<History, 'messages'>
   /** Aborted before the tool began: it does not begin. Later it is the tool's to look. */
   readonly cancellation: Cancellation
   /** The session left this process: a long result would be kept for nobody. */

@@ -1,6 +1,6 @@
 // A worker: it runs the workflows of sessions and goals, and their activities. It keeps nothing: any worker of its task queue
 // goes on where it stops.
-import type { Clock, Logger } from '@baton/core'
+import type { Agent, Clock, Logger, NeededServices } from '@baton/core'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker'
@@ -83,7 +83,9 @@ const SILENT: Logger = { info: () => {}, warn: () => {} }
  * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` for a namespace that it does not have and for search
  * attributes that are not registered; Error when the workflows cannot be bundled
  */
-export async function createTemporalWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
+export async function createTemporalWorker<A extends Agent = Agent>(
+  options: TemporalWorkerOptions & { readonly agent?: A } & NeededServices<A>,
+): Promise<TemporalWorker> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
   const connection =
     options.connection ?? (await reachService({ address, namespace }, (to) => NativeConnection.connect(to)))

@@ -171,12 +171,14 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     session,
     principal,
     turn: state.turn?.turn ?? 0,
+    toEntry: state.counters.entry,
     callId,
     attempt,
     name: call?.name ?? name,
     arguments: '{}',
   }
   const io = {
+    history: { messages: () => [] }, // its tool has run elsewhere
     cancellation: new Cancellation(),
     isClosed: () => false,
     live: () => {},

@@ -1,12 +1,47 @@
 // Content that is not text: records hold handles, models get the bytes, and a failing store refuses whole inputs.
-import type { ImagePart } from '@baton/core'
+import type { ImagePart, Message } from '@baton/core'
 import { expect } from 'vitest'
-import { act, listCalls, textsTold } from './situation-parts.ts'
+import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 const PICTURE: ImagePart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } }
 
 export const MEDIA_SITUATIONS: Situations = {
+  'a tool and an approval read the conversation that led to the call, with its pictures, and cannot change it': async ({
+    createWorld,
+  }) => {
+    const read: (readonly Message[])[] = []
+    const ids: string[] = []
+    const tools = [
+      act(() => ({ content: [PICTURE] }), { name: 'draw' }),
+      act(
+        async (_input, { callId, messages }) => {
+          ids.push(callId)
+          const told = await messages()
+          read.push(structuredClone(told))
+          for (const message of told) Object.assign(message.parts[0] ?? {}, { text: 'changed' })
+          return told.length
+        },
+        {
+          approval: async (_input, { callId, messages }) => {
+            ids.push(callId)
+            read.push(await messages())
+            return false
+          },
+        },
+      ),
+    ]
+    const world = await createWorld({ tools, steps: [listCalls('draw'), listCalls('act'), { text: 'done' }] })
+    const session = await world.open()
+    await world.time.until(session.send([PICTURE, { type: 'text', text: 'Look.' }]).answer)
+    expect(new Set(ids).size).toBe(1)
+    expect(ids).toHaveLength(2)
+    const asked = { role: 'user', parts: [PICTURE, { type: 'text', text: 'Look.' }] }
+    const drawn = { role: 'tool', parts: [{ type: 'result', name: 'draw', isError: false, content: [PICTURE] }] }
+    for (const told of read) expect(told).toMatchObject([asked, { role: 'assistant' }, drawn])
+    expect(resultsTold(world.model)).toEqual([{ isError: false, text: '3' }])
+    expect(JSON.stringify(world.model.requests)).not.toContain('changed')
+  },
   'pictures of inputs and results are handles in records, and reach the model as they were handed in': async ({
     createWorld,
   }) => {

@@ -161,8 +161,13 @@ export const TOOL_SITUATIONS: Situations = {
   },
   'a tool gets its context: who, where, which call, services, and a signal of its own': async ({ createWorld }) => {
     const contexts: unknown[] = []
-    const look = act((_, { signal, log, progress, plan, ask, ...plain }) => {
-      contexts.push({ ...plain, aborted: signal.aborted, log: typeof log.info, acts: [progress, plan, ask].length })
+    const look = act((_, { signal, log, progress, plan, ask, messages, ...plain }) => {
+      contexts.push({
+        ...plain,
+        aborted: signal.aborted,
+        log: typeof log.info,
+        acts: [progress, plan, ask, messages].length,
+      })
     })
     const services = { github: 'token of ann' }
     const world = await createWorld({
@@ -184,7 +189,7 @@ export const TOOL_SITUATIONS: Situations = {
         aborted: false,
         services,
         log: 'function',
-        acts: 3,
+        acts: 4,
       },
     ])
   },

@@ -56,6 +56,18 @@ test('the last failure is the result', async () => {
   expect(result).toBe('error: busy 3')
 })
 
+test.each([
+  [404, 1],
+  [503, 2],
+])('after an error with the status %i of a service there are %i tries', async (status, tries) => {
+  const answered = (): never => {
+    throw Object.assign(new Error(`answered ${status}`), { status })
+  }
+  const { keys, result } = await tryTool(answered, { attempts: 2 })
+  expect(keys).toHaveLength(tries)
+  expect(result).toBe(`error: answered ${status}`)
+})
+
 test('an error that says it will come again is not tried again', async () => {
   const refused = (): never => {
     throw new BatonError({ code: 'api_refused', message: 'there is no such file' })

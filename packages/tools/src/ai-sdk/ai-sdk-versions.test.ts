@@ -8,7 +8,6 @@ import { z as z3 } from 'zod3'
 import { z as z41 } from 'zod41'
 import { z } from 'zod'
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '@baton/core'
 import { playCalls } from '../shared/played-calls.test-kit.ts'
 import type { AiSdkTool } from './index.ts'
 import { fromAiSdk } from './index.ts'
@@ -48,93 +47,49 @@ const check = (value: unknown) =>
     ? { success: true as const, value: value as City }
     : { success: false as const, error: new Error('there is no such city') }
 
-/** The same tool with each kind of schema that a version takes. */
-const SETS: readonly (readonly [string, () => readonly Tool[]])[] = [
-  ['4, Zod 3', () => fromAiSdk({ weather: tool4({ description, parameters: city3, execute: tell }) })],
-  [
-    '4, jsonSchema()',
-    () => fromAiSdk({ weather: tool4({ description, parameters: ai4.jsonSchema<City>(written), execute: tell }) }),
-  ],
-  [
-    '4, zodSchema()',
-    () => fromAiSdk({ weather: tool4({ description, parameters: ai4.zodSchema(city3 as never), execute: tell }) }),
-  ],
-  ['5, Zod 3', () => fromAiSdk({ weather: tool5({ description, inputSchema: city3, execute: tell }) })],
-  ['5, Zod 4', () => fromAiSdk({ weather: tool5({ description, inputSchema: city4, execute: tell }) })],
-  [
-    '5, jsonSchema()',
-    () => fromAiSdk({ weather: tool5({ description, inputSchema: ai5.jsonSchema<City>(written), execute: tell }) }),
-  ],
-  [
-    '5, asSchema(Zod 4)',
-    () => fromAiSdk({ weather: tool5({ description, inputSchema: ai5.asSchema(city4 as never), execute: tell }) }),
-  ],
-  ['6, Zod 3', () => fromAiSdk({ weather: tool6({ description, inputSchema: city3, execute: tell }) })],
-  ['6, Zod 4', () => fromAiSdk({ weather: tool6({ description, inputSchema: city4, execute: tell }) })],
-  [
-    '6, jsonSchema()',
-    () => fromAiSdk({ weather: tool6({ description, inputSchema: ai6.jsonSchema<City>(written), execute: tell }) }),
-  ],
-  [
-    '6, asSchema(Zod 3)',
-    () => fromAiSdk({ weather: tool6({ description, inputSchema: ai6.asSchema(city3 as never), execute: tell }) }),
-  ],
-  ['7, Zod 3', () => fromAiSdk({ weather: tool7({ description, inputSchema: city3, execute: tell }) })],
-  ['7, Zod 4', () => fromAiSdk({ weather: tool7({ description, inputSchema: city4, execute: tell }) })],
-  [
-    '7, jsonSchema()',
-    () => fromAiSdk({ weather: tool7({ description, inputSchema: ai7.jsonSchema<City>(written), execute: tell }) }),
-  ],
-  [
-    '7, asSchema(Zod 4)',
-    () => fromAiSdk({ weather: tool7({ description, inputSchema: ai7.asSchema(city4 as never), execute: tell }) }),
-  ],
-  [
-    '7, a schema that is made late',
-    () =>
-      fromAiSdk({
-        weather: tool7({ description, inputSchema: () => ai7.asSchema(city4 as never), execute: tell }),
-      }),
-  ],
-  ['7, dynamic', () => fromAiSdk({ weather: dynamicTool7({ description, inputSchema: city4, execute: tell }) })],
+const VERSIONS = [
+  { version: 4, make: tool4, field: 'parameters', ai: ai4 },
+  { version: 5, make: tool5, field: 'inputSchema', ai: ai5 },
+  { version: 6, make: tool6, field: 'inputSchema', ai: ai6 },
+  { version: 7, make: tool7, field: 'inputSchema', ai: ai7 },
+] as const
+
+/** Each kind of schema that a version takes. */
+const SCHEMAS: readonly (readonly [string, Make, string, unknown])[] = [
+  ...VERSIONS.flatMap(({ version, make, field, ai }): typeof SCHEMAS => [
+    [`${version}, Zod 3`, make, field, city3],
+    [`${version}, jsonSchema()`, make, field, ai.jsonSchema<City>(written)],
+  ]),
+  ['4, zodSchema()', tool4, 'parameters', ai4.zodSchema(city3 as never)],
+  ['5, Zod 4', tool5, 'inputSchema', city4],
+  ['5, asSchema(Zod 4)', tool5, 'inputSchema', ai5.asSchema(city4 as never)],
+  ['6, Zod 4', tool6, 'inputSchema', city4],
+  ['6, asSchema(Zod 3)', tool6, 'inputSchema', ai6.asSchema(city3 as never)],
+  ['7, Zod 4', tool7, 'inputSchema', city4],
+  ['7, asSchema(Zod 4)', tool7, 'inputSchema', ai7.asSchema(city4 as never)],
+  ['7, a schema that is made late', tool7, 'inputSchema', () => ai7.asSchema(city4 as never)],
+  ['7, dynamic', dynamicTool7, 'inputSchema', city4],
 ]
 
-test.each(SETS)('a tool of the AI SDK %s runs, and its schema is shown and kept', async (_version, make) => {
-  const { calls, shown } = await playCalls(make(), [
-    ['weather', { city: 'Lisbon' }],
-    ['weather', { city: 7 }],
-  ])
-  expect(calls[0]).toBe('weather ok: {"city":"Lisbon","days":1,"id":true,"aborted":false}')
-  expect(calls[1]).toMatch(/^weather error invalid_arguments: .*city/s)
-  expect(shown['weather']).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } })
-  expect(shown['weather']?.['required']).toContain('city')
-})
+test.each(SCHEMAS)(
+  'a tool of the AI SDK %s runs, and its schema is shown and kept',
+  async (_kind, make, field, schema) => {
+    const weather = make({ description, [field]: schema, execute: tell })
+    const { calls, shown } = await playCalls(fromAiSdk({ weather }), [
+      ['weather', { city: 'Lisbon' }],
+      ['weather', { city: 7 }],
+    ])
+    expect(calls[0]).toBe('weather ok: {"city":"Lisbon","days":1,"id":true,"aborted":false}')
+    expect(calls[1]).toMatch(/^weather error invalid_arguments: .*city/s)
+    expect(shown['weather']).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } })
+    expect(shown['weather']?.['required']).toContain('city')
+  },
+)
 
-const VALIDATED: readonly (readonly [number, () => readonly Tool[]])[] = [
-  [
-    4,
-    () =>
-      fromAiSdk({ weather: tool4({ parameters: ai4.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
-  ],
-  [
-    5,
-    () =>
-      fromAiSdk({ weather: tool5({ inputSchema: ai5.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
-  ],
-  [
-    6,
-    () =>
-      fromAiSdk({ weather: tool6({ inputSchema: ai6.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
-  ],
-  [
-    7,
-    () =>
-      fromAiSdk({ weather: tool7({ inputSchema: ai7.jsonSchema<City>(written, { validate: check }), execute: tell }) }),
-  ],
-]
-
-test.each(VALIDATED)('the validate of jsonSchema() of version %i decides, in its own words', async (_version, make) => {
-  const { calls } = await playCalls(make(), [['weather', { city: 'Atlantis' }]])
+test.each(VERSIONS)('the validate of jsonSchema() of version $version decides, in its own words', async (one) => {
+  const { make, field, ai } = one
+  const weather = make({ [field]: ai.jsonSchema<City>(written, { validate: check }), execute: tell })
+  const { calls } = await playCalls(fromAiSdk({ weather }), [['weather', { city: 'Atlantis' }]])
   expect(calls).toEqual(['weather error invalid_arguments: there is no such city'])
 })
 
@@ -142,79 +97,43 @@ interface Picture {
   readonly data: string
 }
 const shows = 'iVBORw0KGgo='
-const PICTURES: readonly (readonly [string, () => readonly Tool[]])[] = [
-  [
-    '4',
-    () =>
-      fromAiSdk({
-        draw: tool4({
-          parameters: z3.object({}),
-          execute: () => Promise.resolve({ data: shows }),
-          experimental_toToolResultContent: ({ data }: Picture) => [
-            { type: 'text', text: 'drawn' },
-            { type: 'image', data, mimeType: 'image/png' },
-          ],
-        }),
-      }),
-  ],
-  [
-    '5',
-    () =>
-      fromAiSdk(
-        {
-          draw: tool5({
-            inputSchema: z.object({}),
-            execute: () => ({ data: shows }),
-            toModelOutput: ({ data }: Picture) => ({
-              type: 'content',
-              value: [
-                { type: 'text', text: 'drawn' },
-                { type: 'media', data, mediaType: 'image/png' },
-              ],
-            }),
-          }),
-        },
-        { version: 5 },
-      ),
-  ],
-  [
-    '6',
-    () =>
-      fromAiSdk({
-        draw: tool6({
-          inputSchema: z.object({}),
-          execute: () => ({ data: shows }),
-          toModelOutput: ({ output }: { readonly output: Picture }) => ({
-            type: 'content',
-            value: [
-              { type: 'text', text: 'drawn' },
-              { type: 'image-data', data: output.data, mediaType: 'image/png' },
-            ],
-          }),
-        }),
-      }),
-  ],
-  [
-    '7',
-    () =>
-      fromAiSdk({
-        draw: tool7({
-          inputSchema: z.object({}),
-          execute: () => ({ data: shows }),
-          toModelOutput: ({ output }: { readonly output: Picture }) => ({
-            type: 'content',
-            value: [
-              { type: 'text', text: 'drawn' },
-              { type: 'file', data: { type: 'data', data: output.data }, mediaType: 'image/png' },
-            ],
-          }),
-        }),
-      }),
-  ],
-]
+const drawn = { type: 'text', text: 'drawn' } as const
+const say = (part: object): object => ({ type: 'content', value: [drawn, part] })
+/** How each version says a picture to the model, beside words. */
+const PICTURES = [
+  {
+    ...VERSIONS[0],
+    said: {
+      experimental_toToolResultContent: ({ data }: Picture) => [drawn, { type: 'image', data, mimeType: 'image/png' }],
+    },
+  },
+  {
+    ...VERSIONS[1],
+    said: { toModelOutput: ({ data }: Picture) => say({ type: 'media', data, mediaType: 'image/png' }) },
+  },
+  {
+    ...VERSIONS[2],
+    said: {
+      toModelOutput: ({ output: { data } }: { readonly output: Picture }) =>
+        say({ type: 'image-data', data, mediaType: 'image/png' }),
+    },
+  },
+  {
+    ...VERSIONS[3],
+    said: {
+      toModelOutput: ({ output: { data } }: { readonly output: Picture }) =>
+        say({ type: 'file', data: { type: 'data', data }, mediaType: 'image/png' }),
+    },
+  },
+] as const
 
-test.each(PICTURES)('the model reads what a tool of version %s makes of its output', async (_version, make) => {
-  expect((await playCalls(make(), [['draw', {}]])).calls).toEqual(['draw ok: drawn|[image]'])
+test.each(PICTURES)('the model reads what a tool of version $version makes of its output', async (one) => {
+  const { make, field, version, said } = one
+  const input = version === 4 ? z3.object({}) : z.object({})
+  const draw = make({ [field]: input, execute: () => Promise.resolve({ data: shows }), ...said })
+  expect((await playCalls(fromAiSdk({ draw }, version === 5 ? { version } : {}), [['draw', {}]])).calls).toEqual([
+    'draw ok: drawn|[image]',
+  ])
 })
 
 describe.each([
@@ -276,6 +195,89 @@ test.each([
   ])
   expect(asked).toEqual(['refund', 'always'])
   expect(calls).toEqual(['refund ok: {"refunded":1000}', 'refund ok: {"refunded":1001}', 'always ok: done'])
+})
+
+/** The schema that a version checks the messages of a program with. */
+const MESSAGES = [
+  [4, 'parameters', tool4, ai4.coreMessageSchema],
+  [5, 'inputSchema', tool5, ai5.modelMessageSchema],
+  [6, 'inputSchema', tool6, ai6.modelMessageSchema],
+  [7, 'inputSchema', tool7, ai7.modelMessageSchema],
+] as const
+
+test.each(MESSAGES)(
+  'a tool of version %i reads the conversation in its own words',
+  async (version, field, make, schema) => {
+    const read: unknown[] = []
+    const nothing = { [field]: version === 4 ? z3.object({}) : z.object({}) }
+    const draw = () => ({
+      content: [
+        { type: 'text' as const, text: 'drawn' },
+        { type: 'image' as const, mediaType: 'image/png', source: { type: 'base64' as const, data: shows } },
+      ],
+    })
+    const tools = fromAiSdk(
+      {
+        find: make({ ...nothing, execute: () => ({ id: 'A-17' }) }),
+        draw: make({ ...nothing, execute: draw }),
+        say: make({ ...nothing, execute: () => 'said' }),
+        fail: make({ ...nothing, execute: () => Promise.reject(new Error('it is broken')) }),
+        recall: make({
+          ...nothing,
+          execute: (_input: object, { messages }: { readonly messages: readonly unknown[] }) => {
+            read.push(...messages)
+            return messages.length
+          },
+        }),
+      },
+      { version },
+    )
+    const names = ['find', 'draw', 'say', 'fail', 'recall']
+    const { calls } = await playCalls(
+      tools,
+      names.map((name) => [name, {}]),
+    )
+    expect(calls.at(-1)).toBe('recall ok: 9')
+    for (const message of read) expect(schema.safeParse(message)).toMatchObject({ success: true })
+    const [asked, called, found] = read
+    expect(asked).toEqual({ role: 'user', content: 'Go.' })
+    const about = { toolCallId: expect.stringMatching(/^call_\w+_1_0$/), toolName: 'find' }
+    expect(called).toEqual({
+      role: 'assistant',
+      content: [{ type: 'tool-call', ...about, ...(version === 4 ? { args: {} } : { input: {} }) }],
+    })
+    const value = { id: 'A-17' }
+    const output = version === 4 ? { result: value } : { output: { type: 'json', value } }
+    expect(found).toEqual({ role: 'tool', content: [{ type: 'tool-result', ...about, ...output }] })
+    expect(JSON.stringify(read[4])).toContain(shows)
+    expect(JSON.stringify(read.slice(5))).toMatch(/said.*it is broken/)
+  },
+)
+
+test.each([
+  [6, tool6],
+  [7, tool7],
+] as const)('needsApproval of version %i knows the call, the conversation and the context', async (version, make) => {
+  const seen: unknown[] = []
+  const field = version === 7 ? 'context' : 'experimental_context'
+  const pay = make({
+    inputSchema: z.object({}),
+    needsApproval: (_input: object, about: { readonly toolCallId: string; readonly messages: readonly unknown[] }) => {
+      seen.push(about.toolCallId, about.messages, Reflect.get(about, field))
+      return about.messages.length > 1
+    },
+    execute: (_input: object, { toolCallId }: { readonly toolCallId: string }) => `paid by ${toolCallId}`,
+  })
+  const steps = [
+    ['pay', {}],
+    ['pay', {}],
+  ] as const
+  const { asked, calls } = await playCalls(fromAiSdk({ pay }), steps, { services: { shop: 'east' } })
+  expect(calls).toEqual([`pay ok: paid by ${String(seen[0])}`, `pay ok: paid by ${String(seen[3])}`])
+  expect(seen[0]).not.toBe(seen[3])
+  expect(asked).toEqual(['pay'])
+  expect(seen.slice(1, 3)).toEqual([[{ role: 'user', content: 'Go.' }], { shop: 'east' }])
+  expect(seen[4]).toHaveLength(3)
 })
 
 test('a schema that is used twice is shown without references, and one that says only its properties is an object', async () => {

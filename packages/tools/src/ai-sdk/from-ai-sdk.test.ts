@@ -76,22 +76,29 @@ test('whatever a tool throws, the model reads its words', async () => {
   ])
 })
 
-test('a tool that reads the conversation fails in words, one that passes it on does not, and a program can give it', async () => {
+test('a program can give its tools another conversation', async () => {
   const inner = tool({ inputSchema: Nothing, execute: (_input, { messages }) => messages.length })
-  const outer = tool({
-    inputSchema: Nothing,
-    execute: (_input, about) => Object.keys({ ...about }).includes('messages'),
-  })
-  const { calls } = await playCalls(fromAiSdk({ inner, outer }), [
-    ['inner', {}],
-    ['outer', {}],
-  ])
-  expect(calls).toEqual([
-    'inner error tool_failed: "inner" reads the conversation (messages), which it is not given',
-    'outer ok: true',
-  ])
   const given = fromAiSdk({ inner }, { options: () => ({ messages: [{ role: 'user', content: 'Hello' }] }) })
   expect((await playCalls(given, [['inner', {}]])).calls).toEqual(['inner ok: 1'])
+})
+
+test('only a tool that reads the conversation fails when the store does', async () => {
+  const reads = tool({ inputSchema: Nothing, execute: (_input, { messages }) => messages.length })
+  const looksAway = tool({ inputSchema: Nothing, execute: () => 'ok', onInputAvailable: () => {} })
+  const messages = () => Promise.reject(new Error('the store is away'))
+  const [first, second] = fromAiSdk({ reads, looksAway })
+  await expect(first?.execute?.({}, { ...context, messages })).rejects.toThrow('the store is away')
+  expect(await second?.execute?.({}, { ...context, messages })).toBe('ok')
+})
+
+test('where options give a context, a needsApproval that reads one is told that it is not known yet', async () => {
+  const pay = tool({
+    inputSchema: Nothing,
+    needsApproval: (_input, about) => Reflect.get(about, 'context') !== undefined,
+    execute: () => 'paid',
+  })
+  const { calls } = await playCalls(fromAiSdk({ pay }, { options: () => ({ context: {} }) }), [['pay', {}]])
+  expect(calls[0]).toMatch(/^pay error invalid_arguments: .*"pay" reads its context in needsApproval/)
 })
 
 test('outputs that say an error, a denial or nothing that the AI SDK knows', async () => {

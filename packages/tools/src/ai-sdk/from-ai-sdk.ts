@@ -1,12 +1,14 @@
 // Tools that were written for the AI SDK, as they are, as tools of Baton.
-import type { JsonValue, Tool, ToolContext } from '@baton/core'
+import type { AskedCall, JsonValue, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { checkSettings, settingsOf, TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import { invalidOutput, readContent } from '../shared/content-parts.ts'
-import { createUnreadList, refuseRead } from '../shared/unknown-here.ts'
+import { refuseRead } from '../shared/unknown-here.ts'
 import type { AiSdkTool, ReadTool } from './ai-sdk-tool.ts'
 import { callOptional, readAiSdkTool } from './ai-sdk-tool.ts'
+import type { AiSdkVersion, ModelMessage } from './model-messages.ts'
+import { toModelMessages } from './model-messages.ts'
 import { readModelOutput } from './model-output.ts'
 import { decodeBy, readAiSdkSchema } from './schema.ts'
 
@@ -22,11 +24,11 @@ export interface AiSdkOptions<Name extends string = string> extends ToolsSetting
   readonly around?: (run: () => Promise<unknown>, call: AroundCall) => unknown
   /**
    * Added to what `execute` gets as its second argument. Without it `context` (version 7) and `experimental_context` (5 and 6) are
-   * `context.services`, and `messages` is a list that throws when it is read: Baton does not hand the conversation to tools.
+   * `context.services`, and `messages` is the conversation that the session's window has.
    */
   readonly options?: (call: AroundCall) => object | Promise<object>
-  /** Of tools of version 5 with a `toModelOutput`, which took the output itself. */
-  readonly version?: 4 | 5 | 6 | 7
+  /** Of tools of version 5: their `toModelOutput` took the output itself, and pictures in the results of `messages` look otherwise. */
+  readonly version?: AiSdkVersion
 }
 
 export type AiSdkTools = Readonly<Record<string, AiSdkTool>>
@@ -35,7 +37,7 @@ const FIELDS: ReadonlySet<string> = new Set(['around', 'options', 'version', 'by
 const KINDS = { around: 'a function', options: 'a function', byName: 'an object' } as const
 const ELSEWHERE = {
   context: 'options: () => ({ context: … }) gives tools their context',
-  messages: 'options: () => ({ messages: … }) gives tools the conversation',
+  messages: 'tools get the conversation of their session; options: () => ({ messages: … }) gives them another one',
   needsApproval: 'approval',
   toolApproval: 'approval',
 }
@@ -85,7 +87,11 @@ function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
   const { name, given, description, title, execute } = read
   const what = `fromAiSdk: "${name}"`
   const input = readAiSdkSchema(`${what}: the schema of its input`, read.input)
-  const said = { approval: readApproval(read), ...(title !== undefined && { title }), ...settingsOf(name, options) }
+  const said = {
+    approval: readApproval(read, options),
+    ...(title !== undefined && { title }),
+    ...settingsOf(name, options),
+  }
   if (execute) {
     const run = (value: unknown, context: ToolContext): Promise<unknown> =>
       runTool({ ...read, execute }, value, context, options)
@@ -99,16 +105,13 @@ function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
   return tool({ ...said, name, description, input, ...(output && { output }) })
 }
 
-function readApproval({ name, needsApproval }: ReadTool): Tool['approval'] {
+function readApproval(read: ReadTool, options: AiSdkOptions): Tool['approval'] {
+  const { name, needsApproval } = read
   if (typeof needsApproval === 'boolean') return needsApproval
   const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
   const refuse = (what: string): never => refuseRead({ what: `${what} in needsApproval`, tool: name, hint })
-  return async (input: unknown): Promise<boolean> => {
-    const about = {
-      messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
-      get toolCallId() {
-        return refuse('the id of the call (toolCallId)')
-      },
+  return async (input: unknown, call: AskedCall): Promise<boolean> => {
+    const unknown = {
       get context() {
         return refuse('its context')
       },
@@ -116,6 +119,10 @@ function readApproval({ name, needsApproval }: ReadTool): Tool['approval'] {
         return refuse('its context (experimental_context)')
       },
     }
+    const services = options.options
+      ? unknown
+      : { experimental_context: call.services, ...(await createContextOf(read, call.services)) }
+    const about = extend({ toolCallId: call.callId }, services, await createMessages(read, call, options))
     return (await needsApproval(input, about)) === true
   }
 }
@@ -127,7 +134,7 @@ async function runTool(read: Runnable, input: unknown, context: ToolContext, opt
   const call: AroundCall = { name, input, context }
   const about = await createAbout(read, call, options)
   const run = async (): Promise<unknown> => {
-    await callOptional(given, 'onInputAvailable', [{ ...about, input }])
+    await callOptional(given, 'onInputAvailable', [extend(about, { input })])
     return readLast(execute(input, about), context)
   }
   const output = await (options.around ? options.around(run, call) : run())
@@ -154,19 +161,51 @@ async function sayToModel({ name, given }: ReadTool, asked: unknown): Promise<un
 }
 
 /** The second argument of `execute`. */
-async function createAbout({ name, given }: ReadTool, call: AroundCall, { options }: AiSdkOptions): Promise<object> {
+async function createAbout(read: ReadTool, call: AroundCall, options: AiSdkOptions): Promise<object> {
   const { context } = call
-  const messages = createUnreadList({
-    what: 'the conversation (messages)',
-    tool: name,
-    hint: 'Give it to the tools: fromAiSdk(tools, { options: async ({ context }) => ({ messages: … }) }).',
-  })
-  const { services, callId: toolCallId, signal: abortSignal } = context
-  const usual = { toolCallId, messages, abortSignal, context: services, experimental_context: services }
-  const about = { ...usual, ...(await options?.(call)) }
-  if (given.contextSchema === undefined) return about
+  const given = await options.options?.(call)
+  const services = given && 'context' in given ? given.context : context.services
+  return extend(
+    { toolCallId: context.callId, abortSignal: context.signal },
+    given && 'messages' in given ? {} : await createMessages(read, context, options),
+    { experimental_context: context.services },
+    given ?? {},
+    await createContextOf(read, services),
+  )
+}
+
+/** Checked by the tool's own schema, where it has one. @throws BatonError `tool_failed` */
+async function createContextOf({ name, given }: ReadTool, context: unknown): Promise<{ readonly context: unknown }> {
+  if (given.contextSchema === undefined) return { context }
   const schema = readAiSdkSchema(`"${name}": the schema of its context`, given.contextSchema)
-  return { ...about, context: await decodeBy(`the context of "${name}"`, schema, about.context) }
+  return { context: await decodeBy(`the context of "${name}"`, schema, context) }
+}
+
+/**
+ * The conversation. Most tools do not look at it: it is put into the words of the AI SDK when it is read, and only a tool that reads
+ * it fails if the store does.
+ */
+async function createMessages(
+  { given }: ReadTool,
+  call: Pick<ToolContext, 'messages'>,
+  { version }: AiSdkOptions,
+): Promise<{ readonly messages: readonly ModelMessage[] }> {
+  const loading = await Promise.allSettled([call.messages()])
+  let made: readonly ModelMessage[] | undefined
+  return {
+    get messages() {
+      const [loaded] = loading
+      if (loaded.status === 'rejected') throw loaded.reason
+      return (made ??= toModelMessages(loaded.value, version ?? (given.parameters === undefined ? 7 : 4)))
+    },
+  }
+}
+
+/** All fields in one object, of later ones where names are the same. Unlike a spread it reads no getter. */
+function extend(...all: readonly object[]): object {
+  const fields: PropertyDescriptorMap = {}
+  for (const one of all) Object.assign(fields, Object.getOwnPropertyDescriptors(one))
+  return Object.defineProperties({}, fields)
 }
 
 /** The last value of those that it yields; each is progress. */

@@ -5,6 +5,7 @@ import * as effect from 'effect'
 import { Context, Data, Effect, Layer, Schema } from 'effect'
 import type { Counts, EffectFixture, Opened, OpenOptions } from './effect-fixture.test-kit.ts'
 import { effectTool, fromEffect } from './index.ts'
+import { createOddTools } from './odd-tools.test-kit.ts'
 
 class OrderNotFound extends Data.TaggedError('OrderNotFound')<{ readonly id: string; readonly message: string }> {}
 class OutOfReach extends Data.TaggedError('OutOfReach')<{ readonly host: string }> {}
@@ -47,8 +48,12 @@ function open(options: OpenOptions = {}): Opened {
   const counts: Counts = { built: 0, released: 0, interrupted: 0 }
   let begin = (): void => {}
   const begun = new Promise<void>((resolve) => (begin = resolve))
-  const None = Schema.Struct({})
-  const plain = { description: 'Of a test', input: None, effect: 'idempotent' } as const
+  const odd = createOddTools(effect, {
+    counts,
+    begin: () => begin(),
+    call: Call,
+    failures: [new OutOfReach({ host: 'one' }), new OutOfReach({ host: 'two' })],
+  })
   const tools = fromEffect(effect, {
     layer: layerOf(counts, options),
     call: Call,
@@ -62,66 +67,7 @@ function open(options: OpenOptions = {}): Opened {
         effect: 'pure',
         execute: ({ id, since }) => Effect.flatMap(Orders, (orders) => orders.read(id, since)),
       }),
-      effectTool({ ...plain, name: 'order.die', execute: () => Effect.die(new Error('the disk is full')) }),
-      effectTool({
-        ...plain,
-        name: 'order.throw',
-        execute: (): Effect.Effect<void> => {
-          throw new Error('thrown before the Effect')
-        },
-      }),
-      effectTool({
-        ...plain,
-        name: 'order.wait',
-        execute: () =>
-          Effect.onInterrupt(
-            Effect.suspend(() => {
-              begin()
-              return Effect.never
-            }),
-            () => Effect.sync(() => (counts.interrupted += 1)),
-          ),
-      }),
-      effectTool({
-        ...plain,
-        name: 'order.stubborn',
-        onInterrupt: 'cancel',
-        execute: () =>
-          Effect.uninterruptible(
-            Effect.suspend(() => {
-              begin()
-              return Effect.never
-            }),
-          ),
-      }),
-      effectTool({
-        ...plain,
-        name: 'order.wrong',
-        output: Schema.Struct({ count: Schema.Int }),
-        execute: () => Effect.succeed({ count: 1.5 }),
-      }),
-      effectTool({
-        ...plain,
-        name: 'order.plain',
-        execute: () => Promise.resolve('no Effect') as unknown as Effect.Effect<string>,
-      }),
-      effectTool({
-        ...plain,
-        name: 'order.many',
-        execute: () =>
-          Effect.all([Effect.fail(new OutOfReach({ host: 'one' })), Effect.fail(new OutOfReach({ host: 'two' }))], {
-            concurrency: 2,
-          }),
-      }),
-      effectTool({
-        ...plain,
-        name: 'who',
-        execute: () =>
-          Effect.map(Call, ({ callId, principal, progress }) => {
-            progress('half')
-            return { callId, principal: principal.id }
-          }),
-      }),
+      ...odd,
     ],
   })
   return { ...tools, counts, begun }

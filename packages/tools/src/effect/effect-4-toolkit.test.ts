@@ -12,7 +12,7 @@ const Refund = Tool.make('Refund', {
   description: 'Refunds',
   parameters: Schema.Struct({ cents: Schema.Int }),
   success: Schema.String,
-  needsApproval: ({ cents }) => Effect.succeed(cents > 1000),
+  needsApproval: ({ cents }, { toolCallId }) => Effect.succeed(cents > 1000 && toolCallId.startsWith('call_')),
 })
 const Remote = Tool.dynamic('Remote', {
   description: 'Of a server',

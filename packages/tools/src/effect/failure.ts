@@ -1,5 +1,5 @@
 // From the end of an Effect to the error that the model reads: a typed failure in its tag and its words, a defect in its words.
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, readServiceFailure } from '@baton/core'
 import type { Opaque } from './library.ts'
 
 /** Characters of the fields of a failure. */
@@ -35,7 +35,7 @@ export function describeFailure(error: unknown): string {
 function toError(thrown: unknown, message: string): BatonError {
   if (isBatonError(thrown)) return thrown
   const said = message === '' ? 'the tool failed and did not say why' : message
-  return new BatonError({ code: 'tool_failed', message: said, cause: thrown })
+  return new BatonError({ code: readServiceFailure(thrown) ?? 'tool_failed', message: said, cause: thrown })
 }
 
 function wordsOf(thrown: unknown): string {

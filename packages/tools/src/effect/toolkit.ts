@@ -1,11 +1,11 @@
 // The tools of an Effect AI toolkit, of Effect 3 (@effect/ai) or Effect 4 (effect/ai). Its handlers come from the layer
 // that `toolkit.toLayer` made; the toolkit itself decodes, runs and encodes.
-import type { JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core'
+import type { AskedCall, JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core'
 import { BatonError, tool, toJsonSchema } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { checkSettings, settingsOf } from '../shared/tool-settings.ts'
 import { readContent } from '../shared/content-parts.ts'
-import { createUnreadList, refuseRead } from '../shared/unknown-here.ts'
+import { createUnreadList } from '../shared/unknown-here.ts'
 import type { EffectPlace } from './effect-tool.ts'
 import { provideCall, toStandardSchema } from './effect-tool.ts'
 import { describeFailure } from './failure.ts'
@@ -129,17 +129,15 @@ function readApproval(
   if (typeof needsApproval !== 'function') return needsApproval ?? false
   const { schemas, library } = place.module
   const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
-  return async (written: unknown): Promise<boolean> => {
+  return async (written: unknown, { callId }: AskedCall): Promise<boolean> => {
     const decoded = await schemas.decode(parametersSchema, written)
     const about = {
-      get toolCallId(): string {
-        return refuseRead({ what: 'the id of the call in needsApproval (toolCallId)', tool: name, hint })
-      },
+      toolCallId: callId,
       messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
     }
     const asked = needsApproval(decoded.issues ? written : decoded.value, about)
     return library.Effect.isEffect(asked)
-      ? (await place.services.run(asked, createUnwatched(name))) === true
+      ? (await place.services.run(asked, createUnwatched(callId))) === true
       : asked === true
   }
 }

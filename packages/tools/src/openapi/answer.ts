@@ -1,6 +1,6 @@
 // From the answer of a service to a tool's result, or to the error that a model can act on.
-import type { ErrorCode, JsonObject, JsonValue, ToolContent } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, ToolContent } from '@baton/core'
+import { BatonError, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
 import { bareType, isJsonType } from './document.ts'
 
 export interface Reading {
@@ -82,14 +82,7 @@ async function readRefusal(response: Response, reading: Reading): Promise<BatonE
   const data: JsonObject = { status, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
   const wait = waitMs === undefined ? '' : `; try again in ${Math.ceil(waitMs / 1000)} s`
   const message = `${reading.what} answered ${status}${wait}${words === '' ? '' : `: ${words}`}`
-  return new BatonError({ code: codeOfStatus(status), message, data })
-}
-
-function codeOfStatus(status: number): ErrorCode {
-  if (status === 401) return 'api_unauthorized'
-  if (status === 429) return 'api_rate_limited'
-  if (status >= 500) return 'api_failed'
-  return status >= 400 ? 'api_refused' : 'api_malformed'
+  return new BatonError({ code: readStatusCode(status), message, data })
 }
 
 /** Milliseconds, a day at most; undefined where the header says nothing that can be read. */

@@ -1,7 +1,7 @@
 // Operations of an OpenAPI document as tools. The document is data: what is offered, where it is asked and with whose login the
 // program says.
 import { createHash } from 'node:crypto'
-import type { Clock, EffectClass, JsonObject, Tool, ToolContext, ToolKind, Trust } from '@baton/core'
+import type { Clock, EffectClass, JsonObject, ServerRunTool, ToolContext, ToolKind, Trust } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, tool } from '@baton/core'
 import { createGuardedFetch } from '../guard/index.ts'
 import type { Reading } from './answer.ts'
@@ -65,7 +65,10 @@ const TIMER_MS = 2_147_483_647
  * @param document an OpenAPI document 3.0 or 3.1 as `JSON.parse` gives it
  * @throws BatonError `invalid_option` (the options, or what the document says of a chosen operation), `invalid_schema`, `invalid_tool`
  */
-export function fromOpenApi<Services = unknown>(document: unknown, options: OpenApiOptions<Services>): readonly Tool[] {
+export function fromOpenApi<Services = unknown>(
+  document: unknown,
+  options: OpenApiOptions<Services>,
+): readonly ServerRunTool<JsonObject, unknown, Services>[] {
   const settings = readSettings(options)
   const read = new OpenApiDocument(document)
   const places = read.list()
@@ -173,7 +176,7 @@ interface ToolParts<Services> extends Settings<Services> {
   readonly input: OperationInput
 }
 
-function createTool<Services>(parts: ToolParts<Services>): Tool {
+function createTool<Services>(parts: ToolParts<Services>): ServerRunTool<JsonObject, unknown, Services> {
   const { name, chosen, operation, input, approval = false, trust = 'untrusted', timeoutMs } = parts
   const { method, path, title, description } = operation
   const words = description === '' ? `${method} ${path}` : description

@@ -1,6 +1,7 @@
 // Operations of a document against a real service on this machine that checks what it gets.
 import type { JsonObject, Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { createArgumentValidator } from '@baton/runtime'
@@ -18,21 +19,7 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 function createContext(principal = 'ann', signal = new AbortController().signal): ToolContext {
-  return {
-    session: 's',
-    agent: 'a',
-    principal: { id: principal },
-    callId: 'call_1_0',
-    turn: 1,
-    attempt: 1,
-    idempotencyKey: 's/call_1_0',
-    signal,
-    services: undefined,
-    log: { info: () => {}, warn: () => {} },
-    progress: () => {},
-    plan: () => {},
-    ask: () => Promise.reject(new Error('nobody is here')),
-  }
+  return createToolContext({ principal: { id: principal }, signal })
 }
 
 function open(operations: readonly string[], options: Partial<OpenApiOptions> = {}): readonly Tool[] {
@@ -213,7 +200,7 @@ test.each([
   ['429', 'api_rate_limited', /answered 429; try again in 7 s: slow down$/],
   ['429-date', 'api_rate_limited', /answered 429; try again in 60 s/],
   ['500', 'api_failed', /answered 500/],
-  ['503', 'api_failed', /answered 503/],
+  ['503', 'api_unavailable', /answered 503/],
   ['page', 'api_malformed', /answered with text\/html in place of JSON: "<h1>Log in/],
   ['not-json', 'api_malformed', /not JSON: "hello"$/],
   ['half-json', 'api_malformed', /not JSON, but ends early/],
@@ -285,4 +272,25 @@ test('a turn of a model: the call, its result, and an error that the model reads
     { type: 'ok', value: { number: 'A-17', item: 'tea' } },
     { type: 'error', code: 'api_refused', message: expect.stringContaining('the date lies in the past') },
   ])
+})
+
+test('a host must have the services that the headers need', async () => {
+  interface Services {
+    readonly keyOf: (principal: string) => string
+  }
+  const operations = ['getOrder']
+  const tools = fromOpenApi(createOrdersDocument(), {
+    operations,
+    server: `${api.origin}/v1/`,
+    headers: ({ principal, services }: ToolContext<Services>) => ({ authorization: services.keyOf(principal.id) }),
+  })
+  const model = createScriptedModel({ steps: [] })
+  const agent = defineAgent({ name: 'shop', model, tools })
+  // @ts-expect-error keyOf is missing
+  await createHost({ agent, services: {} }).stop()
+  // @ts-expect-error services are missing
+  await createHost({ agent }).stop()
+  const host = createHost({ agent, services: { keyOf: (principal: string) => `Bearer key-of-${principal}` } })
+  expect(tools).toHaveLength(1)
+  await host.stop()
 })

@@ -1,0 +1,48 @@
+// What an error says of a service that a tool asked: clients of HTTP services put the status into the errors that they throw, and
+// platforms the code of a connection that failed. It knows no client by name.
+import type { ErrorCode } from './error-codes.ts'
+
+/** The code for a status with which a service did not do what it was asked: 401 is `api_unauthorized`, 502 to 504 `api_unavailable`. */
+export function readStatusCode(status: number): ErrorCode {
+  if (status === 401) return 'api_unauthorized'
+  if (status === 429) return 'api_rate_limited'
+  if (status === 502 || status === 503 || status === 504) return 'api_unavailable'
+  if (status >= 500) return 'api_failed'
+  return status >= 400 ? 'api_refused' : 'api_malformed'
+}
+
+/** Causes of causes that are looked at. */
+const CAUSES = 4
+/** Of Node, and of undici behind its `fetch`. */
+const NETWORK =
+  /^(?:ECONN\w+|ENOTFOUND|EAI_\w+|ETIMEDOUT|EPIPE|EHOST\w+|ENET\w+|UND_ERR_(?:\w+_TIMEOUT|SOCKET|CONNECT\w*))$/
+
+/**
+ * Undefined when the error, or what caused it, says nothing of a service. A status stands in `status`, `statusCode` or
+ * `response.status`, as of Octokit, the AI SDK, axios and Effect. Never throws.
+ */
+export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
+  try {
+    let current = thrown
+    for (let depth = 0; depth < CAUSES && current instanceof Error; depth += 1) {
+      const status = findStatus(current)
+      if (status !== undefined) return readStatusCode(status)
+      const code: unknown = Reflect.get(current, 'code')
+      if (typeof code === 'string' && NETWORK.test(code)) return 'api_unavailable'
+      current = current.cause
+    }
+  } catch {
+    // It has a getter that throws.
+  }
+  return undefined
+}
+
+function findStatus(error: Error): number | undefined {
+  const response: unknown = Reflect.get(error, 'response')
+  const told = typeof response === 'object' && response !== null ? Reflect.get(response, 'status') : undefined
+  const named = [Reflect.get(error, 'status'), Reflect.get(error, 'statusCode'), told] as readonly unknown[]
+  return named.find(
+    (status): status is number =>
+      typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600,
+  )
+}
