@@ -25,6 +25,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/**
+ * JSON text with the keys of every object in order, so that equal values give equal text.
+ * @throws TypeError for what JSON cannot hold: a cycle, a bigint
+ */
+export function stringifySorted(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    isJsonObject(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : item,
+  )
+}
+
 /** Whether brackets or a string are still open at the end: enough to tell "cut off" from "wrong". */
 function endsEarly(text: string): boolean {
   let depth = 0

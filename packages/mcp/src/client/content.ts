@@ -1,6 +1,6 @@
 // From the result of an MCP tool to the result of a tool of Baton: text, images and files for the model, and the structured value.
 import type { ContentPart, JsonValue, ToolContent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 
 /**
@@ -38,18 +38,10 @@ function isSaidBy(text: string, value: JsonValue): boolean {
   if (typeof value === 'object' && value !== null && Object.values(value).includes(text)) return true
   if (!/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
-    return sortKeys(JSON.parse(text)) === sortKeys(value)
+    return stringifySorted(JSON.parse(text)) === stringifySorted(value)
   } catch {
     return false
   }
-}
-
-function sortKeys(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : item,
-  )
 }
 
 function readPart(part: ContentBlock): ContentPart {

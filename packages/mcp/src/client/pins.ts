@@ -1,6 +1,7 @@
 // What the tools of a server were when they were first seen. A tool that says something else later is offered as it was, and a person
 // must approve its next call: a server could change a harmless description into orders for the model.
 import { createHash } from 'node:crypto'
+import { stringifySorted } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 
 /** Where definitions of tools are kept, by server. */
@@ -25,14 +26,6 @@ export function createMemoryPinStore(): McpPinStore {
 export function fingerprint({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): string {
   const said = { name, title, description, inputSchema, outputSchema, annotations }
   return createHash('sha256').update(stringifySorted(said)).digest('hex')
-}
-
-function stringifySorted(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : item,
-  )
 }
 
 export interface PinnedTool {

@@ -1,7 +1,7 @@
 // Calls that a model makes again and again: the same tool with the same arguments gave the same result. It is told the third time,
 // and the fifth call does not run. Read from the history, so that it is the same on every host and after a restart.
 import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
-import { parseJson } from '@baton/core'
+import { parseJson, stringifySorted } from '@baton/core'
 
 /** Calls of one tool in a row that were the same. */
 interface Streak {
@@ -67,10 +67,5 @@ function describeStreak(name: string): string {
 
 function canonical(argumentsText: string): string {
   const parsed = parseJson(argumentsText)
-  if (!parsed.ok) return argumentsText
-  return JSON.stringify(parsed.value, (_, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : item,
-  )
+  return parsed.ok ? stringifySorted(parsed.value) : argumentsText
 }
