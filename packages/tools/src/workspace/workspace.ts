@@ -86,7 +86,7 @@ export class Workspace {
   async locate(path: string, guard: Guard): Promise<string> {
     const asked = this.normalise(path)
     const real = await this.#realPath(asked, path)
-    const isFolder = (await stat(join(this.#root, real))).isDirectory()
+    const isFolder = await this.#isFolder(real, path)
     // Both names count: a link may be called `.env`, or lead to one.
     if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(real, isFolder))) throw protectedPath(path)
     return real
@@ -190,7 +190,7 @@ export class Workspace {
       }
       const real = await this.#realPath(at, path)
       const whole = [real, ...missing].filter((name) => name !== '').join('/')
-      const isFolder = missing.length === 0 && (await stat(join(this.#root, real))).isDirectory()
+      const isFolder = missing.length === 0 && (await this.#isFolder(real, path))
       if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(whole, isFolder))) throw protectedPath(path)
       if (missing.length > 0) return { path: whole, folder: real, missing, exists: false, isFolder }
       const folder = posix.dirname(real)
@@ -211,6 +211,15 @@ export class Workspace {
       return await open(join(this.#root, path), safe)
     } catch (cause) {
       throw new BatonError({ code: 'tool_failed', message: `"${path}" cannot be opened (${systemCode(cause)})`, cause })
+    }
+  }
+
+  async #isFolder(real: string, shown: string): Promise<boolean> {
+    try {
+      return (await stat(join(this.#root, real))).isDirectory()
+    } catch (cause) {
+      // The system's own words have the whole path.
+      throw new BatonError({ code: 'tool_failed', message: `"${shown}" cannot be read (${systemCode(cause)})`, cause })
     }
   }
 
