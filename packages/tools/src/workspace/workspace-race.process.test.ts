@@ -126,7 +126,7 @@ test.skipIf(!existsSync('/proc/self/fd'))('thousands of writes change nothing ou
     readdirSync(join(place, 'outside'), { recursive: true, withFileTypes: true })
       .map((entry) => {
         const path = join(entry.parentPath, entry.name)
-        return [path, entry.isFile() ? readFileSync(path, 'utf8') : '']
+        return `${path} ${entry.isFile() ? readFileSync(path, 'utf8') : ''}`
       })
       .toSorted()
   const before = outside()
