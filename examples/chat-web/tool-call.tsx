@@ -66,13 +66,25 @@ const GRACE_MS = 500
 /** The longest that a browser's timer waits. */
 const TIMER_MAX_MS = 2 ** 31 - 1
 
+/** As the server documents it. */
+interface ApprovalDescriptor {
+  readonly expiresAtMs?: number
+  /** Why a policy asks. */
+  readonly asked?: { readonly message: string; readonly destination?: string }
+}
+
+function describeAsked({ message, destination }: NonNullable<ApprovalDescriptor['asked']>): string {
+  if (destination === undefined) return `${message}.`
+  return `${message}. If you allow it, later calls to ${destination} are allowed too.`
+}
+
 function Approval({ part, onDecide, onTell, onChange }: ToolCallProps<AskedPart>): JSX.Element {
   const { id, descriptor } = part.approval
   const [change, setChange] = useState<string>()
   const [refusal, setRefusal] = useState<string>()
   const latest = useRef(onChange)
   latest.current = onChange
-  const { expiresAtMs } = (descriptor ?? {}) as { readonly expiresAtMs?: number } // as the server documents it
+  const { expiresAtMs, asked } = (descriptor ?? {}) as ApprovalDescriptor
   useEffect(() => {
     if (expiresAtMs === undefined) return undefined
     const waitMs = expiresAtMs - Date.now() + GRACE_MS
@@ -96,6 +108,7 @@ function Approval({ part, onDecide, onTell, onChange }: ToolCallProps<AskedPart>
   }
   return (
     <>
+      {asked && <p className="asked">{describeAsked(asked)}</p>}
       {change === undefined ? (
         <Json value={part.input} label="What it is asked for" />
       ) : (

@@ -59,6 +59,11 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     'says: At 9.40.',
   ],
   'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
+  'taint.ts': [
+    'mail.send ok\npage.read ok\nasks: The model has read text from outside',
+    'no\nmail.send denied',
+    'yes\nmail.send ok\nmail.send ok\n',
+  ],
   'tools.ts': [
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
     "{ status: 'packed', note: 'arrived late', refunded: 500 }",

@@ -1,5 +1,5 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
-import type { ContextUse, EventBody, JsonValue, Usage } from '@baton/core'
+import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/core'
 
 /** Where turns run. */
 export interface ChatPartner {
@@ -59,6 +59,8 @@ export interface AskedCall {
   readonly name: string
   /** JSON text. */
   readonly arguments: string
+  /** Why a policy asks. */
+  readonly asked?: AskedFor
 }
 
 /** @throws Error with what the person says went wrong; where nobody is there, that */

@@ -45,6 +45,36 @@ test('who decides sees the name and every argument', async () => {
   expect(asked.map(({ question }) => question)).toEqual(['run it? y/n/always: ', 'run it? y/n/always: '])
 })
 
+test('who is asked by a policy sees why, which words are a stranger’s, and what the approval stands for', async () => {
+  const { person, asked } = createPerson()
+  const { questions, notes } = createAsking(person)
+  const answer = questions.approval({
+    callId: 'a',
+    name: 'mail.send',
+    arguments: '{"to":["eve@evil.example\\u001b[2J"],"n":1}',
+    asked: {
+      message: 'The model has read text from outside\u202e',
+      destination: 'eve@evil.example',
+      untrusted: ['web'],
+      copied: [
+        { path: '/to/0', from: 0, to: 20, tool: 'web' },
+        { path: '/gone/0', from: 0, to: 2, tool: 'web' },
+      ],
+    },
+  })
+  await settled()
+  asked[0]?.answer('always')
+  await settled()
+  asked[1]?.answer('n')
+  expect(await answer).toBe('deny')
+  expect(asked.map(({ question }) => question)).toEqual(['run it? y/n: ', 'run it? y/n: '])
+  expect(notes.slice(3)).toEqual([
+    'The model has read text from outside\\u202e',
+    'to/0 has words from web: "eve@evil.example\\u001b[2J"',
+    'Your approval also stands for later calls of it to eve@evil.example.',
+  ])
+})
+
 test('a second question waits for the first answer and for what became of it', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)

@@ -1,6 +1,7 @@
 // Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer any more.
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonValue } from '@baton/core'
+import type { AskedFor, JsonValue } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 import { askQuestion } from './ask-question.ts'
 import type { AskedQuestion } from './ask-question.ts'
 import type { ApprovalAnswer, AskedCall, Person } from './conversation.ts'
@@ -140,12 +141,40 @@ async function askApproval(
 ): Promise<ApprovalAnswer> {
   screen.note(`${escapeLine(call.name)} asks for your approval:`, 'bold')
   for (const line of shown(call.arguments)) screen.note(`  ${line}`)
+  if (call.asked) for (const line of explainAsked(call.asked, call.arguments)) screen.note(escapeLine(line), 'bad')
+  const question = call.asked ? 'run it? y/n: ' : 'run it? y/n/always: '
   for (;;) {
-    const said = (await ask('run it? y/n/always: ')).trim().toLowerCase()
+    const said = (await ask(question)).trim().toLowerCase()
     if (said === 'y' || said === 'yes') return 'approve'
     if (said === 'n' || said === 'no') return 'deny'
+    if (call.asked) continue
     if (said === 'always' || said === '/approve always') return 'always'
   }
+}
+
+/** Characters of a copied text that are shown. */
+const COPY_CHARS = 120
+
+function explainAsked({ message, destination, copied = [] }: AskedFor, argumentsText: string): readonly string[] {
+  const parsed = parseJson(argumentsText)
+  const lines = copied.flatMap(({ path, from, to, tool }) => {
+    const text = parsed.ok ? readPointer(parsed.value, path) : undefined
+    if (typeof text !== 'string') return []
+    const words = text.slice(from, to)
+    const shownWords = words.length > COPY_CHARS ? `${words.slice(0, COPY_CHARS)}…` : words
+    return [`${path.slice(1)} has words from ${tool}: ${JSON.stringify(shownWords)}`]
+  })
+  const stands = destination === undefined ? [] : [`Your approval also stands for later calls of it to ${destination}.`]
+  return [message, ...lines, ...stands]
+}
+
+function readPointer(value: JsonValue, path: string): JsonValue | undefined {
+  const names = path.split('/').slice(1)
+  return names.reduce<JsonValue | undefined>((found, name) => {
+    const key = name.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(found)) return (found as readonly JsonValue[])[Number(key)]
+    return isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined
+  }, value)
 }
 
 /** A line for each argument, which cannot look like two. Who decides must see all of them. */

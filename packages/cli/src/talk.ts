@@ -159,10 +159,12 @@ async function approve(
   { approvalId, call }: Extract<EventBody, { readonly type: 'approval-requested' }>,
   restartClock: (callId: string) => void,
 ): Promise<void> {
-  const { callId, name } = call
-  const answer = state.approvesAlways
-    ? 'approve'
-    : await state.questions.approval({ callId, name, arguments: writeInput(call) })
+  const { callId, name, asked } = call
+  // Who approved everything did not know what the model would read.
+  const answer =
+    state.approvesAlways && !asked
+      ? 'approve'
+      : await state.questions.approval({ callId, name, arguments: writeInput(call), ...(asked && { asked }) })
   restartClock(callId)
   if (answer !== undefined) await state.conversation.decide(approvalId, answer)
 }

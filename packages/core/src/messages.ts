@@ -1,5 +1,6 @@
 // The neutral messages that every model adapter reads and writes. Providers' own data rides along as opaque state.
 import type { JsonValue } from './json.ts'
+import { isJsonObject } from './json.ts'
 
 /**
  * What only one provider understands (signatures, wire ids, cache marks). It goes back unchanged to the same provider
@@ -165,12 +166,27 @@ export function readText(parts: readonly { readonly type: string; readonly text?
   return text
 }
 
-/** Names of tools whose untrusted results these messages tell: as results, as late outcomes, or in a summary. */
+/**
+ * Names of tools whose untrusted results these messages tell: as results, as late outcomes, in a summary, or in an answer for which
+ * the provider ran a tool of its own, such as a search.
+ */
 export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
   const names = messages.flatMap((message) => {
     if (message.role === 'user') return message.untrusted ?? []
-    if (message.role === 'assistant') return []
+    if (message.role === 'assistant') return message.parts.flatMap(nameProviderTool)
     return message.parts.flatMap((part) => (part.provenance?.trust === 'untrusted' ? part.name : []))
   })
   return [...new Set(names)]
 }
+
+/** By what the block calls itself: a field `type` (Anthropic, the AI SDK), `item.type` (OpenAI Responses), a key of `part` (Gemini). */
+function nameProviderTool(part: AssistantPart): readonly string[] {
+  if (part.type === 'source') return ['search of the provider']
+  if (part.type !== 'provider') return []
+  const data = isJsonObject(part.state.data) ? part.state.data : {}
+  const { type, item, part: block } = data
+  const said = [type, ...(isJsonObject(item) ? [item['type']] : []), ...(isJsonObject(block) ? Object.keys(block) : [])]
+  return said.filter((one): one is string => typeof one === 'string' && OUTSIDE.test(one)).slice(0, 1)
+}
+
+const OUTSIDE = /search|fetch|result|mcp|browser|computer/i

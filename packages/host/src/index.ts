@@ -3,6 +3,7 @@ export type * from '@baton/core'
 export {
   BatonError,
   Conversation,
+  createTaintPolicy,
   defineAgent,
   EVENTS_VERSION,
   isBatonError,

@@ -13,7 +13,8 @@ import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEF
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings, ToolChoice } from './model.ts'
 import type { Message } from '../messages.ts'
-import type { EffectClass, Principal, Tool, ToolKind, Trust } from './tool.ts'
+import type { ApprovalPolicy } from './policy.ts'
+import type { Tool } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
 export interface AgentInit<
@@ -49,30 +50,6 @@ export interface AgentInit<
   /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
-
-/** A call as a policy sees it. */
-export interface PolicyCall {
-  readonly session: string
-  readonly principal: Principal
-  readonly tool: {
-    readonly name: string
-    readonly effect: EffectClass
-    readonly runs: 'server' | 'client'
-    readonly kind?: ToolKind
-    readonly trust: Trust
-    /** The source that brought it; absent for the agent's own. */
-    readonly source?: string
-  }
-  /** The validated arguments. */
-  readonly input: unknown
-  /** Tools that the model has read untrusted results of, in what it was shown for this step. */
-  readonly untrusted: readonly string[]
-}
-
-/** `allow` and `ask` win over the tool's own `approval`, `deny` over everything, also over a person. */
-export type PolicyVerdict = 'allow' | 'ask' | 'deny' | { readonly deny: string }
-/** Undefined: the tool's own `approval` decides. It has 10 s together with the schema; a throw means that the call does not run. */
-export type ApprovalPolicy = (call: PolicyCall) => PolicyVerdict | undefined | Promise<PolicyVerdict | undefined>
 
 export interface StepToPrepare {
   readonly session: string

@@ -7,6 +7,7 @@ import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/in
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
+import type { AskedFor } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { ClientConnection, ConnectionInit } from './client-connection.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
@@ -280,6 +281,8 @@ export interface PendingApproval extends CallDescription {
   readonly name: string
   readonly kind?: ToolKind
   readonly input: JsonObject
+  /** Why a policy asks; absent where the tool itself asks. */
+  readonly asked?: AskedFor
   /** In the session's time; then the call is denied. */
   readonly expiresAtMs: number
 }

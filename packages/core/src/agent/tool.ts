@@ -39,6 +39,11 @@ export interface CallDescription {
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
   /** What it would change; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  /**
+   * Where it writes or sends: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
+   * and for every call of a tool that names none.
+   */
+  readonly destination?: string
 }
 
 /** Whether what a tool returns may be believed: data from outside can try to give orders. */

@@ -149,7 +149,8 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     message,
     step,
     name,
-    ...(about as Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'waiting'> | undefined), // as the tool's description was bounded
+    ...(about as
+      Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'> | undefined), // as the tool's description was bounded
     input: readInput(text),
     runs,
     effect,

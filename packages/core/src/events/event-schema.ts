@@ -48,6 +48,13 @@ const CALL = object({
   'kind?': oneOf('read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'),
   'locations?': listOf(object({ path: TEXT, 'line?': COUNT })),
   'diff?': listOf(object({ path: TEXT, oldText: { type: ['string', 'null'] }, newText: TEXT })),
+  'destination?': TEXT,
+  'asked?': object({
+    message: TEXT,
+    'destination?': TEXT,
+    'untrusted?': listOf(TEXT),
+    'copied?': listOf(object({ path: TEXT, from: COUNT, to: COUNT, tool: TEXT })),
+  }),
   'waiting?': object({ afterMs: COUNT, say: TEXT }),
   input: ANY,
   'inputEdited?': FLAG,

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
+import type { AskedFor } from '../agent/policy.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 
@@ -87,6 +88,9 @@ export interface CallView {
   readonly kind?: ToolKind
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  readonly destination?: string
+  /** Why a policy asks for approval. */
+  readonly asked?: AskedFor
   /** Words for a voice to say when the call runs longer than `afterMs` milliseconds. They are not part of the conversation. */
   readonly waiting?: WaitingWords
   /** What the model wrote, or what a person put in its place; a text where that is no JSON. */

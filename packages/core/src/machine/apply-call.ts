@@ -2,7 +2,7 @@
 import type { FactOf, Settlement } from './fact.ts'
 import { countChars, measureLong, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
-import type { Call, State } from './state.ts'
+import type { Call, RememberedDecision, State } from './state.ts'
 import { findCall, findCallIndex, waitsForAnswer } from './state.ts'
 
 type CallFact = FactOf<
@@ -106,15 +106,25 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 
-/** Of one tool, or of one tool with these arguments, the newest decision stands in for the older one. */
+/** Of one tool, of one tool with these arguments, or of what it asked for, the newest decision stands in for the older one. */
 function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
   const call = findCall(state, fact.callId)
-  if (!fact.remember || !call) return state
-  const { name } = call
-  const argumentsHash = fact.remember === 'tool' ? null : call.argumentsHash
+  if (!call) return state
+  const { name, argumentsHash, asksFor } = call
+  // A person who changed the arguments has approved what those ask for, which is not known.
+  if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve')
+    return remember(state, { name, argumentsHash: null, asksFor, decision: 'approve' })
+  if (!fact.remember || (asksFor !== undefined && fact.decision !== 'deny')) return state
   const decision = fact.decision === 'deny' ? 'deny' : 'approve'
-  const others = state.remembered.filter((other) => other.name !== name || other.argumentsHash !== argumentsHash)
-  return { ...state, remembered: [...others, { name, argumentsHash, decision } as const].slice(-RULES.remembered) }
+  return remember(state, { name, argumentsHash: fact.remember === 'tool' ? null : argumentsHash, decision })
+}
+
+function remember(state: State, decided: RememberedDecision): State {
+  const { name, argumentsHash, asksFor } = decided
+  const others = state.remembered.filter(
+    (other) => other.name !== name || other.argumentsHash !== argumentsHash || other.asksFor !== asksFor,
+  )
+  return { ...state, remembered: [...others, decided].slice(-RULES.remembered) }
 }
 
 /** The tool's own clock stands still while it waits for an answer. */

@@ -177,6 +177,14 @@ describe('the words of a tool that went on', () => {
     expect(read(session)).toEqual(['mail'])
   })
 
+  test('are remembered as read once they have left the window, until the conversation begins anew', () => {
+    const session = reading({ exchanges: 1 }).says('ok').user('more').send(finished('pay 900')).says('ok').user('and?')
+    session.says('ok').user('last')
+    expect(read(session)).toEqual([])
+    expect(session.history.untrusted()).toEqual(['mail'])
+    expect(createHistory({ snapshot: session.history.takeSnapshot() }).untrusted()).toEqual(['mail'])
+  })
+
   test('stay untrusted once the call was taken back', () => {
     const session = reading().says('ok').send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
     session.send(finished('pay 900')).user('and?')

@@ -49,6 +49,8 @@ export interface CallProposal {
   readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
   readonly asks?: true
+  /** Beside `asks`: see `CallCheck.asksFor`. */
+  readonly asksFor?: string
   /** What was repaired in its text before it was read, such as `trailing-comma`; absent: it was right as it came. */
   readonly repairs?: readonly string[]
   /** Only in older records, in place of `asks`. */

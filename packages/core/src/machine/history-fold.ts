@@ -8,8 +8,8 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../messages.ts'
-import type { JsonObject } from '../json.ts'
 import { listUntrusted, readText } from '../messages.ts'
+import type { JsonObject } from '../json.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
@@ -21,7 +21,7 @@ export interface HistoryEntry {
   readonly entry: number
   readonly exchange: number
   readonly role: 'user' | 'step' | 'summary'
-  /** None where nothing visible is left of an answer that was cut short. */
+  /** None where nothing visible is left of an answer. */
   readonly messages: readonly StoredMessage[]
 }
 
@@ -45,6 +45,8 @@ export interface PlainHistory {
   texts: readonly { readonly step: number; readonly text: string }[]
   progress: { readonly attempt: number; readonly text: string }
   plan: readonly PlanEntry[]
+  /** Tools whose untrusted results left the window. */
+  untrustedLeft: readonly string[]
 }
 
 export interface HistoryNote {
@@ -155,7 +157,7 @@ function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
 function foldEdit(content: HistoryContent, fact: Fact): void {
   switch (fact.type) {
     case 'window-moved':
-      drop(content, (entry) => entry.entry < fact.fromEntry)
+      drop(content, fact.fromEntry)
       rebase(content, fact.fromEntry)
       break
     case 'summary-finished':
@@ -171,6 +173,7 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
       moveResults(content, fact)
       break
     case 'history-rewound': {
+      if (fact.index.length === 0) content.untrustedLeft = []
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
         ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],
@@ -272,9 +275,7 @@ function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
 }
 
 /** Messages remember their step, so that a later cut finds them. */
-interface StepEntry extends HistoryEntry {
-  readonly step: number
-}
+type StepEntry = HistoryEntry & { readonly step: number }
 
 function isStep(entry: HistoryEntry, step: number | undefined): boolean {
   return entry.role === 'step' && (entry as StepEntry).step === step // closeStep makes them with their number
@@ -320,9 +321,12 @@ function isVisible(parts: readonly AssistantPart[]): boolean {
   )
 }
 
-function drop(content: HistoryContent, leaves: (entry: HistoryEntry) => boolean): void {
-  leave(content, content.entries.filter(leaves))
-  content.entries = content.entries.filter((entry) => !leaves(entry))
+function drop(content: HistoryContent, fromEntry: number): void {
+  const leaving = content.entries.filter(({ entry }) => entry < fromEntry)
+  const told = leaving.flatMap(({ messages }) => messages)
+  content.untrustedLeft = [...new Set([...content.untrustedLeft, ...listUntrusted(told)])]
+  leave(content, leaving)
+  content.entries = content.entries.filter(({ entry }) => entry >= fromEntry)
 }
 
 /** What no rewind can ask for gives its memory back, bodies included. */

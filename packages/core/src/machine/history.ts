@@ -1,6 +1,7 @@
 // The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
+import { listUntrusted } from '../messages.ts'
 import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type {
   AskedQuestion,
@@ -54,6 +55,8 @@ export interface History {
   openQuestions(): readonly OpenQuestion[]
   /** As the newest `plan-set` has it. */
   plan(): readonly PlanEntry[]
+  /** Tools whose untrusted results the model has read since the conversation began, also where they have left the window since. */
+  untrusted(): readonly string[]
   /** The assistant's parts of the step whose calls are open. */
   openParts(): readonly AssistantPart[]
   /** What the log has of the text that the running attempt, or the last one, has said. */
@@ -142,6 +145,11 @@ class FoldedHistory implements History {
     return this.#content.plan
   }
 
+  untrusted(): readonly string[] {
+    const { entries, untrustedLeft } = this.#content
+    return [...new Set([...untrustedLeft, ...listUntrusted(entries.flatMap(({ messages }) => messages))])]
+  }
+
   openParts(): readonly AssistantPart[] {
     return this.#content.open?.parts ?? []
   }
@@ -184,6 +192,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
     texts: [],
     progress: { attempt: 0, text: '' },
     plan: [],
+    untrustedLeft: [],
   }
 }
 

@@ -58,6 +58,11 @@ export interface CallCheck {
   readonly invalid?: string
   /** Present: a person must approve. */
   readonly asks?: true
+  /**
+   * Beside `asks`: earlier decisions to approve do not count, but for those of a call of the tool that asked for the same. A person who
+   * approves the call approves later ones that ask for the same. Empty: the decision is about this call alone.
+   */
+  readonly asksFor?: string
   /** Present: a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
   /** What people are shown of the call: a title, a kind, places, a diff. The machine only keeps it. */

@@ -49,7 +49,7 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs'> & { readonly asks: boolean },
+  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // What a client brings comes from outside.
@@ -65,6 +65,7 @@ function makeProposal(
     argumentsHash: check.argumentsHash,
     ...(broughtBy !== undefined && { broughtBy }),
     ...(check.asks && { asks: check.asks }),
+    ...(check.asks && check.asksFor !== undefined && { asksFor: check.asksFor }),
     ...(check.repairs && { repairs: check.repairs }),
     ...(provenance && { provenance }),
     ...(check.about && { about: check.about }),
@@ -119,10 +120,13 @@ export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end
 function recallDecision(
   state: State,
   tool: string,
-  { argumentsHash }: Pick<CallCheck, 'argumentsHash'>,
+  { argumentsHash, asksFor }: Pick<CallCheck, 'argumentsHash' | 'asksFor'>,
 ): 'approve' | 'deny' | undefined {
-  const remembered = state.remembered.findLast(
-    ({ name, argumentsHash: of }) => name === tool && (of === null || of === argumentsHash),
-  )
+  const remembered = state.remembered.findLast((one) => {
+    if (one.name !== tool) return false
+    if (one.asksFor !== undefined) return one.asksFor === asksFor
+    const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
+    return fits && (asksFor === undefined || one.decision === 'deny')
+  })
   return remembered?.decision
 }

@@ -106,6 +106,7 @@ const checkProposal = checkFields({
   about: optional(checkObject),
   broughtBy: optionalText,
   asks: optional(checkWord(true)),
+  asksFor: optionalText,
   repairs: optional(checkList(checkText)),
   tokenHash: optionalText,
 })

@@ -364,3 +364,64 @@ describe('a call that must be approved while nobody can be asked', () => {
     expect(session.call('call_2_0').state).toBe('awaiting-approval')
   })
 })
+
+describe('an approval that is about one destination', () => {
+  const write = (asksFor: string, text = '{}') => ({ name: 'put', arguments: text, asksFor })
+  const asked = (): TestSession => new TestSession().user('go').says({ calls: [write('a.txt', '{"n":1}')] })
+  const next = (session: TestSession, call: ReturnType<typeof write>, step = 2): string => {
+    session.says({ calls: [call, 'read'] })
+    return session.call(`call_${step}_0`).state
+  }
+
+  test('stands for later calls to it, and for no other', () => {
+    const session = asked()
+    session.send(session.approval('call_1_0', 'approve')).returns('call_1_0')
+    expect(next(session, write('a.txt', '{"n":2}'))).toBe('started')
+    session.returns('call_2_0').returns('call_2_1')
+    expect(next(session, write('b.txt'), 3)).toBe('awaiting-approval')
+  })
+
+  test('stands for that tool alone, and survives a snapshot', () => {
+    const session = asked()
+    session.send(session.approval('call_1_0', 'approve')).returns('call_1_0')
+    session.says({ calls: [{ ...write('a.txt'), name: 'read' }] })
+    expect(session.call('call_2_0').state).toBe('awaiting-approval')
+    expect(session.state.remembered).toEqual([
+      { name: 'put', argumentsHash: null, asksFor: 'a.txt', decision: 'approve' },
+    ])
+  })
+
+  test('is asked for although the tool, or these arguments, were approved for later calls', () => {
+    const session = new TestSession().user('go')
+    for (const [step, remember] of [
+      [1, 'tool'],
+      [2, 'arguments'],
+    ] as const) {
+      session.says({ calls: [{ name: step === 1 ? 'put' : 'read', approval: true }] })
+      session.send(session.approval(`call_${step}_0`, 'approve', { remember })).returns(`call_${step}_0`)
+    }
+    expect(next(session, write('a.txt'), 3)).toBe('awaiting-approval')
+    session.send(session.approval('call_3_0', 'approve')).returns('call_3_0').returns('call_3_1')
+    session.says({ calls: [{ ...write(''), name: 'read' }] })
+    expect(session.call('call_4_0').state).toBe('awaiting-approval')
+  })
+
+  test('is not remembered for the tool, for a call without a destination, or where a person changed the arguments', () => {
+    const session = asked()
+    const edited = { arguments: '{"n":9}', check: { argumentsHash: 'hash of {"n":9}' } }
+    session.send(session.approval('call_1_0', 'edit', { edited, remember: 'arguments' })).returns('call_1_0')
+    expect(next(session, write(''))).toBe('awaiting-approval')
+    session
+      .send(session.approval('call_2_0', 'approve', { remember: 'tool' }))
+      .returns('call_2_0')
+      .returns('call_2_1')
+    expect(session.state.remembered).toEqual([])
+    expect(next(session, write(''), 3)).toBe('awaiting-approval')
+  })
+
+  test('once denied for the tool, is not asked for again', () => {
+    const session = asked()
+    session.send(session.approval('call_1_0', 'deny', { remember: 'tool' }))
+    expect(next(session, write('b.txt'))).toBe('settled')
+  })
+})

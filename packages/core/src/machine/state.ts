@@ -168,6 +168,8 @@ export interface RememberedDecision {
   readonly name: string
   /** Null: whatever the arguments. */
   readonly argumentsHash: string | null
+  /** Present: it counts for calls that ask for the same, and for no other. */
+  readonly asksFor?: string
   readonly decision: 'approve' | 'deny'
 }
 

@@ -86,6 +86,7 @@ export interface Asked {
   readonly name: string
   readonly arguments?: string
   readonly approval?: boolean
+  readonly asksFor?: string
   readonly invalid?: string
   readonly denied?: string
 }
@@ -198,6 +199,7 @@ export class TestSession {
       argumentsHash: `hash of ${call.arguments ?? '{}'}`,
       ...(call.invalid !== undefined && { invalid: call.invalid }),
       ...(call.approval && { asks: true }),
+      ...(call.asksFor !== undefined && { asks: true, asksFor: call.asksFor }),
       ...(call.denied !== undefined && { denied: call.denied }),
     }))
     const textsBefore = this.history.turnTexts().map(({ text }) => text)

@@ -1,7 +1,7 @@
 // What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
 // are validated here, where their schemas are known.
 import type { PendingApproval, Principal } from '@baton/core'
-import { isJsonObject, listUntrusted, parseJson } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { findApproval, listClientTools } from '@baton/core/machine'
@@ -40,8 +40,9 @@ export async function createApproval(
   const state = engine.state()
   const call = findApproval(state, approvalId)
   const text = JSON.stringify(decided.input)
+  const history = engine.history()
   // All that the session still has: at least what the model had read when it made the call.
-  const told = engine.history().messages(0, state.counters.entry)
+  const told = history.messages(0, state.counters.entry)
   const check = await checkCall(engine.world, {
     session: engine.session,
     principal,
@@ -50,7 +51,7 @@ export async function createApproval(
     name: call?.name ?? '',
     arguments: text,
     clientTools: listClientTools(state),
-    untrusted: listUntrusted(told),
+    untrusted: history.untrusted(),
   })
   return { ...given, edited: { arguments: text, check } }
 }

@@ -1,16 +1,18 @@
 // What is found out about a call before the machine sees it: are its arguments valid, does a policy allow it, must a person
 // approve it, what is a person shown of it? All that asks code of others, which may throw or hang; such a call does not
 // run, and the model is told why.
-import type { Agent, AskedCall, JsonObject, StoredMessage, Timers, Tool } from '@baton/core'
+import type { Agent, AskedCall, AskedFor, JsonObject, StoredMessage, Timers, Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
+import type { CallAbout } from './call-description.ts'
 import { describeCall } from './call-description.ts'
 import { readConversation } from './conversation.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
+import { collectTexts, findComposed, findCopies } from './copied-text.ts'
 import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
@@ -83,11 +85,13 @@ async function judge(
   const about = tool && describeCall(tool, checked.value, context.log)
   // Plain data by its bounds.
   const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
-  const verdict = await context.agent.approvalPolicy?.(describeForPolicy(judged, checked.value))
+  const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
+  const verdict = policyCall && (await context.agent.approvalPolicy?.(policyCall))
   if (verdict === 'allow') return found
   if (verdict === 'ask') return { ...found, asks: true }
   if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${call.name}"` }
-  if (verdict !== undefined) return { ...found, denied: verdict.deny }
+  if (verdict !== undefined && 'deny' in verdict) return { ...found, denied: verdict.deny }
+  if (verdict !== undefined) return askFor(verdict, policyCall, { found, about })
   const asks =
     typeof tool?.approval === 'function'
       ? await tool.approval(checked.value, describeForApproval(context, call))
@@ -106,10 +110,34 @@ function describeForApproval(context: WorkContext, { session, principal, callId,
   }
 }
 
+const MESSAGE_CHARS = 500
+const TOOLS_MAX = 32
+
+function askFor(
+  { ask, destination }: { readonly ask: string; readonly destination?: string },
+  call: PolicyCall | undefined,
+  { found, about }: { readonly found: CallCheck; readonly about: CallAbout | undefined },
+): CallCheck {
+  const untrusted = call?.untrusted.slice(0, TOOLS_MAX) ?? []
+  const copied = call?.copied() ?? []
+  const asked: AskedFor = {
+    message: String(ask).slice(0, MESSAGE_CHARS),
+    ...(destination !== undefined && { destination }),
+    ...(untrusted.length > 0 && { untrusted }),
+    ...(copied.length > 0 && { copied }),
+  }
+  const shown = { ...about, asked } as unknown as JsonObject // plain data by its bounds
+  return { ...found, about: shown, asks: true, asksFor: destination ?? '' }
+}
+
 type PolicyCall = Parameters<NonNullable<Agent['approvalPolicy']>>[0]
 
-function describeForPolicy({ call, tool, brought }: Judged, input: unknown): PolicyCall {
-  const { session, principal, name, untrusted } = call
+function describeForPolicy(
+  context: WorkContext,
+  { judged: { call, tool, brought }, about }: { readonly judged: Judged; readonly about: CallAbout | undefined },
+  input: unknown,
+): PolicyCall {
+  const { session, principal, name, untrusted, told } = call
   const effect = tool?.effect ?? brought?.effect ?? 'once'
   return {
     session,
@@ -124,7 +152,13 @@ function describeForPolicy({ call, tool, brought }: Judged, input: unknown): Pol
       ...(tool?.source !== undefined && { source: tool.source }),
     },
     input,
+    ...(about?.destination !== undefined && { destination: about.destination }),
     untrusted,
+    described: context.tools.flatMap((one) =>
+      one.source !== undefined && one.trust === 'untrusted' ? [one.name] : [],
+    ),
+    copied: () => findCopies(input, collectTexts(told())),
+    composed: () => findComposed(input, collectTexts(told())),
   }
 }
 

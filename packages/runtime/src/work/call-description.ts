@@ -71,7 +71,7 @@ function cut(text: string, chars: number): string {
 }
 
 /** Field by field: what a tool gives is code of others, and goes into a record. */
-function bound({ title, locations, diff }: CallDescription): CallDescription {
+function bound({ title, locations, diff, destination }: CallDescription): CallDescription {
   let left = DIFF_CHARS
   const shown = (diff ?? []).slice(0, PLACES_MAX).flatMap(({ path, oldText, newText }) => {
     const texts = { oldText: oldText === null ? null : String(oldText), newText: String(newText) }
@@ -86,5 +86,7 @@ function bound({ title, locations, diff }: CallDescription): CallDescription {
     ...(title !== undefined && { title: cut(String(title), TITLE_CHARS) }),
     ...(places && { locations: places }),
     ...(shown.length > 0 && { diff: shown }),
+    // One that is cut would be another one.
+    ...(destination !== undefined && String(destination).length <= PATH_CHARS && { destination: String(destination) }),
   }
 }

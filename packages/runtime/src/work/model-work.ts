@@ -175,6 +175,12 @@ function createTooLarge(limit: number, what: string): BatonError {
   return new BatonError({ code: 'model_answer_too_large', message })
 }
 
+/** In this answer, too, the provider may have run a tool of its own. */
+function nameUntrusted({ io }: ModelWork, said: readonly ModelPart[]): readonly string[] {
+  const parts = said.filter((part) => part.type === 'source' || part.type === 'provider')
+  return [...new Set([...io.history.untrusted(), ...listUntrusted([{ role: 'assistant', parts }])])]
+}
+
 /** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
 async function finishStep(
   work: ModelWork,
@@ -189,7 +195,7 @@ async function finishStep(
   const { parts, finish, model, requestId } = decoded.value
   const { session, principal, birth, clientTools } = job
   const calls = parts.filter((part) => part.type === 'call')
-  const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
+  const untrusted = calls.length > 0 && context.agent.approvalPolicy ? nameUntrusted(work, parts) : []
   const about = {
     session,
     principal,

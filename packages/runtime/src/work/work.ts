@@ -64,7 +64,7 @@ export type RunTool = (
 
 /** What a model call reads of its session, and where it streams to. */
 export interface ModelIo {
-  readonly history: Pick<History, 'messages' | 'turnTexts'>
+  readonly history: Pick<History, 'messages' | 'turnTexts' | 'untrusted'>
   readonly signal: AbortSignalLike
   /** Aborts the signal: what the model goes on to say is not wanted. */
   abort(): void

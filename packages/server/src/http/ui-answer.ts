@@ -1,6 +1,6 @@
 // One answer as a UI message stream: session events in, chunks out. Pure. It may begin where a page already has a part of the
 // answer, since a page that brings a tool's result or a decision goes on with the message that it has.
-import type { CallView, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
@@ -160,7 +160,9 @@ export class UiAnswer {
         // somebody else is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
         else if (state?.startsWith('approval-')) break
-        const descriptor = { expiresAtMs, ...(call.title !== undefined && { title: call.title }) }
+        const { title, asked } = call
+        const reason = asked && { asked: asked as unknown as JsonObject } // plain data
+        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
         this.#tell({
           type: 'tool-approval-request',
           approvalId,

@@ -3,7 +3,7 @@
 import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { WorkspaceLimits } from './workspace-limits.ts'
-import { refused } from './workspace.ts'
+import { refused } from './refused.ts'
 
 /** Milliseconds between two notes of progress; a call that is faster sends none. */
 const PROGRESS_MS = 500

@@ -8,7 +8,7 @@ import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { OVERLAP_CHARS, SecretScan } from './secret-content.ts'
-import { hiddenContent, refused } from './workspace.ts'
+import { hiddenContent, refused } from './refused.ts'
 import { isBinary } from './text-bytes.ts'
 
 const spanOutput = z.object({
@@ -32,6 +32,7 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
     name: 'content.get_span',
     description: 'Read the content of a text file of the workspace: show the lines from startLine to endLine.',
     effect: 'pure',
+    trust: kit.trust,
     input: z.object({
       path: workspacePath.min(1).describe('File, relative to the root of the workspace'),
       startLine: z.int().min(1).default(1).describe('First line, counted from 1'),

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { CallBudget } from './call-budget.ts'
-import { refused } from './workspace.ts'
+import { refused } from './refused.ts'
 
 /** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
 const LINE_STEPS_MAX = 25_000_000

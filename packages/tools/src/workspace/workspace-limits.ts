@@ -30,6 +30,8 @@ export interface WorkspaceLimits {
   readonly matchCharactersMax: number
   /** Larger files are not searched, but counted in the result. */
   readonly searchedFileBytesMax: number
+  /** UTF-8 bytes of a file that is written or edited. */
+  readonly writtenBytesMax: number
   /** Milliseconds of one call. */
   readonly timeMs: number
 }
@@ -47,6 +49,7 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
   matchesPerFileMax: 20,
   matchCharactersMax: 200,
   searchedFileBytesMax: 1024 * 1024,
+  writtenBytesMax: 1024 * 1024,
   timeMs: 10_000,
 }
 

@@ -1,5 +1,5 @@
-// The kit that lets a model look around in one folder: list, read lines, search. It never writes.
-import type { Clock, Tool, ToolContext } from '@baton/core'
+// The kit that lets a model look around in one folder, list, read lines and search, and, where its owner says so, write.
+import type { Clock, Tool, ToolContext, Trust } from '@baton/core'
 import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'
 import { grepTool } from './grep.ts'
@@ -7,6 +7,8 @@ import { listDirTool } from './list-dir.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
+import type { WriteOptions } from './write-tools.ts'
+import { writeTools } from './write-tools.ts'
 
 export interface WorkspaceOptions {
   /** The folder that is shown. Nothing outside it can be read, by no path and no link. */
@@ -16,6 +18,13 @@ export interface WorkspaceOptions {
    * syntax of .gitignore. Nothing by default.
    */
   readonly allow?: readonly string[]
+  /** Adds `fs.write`, `fs.edit`, `fs.move` and `fs.delete`; each call needs an approval, unless `{ approval: false }`. */
+  readonly write?: boolean | WriteOptions
+  /**
+   * Whether what the files say may be believed. `untrusted` by default: others may have written them, and a taint policy asks before the
+   * model acts on what it read.
+   */
+  readonly trust?: Trust
   readonly limits?: Partial<WorkspaceLimits>
   /** For the time limit of a call; the machine's clock by default. */
   readonly clock?: Clock
@@ -25,12 +34,13 @@ export interface WorkspaceOptions {
 export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
+  readonly trust: Trust
   startBudget(context: ToolContext): CallBudget
 }
 
 /**
- * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. All are pure and bounded; a result that met a
- * bound says `truncated: true` and, in `next`, with which arguments to read on.
+ * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a
+ * bound says `truncated: true` and, in `next`, with which arguments to read on. With `write` four tools that change files.
  * @throws BatonError `invalid_option` when `root` is not a folder or a limit is not a number
  */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
@@ -39,7 +49,10 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   const kit: WorkspaceKit = {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,
+    trust: options.trust ?? 'untrusted',
     startBudget: (context) => new CallBudget(clock, limits, context),
   }
-  return [listDirTool(kit), getSpanTool(kit), grepTool(kit)]
+  const { write = false } = options
+  const writing = write === false ? [] : writeTools(kit, write === true ? {} : write)
+  return [listDirTool(kit), getSpanTool(kit), grepTool(kit), ...writing]
 }

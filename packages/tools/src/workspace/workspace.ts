@@ -1,14 +1,14 @@
 // One folder as the tools see it: turns the paths that a model writes into open files that are inside it for sure.
 // A path is judged again after the opening, by what the descriptor really holds, so swapping a link in between is no use.
-import { constants, realpathSync, statSync } from 'node:fs'
+import { constants, lstatSync, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { BatonError } from '@baton/core'
-import type { ErrorCode } from '@baton/core'
 import { IgnoreRules, patternRules } from './ignore-rules.ts'
 import { isProtected } from './protected-names.ts'
+import { outside, protectedPath, refused, systemCode } from './refused.ts'
 import type { IgnoreSettings } from './repository.ts'
 
 /** Names of one path. What lies deeper is hidden, for rules with `**` take longer the deeper a path is. */
@@ -25,6 +25,18 @@ export interface OpenedFile {
 export interface Guard {
   /** True for what must not be shown unasked: ignored files, secrets, git's own. */
   isHidden(path: string, isFolder: boolean): Promise<boolean>
+}
+
+/** See `locateTarget`. */
+export interface Target {
+  /** Relative to the root, links resolved. */
+  readonly path: string
+  /** A folder that exists; '' is the root. */
+  readonly folder: string
+  /** Names below it; only the last one where the target exists. */
+  readonly missing: readonly string[]
+  readonly exists: boolean
+  readonly isFolder: boolean
 }
 
 export class Workspace {
@@ -74,7 +86,7 @@ export class Workspace {
   async locate(path: string, guard: Guard): Promise<string> {
     const asked = this.normalise(path)
     const real = await this.#realPath(asked, path)
-    const isFolder = (await stat(join(this.#root, real))).isDirectory()
+    const isFolder = await this.#isFolder(real, path)
     // Both names count: a link may be called `.env`, or lead to one.
     if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(real, isFolder))) throw protectedPath(path)
     return real
@@ -97,6 +109,11 @@ export class Workspace {
     const normal = posix.normalize(plain === '' ? '.' : plain).replace(/\/+$/, '')
     if (normal === '..' || normal.startsWith('../')) throw outside(path)
     return normal === '.' ? '' : normal
+  }
+
+  /** Whether something is there, by the name alone; for words to people. @throws BatonError `path_outside_workspace` */
+  exists(path: string): boolean {
+    return lstatSync(join(this.#root, this.normalise(path)), { throwIfNoEntry: false }) !== undefined
   }
 
   /** Of a real path that `locate` has given. */
@@ -126,19 +143,64 @@ export class Workspace {
    * asynchronous iterator closes the folder.
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
-  async readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
+  readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
+    return this.useFolder(path, async (stable) => await use(await opendir(stable), stable))
+  }
+
+  /**
+   * Holds a folder open while `use` works in it: what is reached through the path that it gets is in this folder, whatever is swapped.
+   * @throws BatonError `path_outside_workspace`, `tool_failed`
+   */
+  async useFolder<Result>(path: string, use: (stablePath: string) => Promise<Result>): Promise<Result> {
     const handle = await this.#open(path, constants.O_DIRECTORY ?? 0)
     try {
       const actual = await this.#actualPath(handle, path)
       const descriptor = join(this.#descriptors, `${handle.fd}`)
-      if (await isReadable(descriptor)) return await use(await opendir(descriptor), descriptor)
-      const stable = join(this.#root, actual)
-      const result = await use(await opendir(stable), stable)
-      // What was listed counts only if the folder is still there, for this path may have been swapped.
+      if (await isReadable(descriptor)) return await use(descriptor)
+      const result = await use(join(this.#root, actual))
+      // What was done counts only if the folder is still there, for this path may have been swapped.
       await this.#actualPath(handle, path)
       return result
     } finally {
       await handle.close()
+    }
+  }
+
+  /**
+   * Where something is, or would be, that a model wants to write: a folder that exists, and the names below it, the last of which
+   * is the thing itself. A link that leads to a file inside is followed; one that leads nowhere is refused.
+   * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
+   */
+  async locateTarget(path: string, guard: Guard): Promise<Target> {
+    const asked = this.normalise(path)
+    if (asked === '') throw refused('invalid_arguments', `"${path}" is the workspace itself; name something in it`)
+    const missing: string[] = []
+    for (let at = asked; ; at = posix.dirname(at) === '.' ? '' : posix.dirname(at)) {
+      const found = await lstat(join(this.#root, at)).catch((error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return undefined
+        throw new BatonError({
+          code: 'tool_failed',
+          message: `"${path}" cannot be reached (${systemCode(error)})`,
+          cause: error,
+        })
+      })
+      if (!found) {
+        missing.unshift(posix.basename(at))
+        continue
+      }
+      const real = await this.#realPath(at, path)
+      const whole = [real, ...missing].filter((name) => name !== '').join('/')
+      const isFolder = missing.length === 0 && (await this.#isFolder(real, path))
+      if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(whole, isFolder))) throw protectedPath(path)
+      if (missing.length > 0) return { path: whole, folder: real, missing, exists: false, isFolder }
+      const folder = posix.dirname(real)
+      return {
+        path: real,
+        folder: folder === '.' ? '' : folder,
+        missing: [posix.basename(real)],
+        exists: true,
+        isFolder,
+      }
     }
   }
 
@@ -149,6 +211,15 @@ export class Workspace {
       return await open(join(this.#root, path), safe)
     } catch (cause) {
       throw new BatonError({ code: 'tool_failed', message: `"${path}" cannot be opened (${systemCode(cause)})`, cause })
+    }
+  }
+
+  async #isFolder(real: string, shown: string): Promise<boolean> {
+    try {
+      return (await stat(join(this.#root, real))).isDirectory()
+    } catch (cause) {
+      // The system's own words have the whole path.
+      throw new BatonError({ code: 'tool_failed', message: `"${shown}" cannot be read (${systemCode(cause)})`, cause })
     }
   }
 
@@ -205,34 +276,4 @@ function isReadable(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-function systemCode(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : 'unknown error'
-}
-
-function outside(path: string): BatonError {
-  return refused(
-    'path_outside_workspace',
-    `"${path}" is outside the workspace; use a path relative to its root, such as "src"`,
-  )
-}
-
-function protectedPath(path: string): BatonError {
-  return refused(
-    'path_protected',
-    `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown; go on without it`,
-  )
-}
-
-export function hiddenContent(path: string): BatonError {
-  return refused(
-    'path_protected',
-    `"${path}" is protected: it holds what looks like a private key or a token, so it is not shown; go on without it`,
-  )
-}
-
-export function refused(code: ErrorCode, message: string): BatonError {
-  return new BatonError({ code, message })
 }

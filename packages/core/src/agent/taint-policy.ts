@@ -1,0 +1,65 @@
+// An approval policy against orders that stand in data: once a model has read what a stranger wrote, a person approves each place that
+// it writes or sends to. It knows what was read and where a call goes, not what the words mean.
+import { BatonError } from '../errors.ts'
+import { checkFields } from './known-fields.ts'
+import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
+
+export interface TaintPolicyInit {
+  /**
+   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch` with an argument that the
+   * model put together itself: an address can carry data away.
+   */
+  readonly isRisky?: (call: PolicyCall) => boolean
+  /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
+  readonly allows?: (destination: string, call: PolicyCall) => boolean
+  /** Names of tools whose results count as trusted after all. */
+  readonly trusts?: readonly string[]
+  /** False: descriptions of tools from untrusted sources count as trusted. True by default. */
+  readonly descriptions?: boolean
+  /** Decides about all other calls. What it denies is denied here too. */
+  readonly otherwise?: ApprovalPolicy
+}
+
+/**
+ * Asks before a risky call once the model has read untrusted data. An approval stands for later calls of the tool to the same
+ * destination in the session. A tool that names no destination asks each time.
+ * @throws BatonError `invalid_agent` for an option that it does not know
+ */
+export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
+  checkFields(init, { what: 'a taint policy', code: 'invalid_agent', fields: FIELDS })
+  for (const field of ['isRisky', 'allows', 'otherwise'] as const)
+    if (init[field] !== undefined && typeof init[field] !== 'function')
+      throw new BatonError({ code: 'invalid_agent', message: `a taint policy: ${field} must be a function` })
+  const { isRisky = isRiskyByDefault, allows, trusts = [], descriptions = true, otherwise } = init
+  return async (call): Promise<PolicyVerdict | undefined> => {
+    const verdict = await otherwise?.(call)
+    if (verdict === 'deny' || (typeof verdict === 'object' && 'deny' in verdict)) return verdict
+    const read = call.untrusted.filter((name) => !trusts.includes(name))
+    const described = descriptions ? call.described.filter((name) => !trusts.includes(name)) : []
+    if ((read.length === 0 && described.length === 0) || !isRisky(call)) return verdict
+    const { destination } = call
+    if (destination !== undefined && allows?.(destination, call)) return verdict
+    return { ask: explain(read, described), ...(destination !== undefined && { destination }) }
+  }
+}
+
+const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyInit>([
+  'isRisky',
+  'allows',
+  'trusts',
+  'descriptions',
+  'otherwise',
+])
+
+function isRiskyByDefault({ tool, composed }: PolicyCall): boolean {
+  return tool.effect !== 'pure' || (tool.kind === 'fetch' && composed().length > 0)
+}
+
+const NAMED = 5
+
+function explain(read: readonly string[], described: readonly string[]): string {
+  const list = (names: readonly string[]): string =>
+    names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ')
+  if (read.length > 0) return `The model has read text from outside, which may give it orders: ${list(read)}`
+  return `The model was offered tools that others describe, and a description may give it orders: ${list(described)}`
+}

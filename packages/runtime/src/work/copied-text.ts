@@ -1,0 +1,140 @@
+// What of a call's arguments stands in untrusted results: a person who is asked sees which words are not the user's. Exact copies are
+// found, not what the model said in other words.
+import type { CopiedText, StoredMessage } from '@baton/core'
+import { readText } from '@baton/core'
+
+/** UTF-16 units of a passage that is a copy. */
+const PASSAGE = 24
+/** Of a single word that has the look of an address, a number or a name of a file. */
+const WORD_CHARS = 6
+/** UTF-16 units of untrusted results that are looked at, the newest first. */
+const READ_CHARS = 262_144
+/** UTF-16 units of arguments. */
+const INPUT_CHARS = 65_536
+const WORDS_MAX = 512
+const PLACES_MAX = 32
+const DEPTH_MAX = 32
+
+interface Passage {
+  readonly tool: string
+  readonly text: string
+}
+
+/** What came from outside, and what the user said. */
+export interface ReadTexts {
+  readonly untrusted: readonly Passage[]
+  readonly user: string
+}
+
+export function collectTexts(messages: readonly StoredMessage[]): ReadTexts {
+  const untrusted: Passage[] = []
+  const user: string[] = []
+  let left = READ_CHARS
+  const add = (tool: string, text: string): void => {
+    if (left > 0 && text !== '') untrusted.push({ tool, text: text.slice(0, left) })
+    left -= text.length
+  }
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && !message.untrusted) user.push(readText(message.parts))
+    else if (message.role === 'user') add(message.untrusted?.join(', ') ?? '', readText(message.parts))
+    else if (message.role === 'tool') {
+      for (const { name, provenance, content } of message.parts)
+        if (provenance?.trust === 'untrusted') add(name, readText(content))
+    } else
+      for (const part of message.parts)
+        if (part.type === 'source') add('search of the provider', [part.url, part.quote].join('\n'))
+  }
+  return { untrusted, user: user.join('\n').slice(0, READ_CHARS) }
+}
+
+export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedText[] {
+  if (texts.untrusted.length === 0) return []
+  const grams = hashAll(texts.untrusted)
+  const found: CopiedText[] = []
+  for (const [path, text] of listStrings(input)) {
+    if (found.length >= PLACES_MAX) break
+    const passages = findPassages(text, texts, grams)
+    const words = findWords(text, texts).filter((word) =>
+      passages.every((passage) => word.to <= passage.from || word.from >= passage.to),
+    )
+    const places = [...passages, ...words].toSorted((one, other) => one.from - other.from)
+    found.push(...places.map((place) => ({ path, ...place })))
+  }
+  return found.slice(0, PLACES_MAX)
+}
+
+/** Pointers to texts that were not taken over as they are, but for a slash at their end. */
+export function findComposed(input: unknown, { untrusted, user }: ReadTexts): readonly string[] {
+  return listStrings(input).flatMap(([path, text]) => {
+    const bare = text.replace(/\/$/, '')
+    return user.includes(bare) || untrusted.some((passage) => passage.text.includes(bare)) ? [] : [path]
+  })
+}
+
+function listStrings(input: unknown): readonly (readonly [path: string, text: string])[] {
+  const found: [string, string][] = []
+  let left = INPUT_CHARS
+  const visit = (value: unknown, path: string, depth: number): void => {
+    if (left <= 0 || depth > DEPTH_MAX) return
+    if (typeof value === 'string') {
+      found.push([path, value.slice(0, left)])
+      left -= value.length
+    } else if (typeof value === 'object' && value !== null)
+      for (const [name, item] of Object.entries(value))
+        visit(item, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)
+  }
+  visit(input, '', 0)
+  return found
+}
+
+type Place = Omit<CopiedText, 'path'>
+
+function findPassages(text: string, { untrusted, user }: ReadTexts, grams: ReadonlySet<number>): readonly Place[] {
+  const places: Place[] = []
+  let next = 0
+  for (const [from, hash] of hashGrams(text)) {
+    if (from < next || !grams.has(hash)) continue
+    const gram = text.slice(from, from + PASSAGE)
+    const source = untrusted.find((passage) => passage.text.includes(gram))
+    if (!source) continue
+    const to =
+      from + PASSAGE + countSame(text.slice(from + PASSAGE), source.text.slice(source.text.indexOf(gram) + PASSAGE))
+    next = to
+    if (!user.includes(text.slice(from, to))) places.push({ from, to, tool: source.tool })
+  }
+  return places
+}
+
+function countSame(one: string, other: string): number {
+  let count = 0
+  while (count < one.length && one[count] === other[count]) count += 1
+  return count
+}
+
+function findWords(text: string, { untrusted, user }: ReadTexts): readonly Place[] {
+  return [...text.matchAll(/[^\s"'<>()[\]{},;]+/gu)].slice(0, WORDS_MAX).flatMap(({ 0: found, index: from }) => {
+    const word = found.replace(/[.:!?]+$/u, '')
+    if (word.length < WORD_CHARS || !/[\d@./:_-]/u.test(word) || user.includes(word)) return []
+    const source = untrusted.find((passage) => passage.text.includes(word))
+    return source ? [{ from, to: from + word.length, tool: source.tool }] : []
+  })
+}
+
+function hashAll(passages: readonly Passage[]): ReadonlySet<number> {
+  const hashes = new Set<number>()
+  for (const { text } of passages) for (const [, hash] of hashGrams(text)) hashes.add(hash)
+  return hashes
+}
+
+/** A rolling hash of each passage of `PASSAGE` units. */
+function* hashGrams(text: string): Generator<readonly [from: number, hash: number]> {
+  let hash = 0
+  for (let index = 0; index < text.length; index += 1) {
+    hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
+    if (index >= PASSAGE) hash = (hash - Math.imul(HIGHEST, text.charCodeAt(index - PASSAGE))) | 0
+    if (index >= PASSAGE - 1) yield [index - PASSAGE + 1, hash]
+  }
+}
+
+/** 31 to the power of `PASSAGE`, in 32 bits. */
+const HIGHEST = Array.from({ length: PASSAGE }).reduce<number>((power) => Math.imul(power, 31), 1)

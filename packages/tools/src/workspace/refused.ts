@@ -1,0 +1,34 @@
+// Errors of the workspace tools, in words that a model can act on.
+import type { ErrorCode } from '@baton/core'
+import { BatonError } from '@baton/core'
+
+export function refused(code: ErrorCode, message: string): BatonError {
+  return new BatonError({ code, message })
+}
+
+export function outside(path: string): BatonError {
+  return refused(
+    'path_outside_workspace',
+    `"${path}" is outside the workspace; use a path relative to its root, such as "src"`,
+  )
+}
+
+export function protectedPath(path: string): BatonError {
+  return refused(
+    'path_protected',
+    `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown; go on without it`,
+  )
+}
+
+export function hiddenContent(path: string): BatonError {
+  return refused(
+    'path_protected',
+    `"${path}" is protected: it holds what looks like a private key or a token, so it is not shown; go on without it`,
+  )
+}
+
+/** `ENOENT` and the like; never the message, which has the path outside the workspace. */
+export function systemCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : 'unknown error'
+}

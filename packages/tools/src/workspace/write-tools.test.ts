@@ -1,0 +1,292 @@
+// The writing tools over real temporary folders: what they change, what they refuse, and what people are shown.
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Tool } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { WorkspaceOptions } from './workspace-tools.ts'
+import { workspaceTools } from './workspace-tools.ts'
+
+let place = ''
+let root = ''
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'baton-writing-'))
+  root = join(place, 'root')
+  mkdirSync(root)
+})
+
+afterEach(() => rmSync(place, { recursive: true, force: true }))
+
+function put(files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+}
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+function find(name: string, options: Partial<WorkspaceOptions> = {}): Tool {
+  const found = workspaceTools({ root, write: true, ...options }).find((one) => one.name === name)
+  if (!found) throw new Error(name)
+  return found
+}
+
+/** As a host does: the input validated first, the approval asked, the output held against its schema. */
+async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}): Promise<unknown> {
+  const tool = find(name, options)
+  if (!tool.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
+  const result = await tool.execute(
+    tool.input.parse(input),
+    createToolContext({ signal: new AbortController().signal }),
+  )
+  expect(tool.output.parse(result)).toEqual(result)
+  return result
+}
+const fails = async (name: string, input: object, code: string, message: string | RegExp): Promise<void> => {
+  const failed: unknown = await run(name, input).catch((cause: unknown) => cause)
+  expect(failed).toMatchObject({ code })
+  expect((failed as Error).message).toMatch(message)
+}
+
+test('they are there where the owner says so, ask for approval, and say how often they may run', () => {
+  expect(workspaceTools({ root }).map(({ name, trust }) => [name, trust])).toEqual([
+    ['fs.list_dir', 'untrusted'],
+    ['content.get_span', 'untrusted'],
+    ['code.grep', 'untrusted'],
+  ])
+  const writing = workspaceTools({ root, write: true, trust: 'trusted' })
+  expect(writing.slice(0, 3).map(({ trust }) => trust)).toEqual(['trusted', 'trusted', 'trusted'])
+  expect(writing.slice(3).map(({ name, effect, kind, title }) => [name, effect, kind, title])).toEqual([
+    ['fs.write', 'idempotent', 'edit', 'Write a file'],
+    ['fs.edit', 'once', 'edit', 'Edit a file'],
+    ['fs.move', 'once', 'move', 'Move a file or folder'],
+    ['fs.delete', 'once', 'delete', 'Delete a file or folder'],
+  ])
+})
+
+describe('an approval', () => {
+  const asks = async (name: string, input: object, options?: Partial<WorkspaceOptions>): Promise<unknown> => {
+    const { approval } = find(name, options)
+    return typeof approval === 'function' ? await approval(input, {} as never) : approval
+  }
+
+  test('is needed, unless the owner does not want it', async () => {
+    put({ 'a.txt': 'a' })
+    for (const [name, input] of [
+      ['fs.write', { path: 'a.txt' }],
+      ['fs.edit', { path: 'a.txt' }],
+      ['fs.move', { from: 'a.txt', to: 'b.txt' }],
+      ['fs.delete', { path: 'a.txt' }],
+    ] as const) {
+      expect(await asks(name, input)).toBe(true)
+      expect(await asks(name, input, { write: { approval: false } })).toBe(false)
+    }
+  })
+
+  test('nobody is asked about what may not be written', async () => {
+    await expect(asks('fs.write', { path: '.env' })).rejects.toMatchObject({ code: 'path_protected' })
+    await expect(asks('fs.move', { from: 'a.txt', to: '../b.txt' })).rejects.toMatchObject({
+      code: 'path_outside_workspace',
+    })
+  })
+
+  test('shows what changes and where, and no content of an old file', () => {
+    put({ 'a.txt': 'secret of the owner' })
+    const describe = (name: string, input: object) => find(name).describe?.(input)
+    expect(describe('fs.write', { path: './new/b.txt', content: 'hi' })).toEqual({
+      title: 'Write ./new/b.txt',
+      locations: [{ path: './new/b.txt' }],
+      destination: 'new/b.txt',
+      diff: [{ path: './new/b.txt', oldText: null, newText: 'hi' }],
+    })
+    expect(describe('fs.write', { path: 'a.txt', content: 'hi' })).toEqual({
+      title: 'Replace all of a.txt',
+      locations: [{ path: 'a.txt' }],
+      destination: 'a.txt',
+    })
+    expect(
+      describe('fs.edit', {
+        path: 'a.txt',
+        edits: [
+          { oldText: 'a', newText: 'b' },
+          { oldText: 'c', newText: '' },
+        ],
+      }),
+    ).toMatchObject({
+      title: 'Edit a.txt in 2 places',
+      diff: [
+        { oldText: 'a', newText: 'b' },
+        { oldText: 'c', newText: '' },
+      ],
+    })
+    expect(describe('fs.move', { from: 'a.txt', to: 'x/../b.txt' })).toMatchObject({ destination: 'b.txt' })
+    expect(describe('fs.delete', { path: 'a', recursive: true })).toMatchObject({
+      title: 'Delete a and all that is in it',
+    })
+  })
+})
+
+describe('fs.write', () => {
+  test('makes a file with its folders, and replaces one with its permissions', async () => {
+    expect(await run('fs.write', { path: 'a/b/c.txt', content: 'ä' })).toEqual({
+      path: 'a/b/c.txt',
+      created: true,
+      bytes: 2,
+    })
+    chmodSync(join(root, 'a/b/c.txt'), 0o750)
+    expect(await run('fs.write', { path: 'a/b/c.txt', content: 'new' })).toMatchObject({ created: false })
+    expect(read('a/b/c.txt')).toBe('new')
+    expect(statSync(join(root, 'a/b/c.txt')).mode & 0o777).toBe(0o750)
+    expect(readdirSync(join(root, 'a/b'))).toEqual(['c.txt'])
+  })
+
+  test('follows a link to a file inside, and never one that leads out', async () => {
+    put({ 'real.txt': 'old' })
+    symlinkSync('real.txt', join(root, 'link.txt'))
+    symlinkSync(place, join(root, 'out'))
+    symlinkSync(join(place, 'nothing'), join(root, 'broken'))
+    expect(await run('fs.write', { path: 'link.txt', content: 'new' })).toMatchObject({ path: 'real.txt' })
+    expect(read('real.txt')).toBe('new')
+    await fails('fs.write', { path: 'out/x.txt', content: '' }, 'path_outside_workspace', /outside/)
+    await fails('fs.write', { path: '../x.txt', content: '' }, 'path_outside_workspace', /outside/)
+    await fails('fs.write', { path: 'broken', content: '' }, 'tool_failed', /broken/)
+    expect(existsSync(join(place, 'x.txt')) || existsSync(join(place, 'nothing'))).toBe(false)
+  })
+
+  test('leaves a file outside alone that is the same by a hard link', async () => {
+    writeFileSync(join(place, 'outside.txt'), 'outside')
+    linkSync(join(place, 'outside.txt'), join(root, 'inside.txt'))
+    await run('fs.write', { path: 'inside.txt', content: 'new' })
+    expect(readFileSync(join(place, 'outside.txt'), 'utf8')).toBe('outside')
+  })
+
+  test.each([
+    ['.env', 'path_protected', /protected/],
+    ['.git/hooks/pre-commit', 'path_protected', /protected/],
+    ['dist/x.js', 'path_protected', /ignored/],
+    ['.gitignore', 'path_protected', /a person must change it/],
+    ['deep/.GitIgnore', 'path_protected', /a person must change it/],
+    ['folder', 'tool_failed', /is a folder/],
+    ['file.txt/below', 'tool_failed', /ENOTDIR/],
+    ['.', 'invalid_arguments', /the workspace itself/],
+    ['a\0b', 'invalid_arguments', /NUL/],
+  ])('%j is refused', async (path, code, message) => {
+    put({ '.gitignore': 'dist/\n', 'file.txt': '', 'folder/x': '' })
+    await fails('fs.write', { path, content: 'x' }, code, message)
+    expect(read('.gitignore')).toBe('dist/\n')
+  })
+
+  test('what the owner allows may be written', async () => {
+    put({ '.gitignore': 'dist/\n' })
+    const options = { allow: ['dist/', '.gitignore'] }
+    expect(await run('fs.write', { path: 'dist/x.js', content: '' }, options)).toMatchObject({ created: true })
+    expect(await run('fs.write', { path: '.gitignore', content: '' }, options)).toMatchObject({ created: false })
+  })
+
+  test('too much, or half of a character, is refused, and the old file stays', async () => {
+    put({ 'a.txt': 'old' })
+    const limits = { writtenBytesMax: 4 }
+    await expect(run('fs.write', { path: 'a.txt', content: 'äää' }, { limits })).rejects.toThrow(
+      'would have 6 bytes; at most 4',
+    )
+    await fails('fs.write', { path: 'a.txt', content: '\ud800' }, 'invalid_arguments', /half of a character/)
+    expect(read('a.txt')).toBe('old')
+  })
+})
+
+describe('fs.edit', () => {
+  const change = { oldText: 'b', newText: 'B' }
+
+  test('replaces, and keeps a byte order mark', async () => {
+    put({ 'a.txt': '\ufeffa b c' })
+    expect(await run('fs.edit', { path: 'a.txt', edits: [change] })).toEqual({ path: 'a.txt', replaced: 1, bytes: 8 })
+    expect(read('a.txt')).toBe('\ufeffa B c')
+  })
+
+  test.each([
+    ['none.txt', 'tool_failed', /fs.write makes new files/],
+    ['binary', 'tool_failed', /binary/],
+    ['latin.txt', 'tool_failed', /not UTF-8/],
+    ['key.txt', 'path_protected', /private key/],
+    ['folder', 'tool_failed', /not a file/],
+    ['twice.txt', 'tool_failed', /2 times, in the lines 1, 2/],
+  ])('%s is refused and stays as it was', async (path, code, message) => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${'QUJD'.repeat(40)}b\n-----END RSA PRIVATE KEY-----\n`
+    put({
+      binary: 'b\0',
+      'latin.txt': Buffer.from('b\xe9', 'latin1'),
+      'key.txt': key,
+      'folder/x': '',
+      'twice.txt': 'b\nb',
+    })
+    await fails('fs.edit', { path, edits: [change] }, code, message)
+    expect(read('twice.txt')).toBe('b\nb')
+  })
+})
+
+describe('fs.move and fs.delete', () => {
+  test('a file and a folder are moved, into folders that are made', async () => {
+    put({ 'a.txt': 'a', 'old/x.txt': 'x' })
+    expect(await run('fs.move', { from: 'a.txt', to: 'new/b.txt' })).toEqual({ from: 'a.txt', to: 'new/b.txt' })
+    await run('fs.move', { from: 'old', to: 'new/old' })
+    expect([read('new/b.txt'), read('new/old/x.txt'), existsSync(join(root, 'old'))]).toEqual(['a', 'x', false])
+  })
+
+  test('a file and a folder are deleted', async () => {
+    put({ 'a.txt': 'a', 'old/x/y.txt': 'x' })
+    expect(await run('fs.delete', { path: 'a.txt' })).toEqual({ path: 'a.txt', deleted: 'file' })
+    await fails('fs.delete', { path: 'old' }, 'tool_failed', /say recursive: true/)
+    expect(await run('fs.delete', { path: 'old', recursive: true })).toEqual({ path: 'old', deleted: 'folder' })
+    expect(readdirSync(root)).toEqual([])
+  })
+
+  test('a folder that hides something stays, for elsewhere it might be shown', async () => {
+    put({ '.gitignore': '/build/private.txt\n', 'build/private.txt': 'x', 'build/b.txt': '', 'app/.env': 'KEY=1' })
+    for (const from of ['build', 'app']) {
+      await fails('fs.move', { from, to: 'shown' }, 'path_protected', /a person must do it/)
+      await fails('fs.delete', { path: from, recursive: true }, 'path_protected', /a person must do it/)
+    }
+    expect([existsSync(join(root, 'build/private.txt')), existsSync(join(root, 'app/.env'))]).toEqual([true, true])
+  })
+
+  test.each([
+    [{ from: 'a.txt', to: 'b.txt' }, 'tool_failed', /exists already/],
+    [{ from: 'none', to: 'c.txt' }, 'tool_failed', /there is no "none"/],
+    [{ from: 'a.txt', to: '.env' }, 'path_protected', /protected/],
+    [{ from: '.env', to: 'shown.txt' }, 'path_protected', /protected/],
+    [{ from: 'dir', to: 'dir/in' }, 'invalid_arguments', /into itself/],
+    [{ from: 'a.txt', to: '../a.txt' }, 'path_outside_workspace', /outside/],
+    [{ from: '.', to: 'dir/x' }, 'invalid_arguments', /the workspace itself/],
+  ])('%o is refused', async (input, code, message) => {
+    put({ 'a.txt': 'a', 'b.txt': 'b', '.env': 'KEY=1', 'dir/x': '' })
+    await fails('fs.move', input, code, message)
+    expect([read('a.txt'), read('b.txt'), read('.env')]).toEqual(['a', 'b', 'KEY=1'])
+  })
+})
+
+test('a call that was cancelled changes nothing', async () => {
+  put({ 'a.txt': 'b' })
+  const context = createToolContext({ signal: AbortSignal.abort() })
+  const call = (name: string, input: object) => find(name).execute?.(input, context)
+  await call('fs.write', { path: 'a.txt', content: 'x' })
+  await call('fs.edit', { path: 'a.txt', edits: [{ oldText: 'b', newText: 'x' }] })
+  await call('fs.move', { from: 'a.txt', to: 'c.txt' })
+  await call('fs.delete', { path: 'a.txt', recursive: false })
+  expect(readdirSync(root)).toEqual(['a.txt'])
+  expect(read('a.txt')).toBe('b')
+})

@@ -1,0 +1,225 @@
+// `fs.write`, `fs.edit`, `fs.move` and `fs.delete`: changes to one folder, each of which a person approves unless the owner says otherwise.
+import type { Tool, ToolContext } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
+import { hiddenContent, refused } from './refused.ts'
+import { SecretScan } from './secret-content.ts'
+import { isBinary } from './text-bytes.ts'
+import { applyEdits } from './text-edits.ts'
+import { walk } from './walk.ts'
+import { workspacePath } from './workspace-limits.ts'
+import type { WorkspaceKit } from './workspace-tools.ts'
+import type { Guard, OpenedFile, Target } from './workspace.ts'
+
+export interface WriteOptions {
+  /** False: no person is asked. True by default. */
+  readonly approval?: boolean
+}
+
+const EDITS_MAX = 100
+
+const somePath = workspacePath.min(1)
+
+export function writeTools(kit: WorkspaceKit, { approval = true }: WriteOptions): readonly Tool[] {
+  return [writeTool(kit, approval), editTool(kit, approval), moveTool(kit, approval), deleteTool(kit, approval)]
+}
+
+function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
+  const { workspace, limits } = kit
+  return tool({
+    name: 'fs.write',
+    description:
+      'Write a whole text file of the workspace: a new one, with the folders that it needs, or in place of an old one. Use fs.edit to change a part.',
+    title: 'Write a file',
+    kind: 'edit',
+    // The same content again changes nothing.
+    effect: 'idempotent',
+    input: z.object({
+      path: somePath.describe('File, relative to the root of the workspace'),
+      content: z.string().max(limits.writtenBytesMax).describe('All of the file'),
+    }),
+    output: z.object({ path: z.string(), created: z.boolean(), bytes: z.int() }),
+    approval: async ({ path }) => asksFor(kit, approval, path),
+    describe: ({ path, content }) => ({
+      title: workspace.exists(path) ? `Replace all of ${path}` : `Write ${path}`,
+      locations: [{ path }],
+      destination: workspace.normalise(path),
+      // What would be lost stands in the file, which may hold what is not for records.
+      ...(!workspace.exists(path) && { diff: [{ path, oldText: null, newText: content }] }),
+    }),
+    execute: async ({ path, content }, context) => {
+      const target = await locate(kit, path)
+      if (target.isFolder) throw refused('tool_failed', `"${path}" is a folder, not a file`)
+      const bytes = encode(content, limits.writtenBytesMax)
+      if (!context.signal.aborted) await replaceFile(workspace, target, { content: bytes })
+      return { path: target.path, created: !target.exists, bytes: bytes.length }
+    },
+  })
+}
+
+function editTool(kit: WorkspaceKit, approval: boolean): Tool {
+  const { workspace, limits } = kit
+  const edit = z.object({
+    oldText: z.string().min(1).describe('Text to replace, exactly as it stands in the file, with all its blanks'),
+    newText: z.string(),
+    all: z.boolean().optional().describe('True: every place. Otherwise there must be exactly one'),
+  })
+  return tool({
+    name: 'fs.edit',
+    description:
+      'Change a text file of the workspace by exact replacements, one after the other, all or none. Read the lines first.',
+    title: 'Edit a file',
+    kind: 'edit',
+    effect: 'once',
+    input: z.object({
+      path: somePath.describe('File, relative to the root of the workspace'),
+      edits: z.array(edit).min(1).max(EDITS_MAX),
+    }),
+    output: z.object({ path: z.string(), replaced: z.int().describe('Places that changed'), bytes: z.int() }),
+    approval: async ({ path }) => asksFor(kit, approval, path),
+    describe: ({ path, edits }) => ({
+      title: edits.length === 1 ? `Edit ${path}` : `Edit ${path} in ${edits.length} places`,
+      locations: [{ path }],
+      destination: workspace.normalise(path),
+      diff: edits.map(({ oldText, newText }) => ({ path, oldText, newText })),
+    }),
+    execute: async ({ path, edits }, context) => {
+      const guard = workspace.guard()
+      const target = await locate(kit, path, guard)
+      if (!target.exists)
+        throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
+      return await workspace.readFile(target.path, guard, async (file) => {
+        const expected = readVersion(await file.handle.stat({ bigint: true }))
+        const { text, replaced } = applyEdits(await readText(kit, file), edits)
+        const content = encode(text, limits.writtenBytesMax)
+        if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
+        return { path: target.path, replaced, bytes: content.length }
+      })
+    },
+  })
+}
+
+function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
+  const { workspace } = kit
+  return tool({
+    name: 'fs.move',
+    description: 'Move or rename a file or a folder of the workspace. Nothing is overwritten.',
+    title: 'Move a file or folder',
+    kind: 'move',
+    effect: 'once',
+    input: z.object({ from: somePath, to: somePath.describe('The new path, with its name') }),
+    output: z.object({ from: z.string(), to: z.string() }),
+    approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
+    describe: ({ from, to }) => ({
+      title: `Move ${from} to ${to}`,
+      locations: [{ path: from }, { path: to }],
+      destination: workspace.normalise(to),
+    }),
+    execute: async ({ from, to }, context) => {
+      const source = await locateExisting(kit, from, context)
+      const place = await locate(kit, to)
+      if (!context.signal.aborted) await moveEntry(workspace, source, place)
+      return { from: source.path, to: place.path }
+    },
+  })
+}
+
+function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
+  const { workspace } = kit
+  return tool({
+    name: 'fs.delete',
+    description: 'Delete a file of the workspace, or a folder with all that is in it. It cannot be taken back.',
+    title: 'Delete a file or folder',
+    kind: 'delete',
+    effect: 'once',
+    input: z.object({
+      path: somePath,
+      recursive: z.boolean().default(false).describe('Needed for a folder: all that is in it goes too'),
+    }),
+    output: z.object({ path: z.string(), deleted: z.enum(['file', 'folder']) }),
+    approval: async ({ path }) => asksFor(kit, approval, path),
+    describe: ({ path, recursive }) => ({
+      title: recursive ? `Delete ${path} and all that is in it` : `Delete ${path}`,
+      locations: [{ path }],
+      destination: workspace.normalise(path),
+    }),
+    execute: async ({ path, recursive }, context) => {
+      const target = await locateExisting(kit, path, context)
+      if (target.isFolder && !recursive)
+        throw refused('tool_failed', `"${path}" is a folder; say recursive: true to delete all that is in it`)
+      if (!context.signal.aborted) await deleteEntry(workspace, target)
+      return { path: target.path, deleted: target.isFolder ? ('folder' as const) : ('file' as const) }
+    },
+  })
+}
+
+/** What may not be written is refused before a person is asked about it. */
+async function asksFor(kit: WorkspaceKit, approval: boolean, path: string): Promise<boolean> {
+  await locate(kit, path)
+  return approval
+}
+
+/** @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` */
+async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard): Promise<Target> {
+  const target = await workspace.locateTarget(path, guard ?? workspace.guard())
+  const name = target.path.split('/').at(-1)?.toLowerCase()
+  if ((name === '.gitignore' || name === '.gitattributes') && !workspace.isAllowed(target.path))
+    throw refused(
+      'path_protected',
+      `"${path}" decides what you are shown, so a person must change it; go on without it`,
+    )
+  return target
+}
+
+/** A folder with something hidden in it stays where it is: elsewhere it might be shown, and nobody saw what would be lost. */
+async function locateExisting(kit: WorkspaceKit, path: string, context: ToolContext): Promise<Target> {
+  const { workspace, limits } = kit
+  const guard = workspace.guard()
+  const target = await locate(kit, path, guard)
+  if (!target.exists)
+    throw refused('tool_failed', `there is no "${path}" in the workspace; fs.list_dir shows what there is`)
+  if (!target.isFolder) return target
+  const budget = kit.startBudget(context)
+  const whole = { workspace, guard, from: target.path, depth: Infinity, withBytes: false, budget }
+  // It is walked for what it hides.
+  for await (const _ of walk(whole)) if (budget.hidden > 0) break
+  if (budget.hidden > 0)
+    throw refused(
+      'path_protected',
+      `"${path}" holds files that are ignored by git or may hold secrets, so a person must do it`,
+    )
+  if (budget.hasStopped || budget.unreadable > 0)
+    throw refused(
+      'tool_failed',
+      `"${path}" is too large to look through (${limits.walkedEntriesMax} entries, ${limits.timeMs} ms), or cannot be read; take its parts one by one`,
+    )
+  return target
+}
+
+function encode(text: string, most: number): Uint8Array {
+  if (!text.isWellFormed())
+    throw refused('invalid_arguments', 'the text has half of a character (a lone surrogate); nothing was written')
+  const bytes = Buffer.from(text, 'utf8')
+  if (bytes.length > most)
+    throw refused('tool_failed', `the file would have ${bytes.length} bytes; at most ${most} can be written`)
+  return bytes
+}
+
+async function readText({ workspace, limits }: WorkspaceKit, file: OpenedFile): Promise<string> {
+  if (file.bytes > limits.writtenBytesMax)
+    throw refused(
+      'tool_failed',
+      `"${file.path}" has ${file.bytes} bytes; only files of up to ${limits.writtenBytesMax} can be edited`,
+    )
+  const bytes = await file.handle.readFile()
+  if (isBinary(bytes)) throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be edited`)
+  const scan = new SecretScan()
+  if (!workspace.isAllowed(file.path) && ((await scan.take(bytes.toString('latin1'))) || (await scan.judge())))
+    throw hiddenContent(file.path)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw refused('tool_failed', `"${file.path}" is not UTF-8; editing it would change other bytes`)
+  }
+}
