@@ -21,6 +21,8 @@ export default defineConfig(({ mode }) => {
     ...shared,
     test: {
       name,
+      // Modules have no state, so fast tests share a worker and what it has loaded: that halves their time.
+      isolate: name !== 'fast',
       include: [...include],
       exclude: [...INSTALLED, ...exclude],
       testTimeout,
