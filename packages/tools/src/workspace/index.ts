@@ -2,5 +2,6 @@
 export { workspaceTools } from './workspace-tools.ts'
 export type { WorkspaceOptions } from './workspace-tools.ts'
 export { WORKSPACE_LIMITS } from './workspace-limits.ts'
+export type { ShellOptions } from './shell-tool.ts'
 export type { WriteOptions } from './write-tools.ts'
 export type { WorkspaceLimits } from './workspace-limits.ts'

@@ -32,7 +32,9 @@ export interface WorkspaceLimits {
   readonly searchedFileBytesMax: number
   /** UTF-8 bytes of a file that is written or edited. */
   readonly writtenBytesMax: number
-  /** Milliseconds of one call. */
+  /** Bytes that are shown of a command's output: a quarter from its beginning, the rest from its end. */
+  readonly shellOutputBytesMax: number
+  /** Milliseconds of one call that lists, reads or searches. */
   readonly timeMs: number
 }
 
@@ -50,6 +52,7 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
   matchCharactersMax: 200,
   searchedFileBytesMax: 1024 * 1024,
   writtenBytesMax: 1024 * 1024,
+  shellOutputBytesMax: 32 * 1024,
   timeMs: 10_000,
 }
 

@@ -4,6 +4,8 @@ import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'
 import { grepTool } from './grep.ts'
 import { listDirTool } from './list-dir.ts'
+import type { ShellOptions } from './shell-tool.ts'
+import { shellTool } from './shell-tool.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
@@ -20,6 +22,8 @@ export interface WorkspaceOptions {
   readonly allow?: readonly string[]
   /** Adds `fs.write`, `fs.edit`, `fs.move` and `fs.delete`; each call needs an approval, unless `{ approval: false }`. */
   readonly write?: boolean | WriteOptions
+  /** Adds `shell.run`; each call needs an approval, unless `{ approval: false }`. */
+  readonly shell?: boolean | ShellOptions
   /**
    * Whether what the files say may be believed. `untrusted` by default: others may have written them, and a taint policy asks before the
    * model acts on what it read.
@@ -40,7 +44,7 @@ export interface WorkspaceKit {
 
 /**
  * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a
- * bound says `truncated: true` and, in `next`, with which arguments to read on. With `write` four tools that change files.
+ * bound says `truncated: true` and, in `next`, with which arguments to read on. With `write` four tools that change files, with `shell` one that runs commands.
  * @throws BatonError `invalid_option` when `root` is not a folder or a limit is not a number
  */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
@@ -52,7 +56,8 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
     trust: options.trust ?? 'untrusted',
     startBudget: (context) => new CallBudget(clock, limits, context),
   }
-  const { write = false } = options
+  const { write = false, shell = false } = options
+  const running = shell === false ? [] : [shellTool(kit, shell === true ? {} : shell)]
   const writing = write === false ? [] : writeTools(kit, write === true ? {} : write)
-  return [listDirTool(kit), getSpanTool(kit), grepTool(kit), ...writing]
+  return [listDirTool(kit), getSpanTool(kit), grepTool(kit), ...writing, ...running]
 }

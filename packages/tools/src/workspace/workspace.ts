@@ -111,6 +111,11 @@ export class Workspace {
     return normal === '.' ? '' : normal
   }
 
+  /** For programs that are started in it. `path` is a real path that `locate` has given. */
+  toAbsolute(path: string): string {
+    return join(this.#root, path)
+  }
+
   /** Whether something is there, by the name alone; for words to people. @throws BatonError `path_outside_workspace` */
   exists(path: string): boolean {
     return lstatSync(join(this.#root, this.normalise(path)), { throwIfNoEntry: false }) !== undefined

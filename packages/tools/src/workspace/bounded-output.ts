@@ -1,0 +1,43 @@
+// The output of a command: its beginning and its end, however much comes in between. What people watch is told as it comes.
+import { stripVTControlCharacters } from 'node:util'
+
+export class BoundedOutput {
+  readonly #headMost: number
+  readonly #tailMost: number
+  #head: Buffer = Buffer.alloc(0)
+  #tail: Buffer = Buffer.alloc(0)
+  #bytes = 0
+
+  /** A quarter of the bytes is kept of the beginning: the end says how it went. */
+  constructor(most: number) {
+    this.#headMost = Math.floor(most / 4)
+    this.#tailMost = most - this.#headMost
+  }
+
+  take(piece: Buffer): void {
+    this.#bytes += piece.length
+    const room = this.#headMost - this.#head.length
+    if (room > 0) this.#head = Buffer.concat([this.#head, piece.subarray(0, room)])
+    const rest = room > 0 ? piece.subarray(room) : piece
+    if (rest.length > 0)
+      this.#tail = Buffer.concat([this.#tail, rest.subarray(-this.#tailMost)]).subarray(-this.#tailMost)
+  }
+
+  /** Bytes that are left out. */
+  get droppedBytes(): number {
+    return this.#bytes - this.#head.length - this.#tail.length
+  }
+
+  /** Without colours and what else steers a terminal. A character that was cut is replaced. */
+  read(): string {
+    const [head, tail] = [this.#head, this.#tail]
+    if (this.droppedBytes === 0) return toText(Buffer.concat([head, tail]))
+    return `${toText(head)}\n[${this.droppedBytes} bytes are left out here]\n${toText(tail)}`
+  }
+}
+
+/** Line breaks and tabs stay. */
+export function toText(bytes: Buffer): string {
+  // eslint-disable-next-line no-control-regex
+  return stripVTControlCharacters(bytes.toString('utf8')).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+}

@@ -1,0 +1,96 @@
+// A command behind bubblewrap: it sees the system's programs, which it cannot change, and one folder, which it can. It knows the
+// command line of bwrap (https://github.com/containers/bubblewrap, 0.8) and nothing of tools.
+import { execFile } from 'node:child_process'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface BoxedCommand {
+  /** The folder that it may change. */
+  readonly root: string
+  /** Where it begins, in the root. */
+  readonly folder: string
+  readonly network: boolean
+  /** Other places that it may read. */
+  readonly readable: readonly string[]
+}
+
+/** Links on systems that keep everything in /usr, and folders elsewhere. */
+const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
+
+/** What programs look up; never the whole of /etc, which has hashes of passwords and keys of the machine. */
+const SETTINGS = [
+  'alternatives',
+  'ca-certificates',
+  'group',
+  'hosts',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'mime.types',
+  'nsswitch.conf',
+  'passwd',
+  'pki',
+  'protocols',
+  'resolv.conf',
+  'services',
+  'ssl',
+]
+
+/** What another program would run later, outside of the box: hooks, and commands that git's settings name. */
+const RUN_LATER = ['.git/hooks', '.git/config']
+
+export function boxArguments({ root, folder, network, readable }: BoxedCommand): readonly string[] {
+  const system = SYSTEM.flatMap((path) => {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats) return []
+    return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
+  })
+  return [
+    '--unshare-all',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    ...(network ? ['--share-net'] : []),
+    ...bind('--ro-bind', ['/usr']),
+    ...system,
+    ...bind(
+      '--ro-bind-try',
+      SETTINGS.map((name) => `/etc/${name}`),
+    ),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--tmpfs',
+    '/tmp',
+    ...bind('--ro-bind', readable),
+    ...bind('--bind', [root]),
+    ...bind(
+      '--ro-bind-try',
+      RUN_LATER.map((path) => join(root, path)),
+    ),
+    '--chdir',
+    folder,
+    '--',
+  ]
+}
+
+function bind(option: string, paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => [option, path, path])
+}
+
+/** Milliseconds. */
+const PROBE_MS = 10_000
+
+/** Why bubblewrap cannot be used here; undefined where it can. Containers often forbid it. */
+export function findBoxProblem(program: string, command: BoxedCommand): Promise<string | undefined> {
+  return new Promise((found) => {
+    execFile(program, [...boxArguments(command), 'true'], { timeout: PROBE_MS }, (error, _, errors) => {
+      if (!error) found(undefined)
+      else if (error.code === 'ENOENT') found(`there is no program "${program}"`)
+      else found(errors.trim().slice(0, 500) || error.message.slice(0, 500))
+    })
+  })
+}

@@ -1,0 +1,227 @@
+// `shell.run`: one command of a shell in the workspace, with an empty environment, a deadline, bounded output, and a sandbox where the
+// system has one.
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Tool, ToolContext } from '@baton/core'
+import { BatonError, tool } from '@baton/core'
+import * as z from 'zod'
+import { BoundedOutput, toText } from './bounded-output.ts'
+import { boxArguments, findBoxProblem } from './bubblewrap.ts'
+import { refused } from './refused.ts'
+import { SecretScan } from './secret-content.ts'
+import { workspacePath } from './workspace-limits.ts'
+import type { WorkspaceKit } from './workspace-tools.ts'
+
+export interface ShellOptions {
+  /** False: no person is asked. True by default. */
+  readonly approval?: boolean
+  /** Variables of commands beside PATH, HOME, LANG and TMPDIR; nothing of this process by default. */
+  readonly env?: Readonly<Record<string, string>>
+  /**
+   * `required`: no command runs without bubblewrap. `auto`, the default, uses it where it works. `none`: commands run with all rights of this
+   * process.
+   */
+  readonly sandbox?: 'auto' | 'required' | 'none'
+  /** Whether sandboxed commands reach the network; false by default. Without a sandbox they always do. */
+  readonly network?: boolean
+  /** Places outside of the workspace, beside the system's programs, that sandboxed commands may read, such as a tool chain in /opt. */
+  readonly readable?: readonly string[]
+  /** Milliseconds of one command, and the most that a model may ask for; 2 minutes by default. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 120_000
+/** Milliseconds from the polite signal to the one that cannot be ignored. */
+const TERM_MS = 2_000
+/** Milliseconds that output is waited for behind the end: a process in the background may hold it open. */
+const DRAIN_MS = 500
+const PROGRESS_MS = 250
+/** As JSON, where each may take six bytes, it fits a note. */
+const PROGRESS_CHARS = 600
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** @throws BatonError `invalid_option` */
+export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
+  if (process.platform === 'win32')
+    throw new BatonError({ code: 'invalid_option', message: 'shell.run needs a POSIX shell, and Windows has none' })
+  const { approval = true, timeoutMs: most = TIMEOUT_MS } = options
+  if (!Number.isSafeInteger(most) || most <= 0)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `shell.timeoutMs must be whole milliseconds above 0, not ${most}`,
+    })
+  const shell = new Shell(kit, options)
+  return tool({
+    name: 'shell.run',
+    description:
+      'Run a command of a shell in the workspace and read its output. It has no input, and gets no variables of the user. Use the other tools to read, search and change files.',
+    title: 'Run a command',
+    kind: 'execute',
+    effect: 'once',
+    trust: kit.trust,
+    timeoutMs: most + TERM_MS + DRAIN_MS + 5_000,
+    approval,
+    describe: ({ command, folder }) => ({ title: folder === '.' ? `Run ${command}` : `Run in ${folder}: ${command}` }),
+    input: z.object({
+      command: z.string().min(1).max(16_384).describe('Command line, as for bash -c'),
+      folder: workspacePath.default('.').describe('Where it begins, relative to the root of the workspace'),
+      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds until it is ended'),
+    }),
+    output: z.object({
+      exitCode: z.int().nullable().describe('null when a signal ended it'),
+      signal: z.string().optional(),
+      timedOut: z.boolean(),
+      output: z.string().describe('What it wrote to its output and its errors, in the order of arrival'),
+      truncated: z.boolean(),
+      withheld: z
+        .boolean()
+        .optional()
+        .describe('True: the output has what looks like a key or a token, and is not shown'),
+      sandbox: z.enum(['bubblewrap', 'none']),
+    }),
+    execute: async ({ command, folder, timeoutMs }, context) => {
+      const guard = kit.workspace.guard()
+      const path = await kit.workspace.locate(folder, guard)
+      if (await kit.workspace.isFile(path)) throw refused('tool_failed', `"${folder}" is a file, not a folder`)
+      return await shell.run({ command, folder: kit.workspace.toAbsolute(path), timeoutMs }, context)
+    },
+  })
+}
+
+interface Asked {
+  readonly command: string
+  readonly folder: string
+  readonly timeoutMs: number
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly timedOut: boolean
+}
+
+class Shell {
+  readonly #kit: WorkspaceKit
+  readonly #options: ShellOptions
+  /** Asked once: undefined where bubblewrap works. */
+  #problem: Promise<string | undefined> | undefined
+
+  constructor(kit: WorkspaceKit, options: ShellOptions) {
+    this.#kit = kit
+    this.#options = options
+  }
+
+  /** @throws BatonError `tool_failed` */
+  async run(asked: Asked, context: ToolContext) {
+    const isBoxed = await this.#isBoxed(asked.folder)
+    if (context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
+    const child = this.#spawn(asked, isBoxed)
+    const ended = await follow(child, { asked, context, output })
+    const text = output.read()
+    const scan = new SecretScan()
+    const isSecret = (await scan.take(text)) || (await scan.judge())
+    return {
+      exitCode: ended.code,
+      ...(ended.signal && { signal: ended.signal }),
+      timedOut: ended.timedOut,
+      output: isSecret ? '' : text,
+      truncated: output.droppedBytes > 0,
+      ...(isSecret && { withheld: true }),
+      sandbox: isBoxed ? ('bubblewrap' as const) : ('none' as const),
+    }
+  }
+
+  async #isBoxed(folder: string): Promise<boolean> {
+    const { sandbox = 'auto' } = this.#options
+    if (sandbox === 'none') return false
+    this.#problem ??= findBoxProblem('bwrap', this.#box(folder))
+    const problem = await this.#problem
+    if (problem !== undefined && sandbox === 'required')
+      throw refused('tool_failed', `commands run only in a sandbox here, and bubblewrap cannot be used: ${problem}`)
+    return problem === undefined
+  }
+
+  #box(folder: string) {
+    const { network = false, readable = [] } = this.#options
+    return { root: this.#kit.workspace.toAbsolute(''), folder, network, readable }
+  }
+
+  #spawn({ command, folder }: Asked, isBoxed: boolean): ChildProcess {
+    const bash = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+    // One pipe for both, or nobody could tell their order.
+    const line = [bash, '-c', 'exec 2>&1; eval "$1"', 'shell', command]
+    const [program = '', ...words] = isBoxed ? ['bwrap', ...boxArguments(this.#box(folder)), ...line] : line
+    return spawn(program, words, {
+      cwd: folder,
+      env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },
+      // Of the second one only the sandbox itself makes use.
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that what it starts ends with it.
+      detached: true,
+    })
+  }
+}
+
+interface Following {
+  readonly asked: Asked
+  readonly context: ToolContext
+  readonly output: BoundedOutput
+}
+
+/** Resolves when the command has ended, also where what it started holds its output open. */
+async function follow(child: ChildProcess, { asked, context, output }: Following): Promise<Ended> {
+  let timedOut = false
+  let toldAt = 0
+  let untold = ''
+  const take = (piece: Buffer): void => {
+    output.take(piece)
+    untold = (untold + toText(piece)).slice(-PROGRESS_CHARS)
+    if (performance.now() - toldAt < PROGRESS_MS) return
+    toldAt = performance.now()
+    context.progress({ output: untold })
+    untold = ''
+  }
+  child.stdout?.on('data', take)
+  child.stderr?.on('data', take)
+  const end = (): void => {
+    kill(child, 'SIGTERM')
+    timers.push(setTimeout(() => kill(child, 'SIGKILL'), TERM_MS))
+  }
+  const timers = [
+    setTimeout(() => {
+      timedOut = true
+      end()
+    }, asked.timeoutMs),
+  ]
+  context.signal.addEventListener('abort', end)
+  try {
+    const closed = new Promise<void>((close) => void child.once('close', () => close()))
+    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((done, fail) => {
+      child.once('error', fail)
+      child.once('exit', (...how) => done(how))
+    })
+    await Promise.race([closed, new Promise<void>((late) => void timers.push(setTimeout(late, DRAIN_MS)))])
+    return { code, signal, timedOut }
+  } catch (cause) {
+    const message = `the command cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
+    throw new BatonError({ code: 'tool_failed', message, cause })
+  } finally {
+    context.signal.removeEventListener('abort', end)
+    for (const timer of timers) clearTimeout(timer)
+    kill(child, 'SIGKILL')
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
+}
+
+/** The command and what it started. */
+function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // All of the group has ended.
+  }
+}
