@@ -22,7 +22,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
-import { describeMcpFailure } from './failure.ts'
+import { describeCallFailure, describeMcpFailure } from './failure.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
 import { TASKS_EXTENSION, awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
@@ -160,7 +160,7 @@ export class Connection {
       return task ? await awaitTask(task, place) : result
     } catch (thrown) {
       if (signal.aborted) throw tellStopped(this.#init.name, thrown)
-      throw describeMcpFailure(this.#init.name, thrown)
+      throw describeCallFailure(this.#init.name, thrown)
     } finally {
       progress.end()
       this.#calls.delete(context)

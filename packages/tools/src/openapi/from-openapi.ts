@@ -234,6 +234,7 @@ async function call<Services>(
   addOwnHeaders(sent, own)
   const reading: Reading = {
     what: `${name}: ${operation.method} ${new URL(server).origin}`,
+    mayChange: operation.method !== 'GET' && operation.method !== 'HEAD',
     maxBytes,
     types: operation.answerTypes,
     secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
@@ -249,7 +250,7 @@ async function call<Services>(
       ...(body !== undefined && { body }),
     })
   } catch (thrown) {
-    throw signal.aborted ? thrown : describeNetworkFailure(reading.what, thrown)
+    throw signal.aborted ? thrown : describeNetworkFailure(reading, thrown)
   }
   return readAnswer(response, reading)
 }

@@ -216,6 +216,25 @@ test.each([
   expect(String((failure as Error).message).length).toBeLessThan(1_200)
 })
 
+test('a change whose connection is cut may have had its effect; one that nobody took has not, nor has a question', async () => {
+  const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const fail = async (operation: string, input: JsonObject, cause: Error): Promise<string> => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }))
+    const failure = await failureOf(run(open([operation], { fetch })[0], input))
+    return (failure as Error).message
+  }
+  const body = { item: 'tea' }
+  expect(await fail('createOrder', { body }, reset)).toMatch(/ECONNRESET; the request may have had its effect$/)
+  expect(await fail('createOrder', { body }, refused)).toMatch(/cannot be reached: connect ECONNREFUSED$/)
+  expect(await fail('getOrder', { id: 'A-17' }, reset)).toMatch(/cannot be reached: read ECONNRESET$/)
+  const { port } = new URL(api.origin)
+  await api.close()
+  const failure = await failureOf(run(open(['createOrder'])[0], { body }))
+  expect(failure).toMatchObject({ code: 'api_unavailable', message: expect.stringMatching(`${port}.*ECONNREFUSED`) })
+  expect((failure as Error).message).not.toContain('may have had')
+})
+
 test('how long to wait stands in the data of the error', async () => {
   const [fail] = open(['fail'])
   const failure = await failureOf(run(fail, { how: '429' }))
