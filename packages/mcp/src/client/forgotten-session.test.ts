@@ -1,5 +1,6 @@
 // A server over HTTP that was started again no longer knows the sessions of before: it answers 404, and a client begins anew.
 import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { callTools, createWaitingServers } from './mcp-session.test-kit.ts'
@@ -18,14 +19,10 @@ interface Message {
 async function startServer(forgets: (asked: number) => boolean) {
   const sessions = new Set<string>()
   const counts = { begun: 0, asked: 0, done: 0 }
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end()
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer) // a request has bytes
-    const { id, method } = JSON.parse(Buffer.concat(pieces).toString()) as Message
+  const take = (body: string, session: unknown, response: ServerResponse): void => {
+    const { id, method } = JSON.parse(body) as Message
     const answer = (result: object): void => {
-      const session = `session-${counts.begun}`
-      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': session })
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `session-${counts.begun}` })
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     }
     if (method === 'initialize') {
@@ -35,11 +32,17 @@ async function startServer(forgets: (asked: number) => boolean) {
       return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
     }
     if (method === 'tools/call' && forgets((counts.asked += 1))) sessions.clear()
-    if (!sessions.has(String(request.headers['mcp-session-id']))) return void response.writeHead(404).end()
+    if (!sessions.has(String(session))) return void response.writeHead(404).end()
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/list') return answer({ tools: [{ name: 'pay', inputSchema: { type: 'object' } }] })
     counts.done += 1
     return answer({ content: [{ type: 'text', text: 'paid' }] })
+  }
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => take(body, request.headers['mcp-session-id'], response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   ends.push(
