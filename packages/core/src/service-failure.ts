@@ -37,6 +37,24 @@ export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
   return undefined
 }
 
+/** Of connections that never stood, in Node and in undici. */
+const NEVER_STOOD = /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOST\w+|ENET(?:UNREACH|DOWN)|UND_ERR_CONNECT\w*)$/
+
+/** True: no request was sent, so nothing was done. False: nobody knows. Never throws. */
+export function hasNeverConnected(thrown: unknown): boolean {
+  try {
+    let current = thrown
+    for (let depth = 0; depth < CAUSES && current instanceof Error; depth += 1) {
+      const code: unknown = Reflect.get(current, 'code')
+      if (typeof code === 'string' && NEVER_STOOD.test(code)) return true
+      current = current.cause
+    }
+  } catch {
+    // It has a getter that throws.
+  }
+  return false
+}
+
 function findStatus(error: Error): number | undefined {
   const response: unknown = Reflect.get(error, 'response')
   const told = typeof response === 'object' && response !== null ? Reflect.get(response, 'status') : undefined

@@ -41,7 +41,9 @@ export interface McpOAuth {
  * `token`: asked before each request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`. Else OAuth in a browser.
  */
 export type McpAuth =
-  { readonly token: () => Promise<string | undefined> } | { readonly provider: OAuthClientProvider } | McpOAuth
+  | { readonly token: () => string | undefined | Promise<string | undefined> }
+  | { readonly provider: OAuthClientProvider }
+  | McpOAuth
 
 /** What one server's transports are given; `login` is undefined where nobody can be asked. */
 export interface TransportAuth {
@@ -51,7 +53,7 @@ export interface TransportAuth {
 }
 
 export function createTransportAuth(server: string, auth: McpAuth): TransportAuth {
-  if ('token' in auth) return { provider: { token: auth.token } }
+  if ('token' in auth) return { provider: { token: async () => auth.token() } }
   if ('provider' in auth) return { provider: auth.provider }
   const provider = new StoredLogin(server, auth)
   return { provider, login: () => provider.login() }

@@ -127,6 +127,15 @@ export class ConnectionPool {
     if (this.#entries.length === 0) this.#backOff()
   }
 
+  /** The server no longer knows this connection. The next call opens another one, at once. */
+  async drop(connection: Connection): Promise<void> {
+    const at = this.#entries.findIndex((entry) => entry.connection === connection)
+    if (at < 0) return
+    this.#entries.splice(at, 1)
+    this.#wasLost = true
+    await connection.close()
+  }
+
   /** Closes all connections. The next call opens one. Never rejects. */
   async rest(): Promise<void> {
     this.#stopBackOff?.()

@@ -16,13 +16,14 @@ import {
   Client,
   SdkError,
   SdkErrorCode,
+  SdkHttpError,
   UnauthorizedError,
   isInputRequiredResult,
   isSpecType,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
-import { describeMcpFailure } from './failure.ts'
+import { describeCallFailure, describeMcpFailure } from './failure.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
 import { TASKS_EXTENSION, awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
@@ -64,6 +65,7 @@ export class Connection {
   /** Calls that run, oldest first. */
   readonly #calls = new Set<ToolContext>()
   #isClosed = false
+  #isForgotten = false
 
   private constructor(init: ConnectionInit, connected: Connected) {
     this.#init = init
@@ -109,6 +111,11 @@ export class Connection {
     return this.#connected.client.getServerCapabilities()?.resources !== undefined
   }
 
+  /** The server refused a call because it no longer knows the session, as after its restart. It has read none of the call. */
+  get isForgotten(): boolean {
+    return this.#isForgotten
+  }
+
   /** The last words of a process on its standard error. */
   readTail(): string {
     return this.#connected.readTail().trim()
@@ -147,7 +154,10 @@ export class Connection {
       if (this.#mustBeTask(tool)) return await this.#withLogin(() => callAsTask(params, place))
       const ask = (what: typeof params): Promise<CallToolResult> =>
         this.#withLogin(() => client.callTool(what, { ...options, toolDefinition: tool }))
-      let result = await ask(params)
+      let result = await ask(params).catch((thrown: unknown) => {
+        this.#isForgotten = isForgetting(thrown, client.transport?.sessionId)
+        throw thrown
+      })
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
           throw new BatonError({ code: 'api_malformed', message: `it asked for input ${ROUNDS_MAX} times in one call` })
@@ -160,7 +170,7 @@ export class Connection {
       return task ? await awaitTask(task, place) : result
     } catch (thrown) {
       if (signal.aborted) throw tellStopped(this.#init.name, thrown)
-      throw describeMcpFailure(this.#init.name, thrown)
+      throw describeCallFailure(this.#init.name, thrown)
     } finally {
       progress.end()
       this.#calls.delete(context)
@@ -287,6 +297,12 @@ export class Connection {
 }
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
+
+/** As the protocol up to 2025-11-25 says it: 404 to a request that names a session. A stream that is opened again is no request. */
+function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
+  if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
+  return thrown.status === 404 && thrown.message.startsWith('Error POSTing')
+}
 
 /** The SDK calls it a time-out. */
 function tellStopped(server: string, cause: unknown): BatonError {

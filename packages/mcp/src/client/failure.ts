@@ -1,6 +1,6 @@
 // Maps failures between this client and an MCP server to Baton's error codes.
 import type { ErrorCode } from '@baton/core'
-import { BatonError, isBatonError, readStatusCode } from '@baton/core'
+import { BatonError, hasNeverConnected, isBatonError, readStatusCode } from '@baton/core'
 import {
   OAuthClientFlowError,
   ProtocolError,
@@ -49,6 +49,20 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
   }
   return fail('api_unavailable', `cannot be reached: ${told}${tellCause(thrown)}`)
 }
+
+/**
+ * A failure of a call. Where the connection ended behind the request, nobody knows whether the tool did its work; the model is told so,
+ * for it may call again.
+ */
+export function describeCallFailure(server: string, thrown: unknown): BatonError {
+  const failure = describeMcpFailure(server, thrown)
+  const { code, message, hint, retryable, data, cause } = failure
+  const isUnsent = SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected
+  if (code !== 'api_unavailable' || isUnsent || hasNeverConnected(thrown)) return failure
+  return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data, cause })
+}
+
+const MAY_BE_DONE = 'the call may have had its effect'
 
 /** For a server that says nothing at all until the deadline. */
 export function describeSilence(server: string, afterMs: number): BatonError {

@@ -276,8 +276,17 @@ export class McpServer implements ToolSource {
     this.#calls += 1
     let lease: Lease | undefined
     try {
-      lease = await this.#pool.take(context.session, signal)
-      return await act(lease.connection)
+      for (let tries = 1; ; tries += 1)
+        try {
+          lease = await this.#pool.take(context.session, signal)
+          return await act(lease.connection)
+        } catch (thrown) {
+          // A server that was started again answers so to each connection of before. None of these calls was read.
+          if (!lease?.connection.isForgotten || signal.aborted || tries > this.#init.limits.connections) throw thrown
+          lease.end()
+          await this.#pool.drop(lease.connection)
+          lease = undefined
+        }
     } finally {
       lease?.end()
       this.#calls -= 1

@@ -26,6 +26,17 @@ function open(config: McpServerConfig, options?: McpServersOptions) {
 
 const callOnce = (servers: McpServers): ReturnType<typeof callTools> => callTools(servers, [['echo', { text: 'a' }]])
 
+test('a call over HTTP whose server dies may have had its effect; one that finds nobody has not', async () => {
+  const { url, stop } = await startOddServer('dies')
+  ends.push(stop)
+  const { servers } = open({ url })
+  const echo = ['echo', { text: 'a' }] as const
+  const { calls } = await callTools(servers, [echo, echo])
+  expect(calls[0]).toMatch(/^echo error api_unavailable: MCP server "odd".*; the call may have had its effect$/)
+  expect(calls[1]).toMatch(/^echo error api_unavailable: MCP server "odd".*ECONNREFUSED/)
+  expect(calls[1]).not.toContain('may have had')
+})
+
 describe.each(Object.entries(PLACES))('%s', (_, place) => {
   test.each(['dies', 'dies-late'])('a server that %s in a call: the call says so', async (mode) => {
     const { servers } = open(await place(mode))

@@ -262,3 +262,26 @@ test('what cannot be used is refused, with the name of the tool and what to do',
   expect(refused(Promise.resolve({}))).toMatch(/^invalid_tool .* by their names, not a promise/)
   expect(refused([{ inputSchema: Nothing, execute }])).toMatch(/^invalid_tool fromAiSdk takes an object of tools/)
 })
+
+test('retry of a set tries again the tools that may run twice', async () => {
+  const runs = { read: 0, pay: 0 }
+  const failing = (name: keyof typeof runs) => ({
+    description: name,
+    inputSchema: z.object({}),
+    execute: () => {
+      runs[name] += 1
+      if (runs[name] === 1) throw new Error('not now')
+      return 'done'
+    },
+  })
+  const set = { read: failing('read'), pay: failing('pay') }
+  const retry = { attempts: 2, baseMs: 0 }
+  const tools = fromAiSdk(set, { retry, byName: { read: { effect: 'pure' } } })
+  const { calls } = await playCalls(tools, [
+    ['read', {}],
+    ['pay', {}],
+  ])
+  expect(calls).toEqual(['read ok: done', expect.stringMatching(/^pay error .*not now/)])
+  expect(runs).toEqual({ read: 2, pay: 1 })
+  expect(() => fromAiSdk(set, { byName: { pay: { retry } } })).toThrow(/retry is for a tool that may run twice/)
+})

@@ -90,7 +90,7 @@ function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
   const said = {
     approval: readApproval(read, options),
     ...(title !== undefined && { title }),
-    ...settingsOf(name, options),
+    ...settingsOf(name, options, { runsHere: execute !== undefined }),
   }
   if (execute) {
     const run = (value: unknown, context: ToolContext): Promise<unknown> =>

@@ -102,6 +102,18 @@ const now = effectTool({
   execute: () => Effect.map(Clock, (clock) => ({ now: clock.now() })),
 })
 
+class Zone extends Context.Service<Zone, { readonly offset: number }>()('test/Zone') {}
+const GetTime = Tool.make('GetTime', { description: 'Tells the time', success: Schema.Int, dependencies: [Clock] })
+const Timed = Toolkit.make(GetTime)
+const timedHandlers = Timed.toLayer({ GetTime: () => Effect.map(Clock, (clock) => clock.now()) })
+
+test('a tool of a toolkit finds the services that it declares in the layer', async () => {
+  const layer = Layer.merge(timedHandlers, Layer.succeed(Clock, { now: () => 42 }))
+  const { tools, close } = fromEffect(effect, { toolkit: Timed, layer })
+  expect((await playCalls(tools, [['GetTime', {}]])).calls).toEqual(['GetTime ok: 42'])
+  await close()
+})
+
 test('a runtime of the program is used, and left to it', async () => {
   const runtime = ManagedRuntime.make(Layer.succeed(Clock, { now: () => 42 }))
   const { tools, close } = fromEffect(effect, { runtime, tools: [now] })
@@ -116,6 +128,22 @@ test('the compiler says which service is missing', () => {
   fromEffect(effect, { tools: [now] })
   // @ts-expect-error -- nobody provides the handlers
   fromEffect(effect, { toolkit: Kit })
+  // @ts-expect-error -- the tool's own dependency is neither in the handlers nor elsewhere
+  fromEffect(effect, { toolkit: Timed, layer: timedHandlers })
+  fromEffect(effect, { toolkit: Timed, layer: Layer.merge(timedHandlers, Layer.succeed(Clock, { now: () => 42 })) })
+  const needing = Layer.effect(
+    Zone,
+    Effect.map(Clock, (clock) => ({ offset: clock.now() })),
+  )
+  // @ts-expect-error -- the layer needs Clock, and nobody gives it one
+  fromEffect(effect, { layer: needing })
+  // @ts-expect-error -- a Clock beside it is none for it
+  fromEffect(effect, { layer: Layer.merge(needing, Layer.succeed(Clock, { now: () => 42 })) })
+  const provided = Layer.provide(needing, Layer.succeed(Clock, { now: () => 42 }))
+  fromEffect(effect, { layer: provided })
+  type Anything = ReturnType<typeof JSON.parse>
+  const unknownLayer: Layer.Layer<Zone, never, Anything> = provided
+  fromEffect(effect, { layer: unknownLayer })
   effectTool({
     name: 'wrong',
     description: 'Its result does not fit',

@@ -38,6 +38,34 @@ export type ProvidedBy<Source> = Source extends {
       [Key in keyof Source]-?: Source[Key] extends { readonly _ROut: (_: infer Services) => void } ? Services : never
     }[keyof Source]
 
+/** The services that a Layer needs itself before it can be built. */
+export type NeededByLayer<Layer> = Layer extends object
+  ? {
+      [Key in keyof Layer]-?: Layer[Key] extends {
+        readonly _RIn: (_: never) => infer Services
+        readonly _ROut: unknown
+      }
+        ? Services
+        : never
+    }[keyof Layer]
+  : never
+
+/** The services that the tools of a toolkit declare as their `dependencies`. */
+export type RequiredByTools<Toolkit> = Toolkit extends { readonly tools: infer Tools }
+  ? { [Name in keyof Tools]: RequiredByTool<Tools[Name]> }[keyof Tools]
+  : never
+
+type RequiredByTool<Tool> = {
+  [Key in keyof Tool]-?: Tool[Key] extends { readonly _Requirements: (_: never) => infer Services } ? Services : never
+}[keyof Tool]
+
+/** Says in the compiler's message that the layer itself is not complete. Of a layer of `any` nobody knows. */
+export type Closed<Needed> = [Needed] extends [never]
+  ? unknown
+  : 0 extends Needed & 1
+    ? unknown
+    : { readonly 'services that the layer itself needs; Layer.provide gives them': Needed }
+
 /** Names what nobody provides in the compiler's message. */
 export type Provided<Needed, Given> = [Needed] extends [Given]
   ? unknown

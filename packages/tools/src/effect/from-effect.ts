@@ -6,7 +6,15 @@ import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import { EffectServices } from './effect-services.ts'
 import type { EffectPlace, EffectTool } from './effect-tool.ts'
 import { toBatonTool } from './effect-tool.ts'
-import type { Provided, ProvidedBy, RequiredBy, ServiceTag } from './effect-types.ts'
+import type {
+  Closed,
+  NeededByLayer,
+  Provided,
+  ProvidedBy,
+  RequiredBy,
+  RequiredByTools,
+  ServiceTag,
+} from './effect-types.ts'
 import type { ManagedRuntime } from './library.ts'
 import { readEffectModule } from './library.ts'
 import { readToolkit } from './toolkit.ts'
@@ -29,11 +37,12 @@ export interface EffectToolsInit extends ToolsSettings {
 /** What nobody provides, as a field that the compiler misses. */
 type Complete<Init> = Provided<
   | (Init extends { readonly tools: readonly EffectTool<infer Services>[] } ? Services : never)
-  | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> : never),
+  | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> | RequiredByTools<Toolkit> : never),
   | (Init extends { readonly layer: infer Layer } ? ProvidedBy<Layer> : never)
   | (Init extends { readonly runtime: infer Runtime } ? ProvidedBy<Runtime> : never)
   | (Init extends { readonly call: { readonly Identifier: infer Identifier } } ? Identifier : never)
->
+> &
+  Closed<Init extends { readonly layer: infer Layer } ? NeededByLayer<Layer> : never>
 
 export interface EffectTools {
   /** For `defineAgent({ tools: [...tools] })`. */

@@ -69,7 +69,7 @@ function toBatonTool(
       hint: 'Leave it out of the toolkit: what only one provider has goes into the settings of the model.',
     })
   const input = given.jsonSchema ?? toStandardSchema(given.parametersSchema, place.module, true)
-  const said = settingsOf(name, settings)
+  const said = settingsOf(name, settings, { effect: readEffect(given), runsHere: true })
   const title = readAnnotation(given, 'Title')
   return tool({
     effect: readEffect(given),

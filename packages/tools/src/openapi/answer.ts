@@ -1,11 +1,13 @@
 // From the answer of a service to a tool's result, or to the error that a model can act on.
 import type { JsonObject, JsonValue, ToolContent } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
+import { BatonError, hasNeverConnected, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
 import { bareType, isJsonType } from './document.ts'
 
 export interface Reading {
   /** Begins messages: `shop.getOrder: GET https://api.example.com`. */
   readonly what: string
+  /** The request may change something, so that it matters whether it arrived. */
+  readonly mayChange: boolean
   readonly maxBytes: number
   /** What answers that succeed may be, as the document says; empty: it says nothing. */
   readonly types: readonly string[]
@@ -121,7 +123,7 @@ function hide(text: string, secrets: readonly string[]): string {
 async function readBytes(
   response: Response,
   maxBytes: number,
-  { what }: Reading,
+  reading: Reading,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -135,19 +137,23 @@ async function readBytes(
       return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), isWhole: false }
     }
   } catch (thrown) {
-    throw describeNetworkFailure(what, thrown)
+    throw describeNetworkFailure(reading, thrown)
   }
   return { bytes: Buffer.concat(pieces), isWhole: true }
 }
 
-/** What a fetch threw: errors of the guard and of an aborted call stay as they are. */
-export function describeNetworkFailure(what: string, thrown: unknown): unknown {
-  if (isBatonError(thrown) || (thrown instanceof Error && thrown.name === 'AbortError')) return thrown
+/** What a fetch threw: refusals of the guard and errors of an aborted call stay as they are. */
+export function describeNetworkFailure({ what, mayChange }: Reading, thrown: unknown): unknown {
+  if (thrown instanceof Error && thrown.name === 'AbortError') return thrown
+  const isOwn = isBatonError(thrown)
+  const mayBeDone = mayChange && !hasNeverConnected(thrown) && (!isOwn || thrown.code === 'api_unavailable')
+  if (isOwn && !mayBeDone) return thrown
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
   const why = cause instanceof Error ? cause.message : String(cause)
+  const said = isOwn ? thrown.message : `${what} cannot be reached: ${why.slice(0, 200)}`
   return new BatonError({
     code: 'api_unavailable',
-    message: `${what} cannot be reached: ${why.slice(0, 200)}`,
+    message: mayBeDone ? `${said}; the request may have had its effect` : said,
     cause: thrown,
   })
 }

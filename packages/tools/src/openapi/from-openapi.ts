@@ -1,7 +1,16 @@
 // Operations of an OpenAPI document as tools. The document is data: what is offered, where it is asked and with whose login the
 // program says.
 import { createHash } from 'node:crypto'
-import type { Clock, EffectClass, JsonObject, ServerRunTool, ToolContext, ToolKind, Trust } from '@baton/core'
+import type {
+  Clock,
+  EffectClass,
+  JsonObject,
+  ServerRunTool,
+  ToolContext,
+  ToolKind,
+  ToolRetry,
+  Trust,
+} from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, tool } from '@baton/core'
 import { createGuardedFetch } from '../guard/index.ts'
 import type { Reading } from './answer.ts'
@@ -37,7 +46,12 @@ export interface OpenApiOptions<Services = unknown> {
   readonly approval?: boolean | readonly string[]
   /** `untrusted` by default: policies learn that results come from outside. */
   readonly trust?: Trust
-  /** Milliseconds for the whole answer; 30,000 by default. */
+  /**
+   * How an operation that may be asked twice (`pure` or `idempotent`) is asked again where the service is away, has failed or wants
+   * a pause, as `retry` of `tool()`. Absent: the model reads of the first failure. A refusal such as 422 is never asked again.
+   */
+  readonly retry?: ToolRetry
+  /** Milliseconds for the whole answer to one request; 30,000 by default. */
   readonly timeoutMs?: number
   /** Bytes of an answer; 10 MiB by default. */
   readonly maxBytes?: number
@@ -48,13 +62,16 @@ export interface OpenApiOptions<Services = unknown> {
 }
 
 const FIELDS =
-  'operations server headers names effects idempotencyHeader approval trust timeoutMs maxBytes fetch clock'.split(' ')
+  'operations server headers names effects idempotencyHeader approval trust retry timeoutMs maxBytes fetch clock'.split(
+    ' ',
+  )
 const KINDS = {
   operations: 'an array',
   headers: 'a function',
   fetch: 'a function',
   names: 'an object',
   effects: 'an object',
+  retry: 'an object',
 } as const
 const DESCRIPTION_CHARS = 4_000
 /** Milliseconds that the call has beyond the request, so that the error is the request's. */
@@ -177,22 +194,30 @@ interface ToolParts<Services> extends Settings<Services> {
 }
 
 function createTool<Services>(parts: ToolParts<Services>): ServerRunTool<JsonObject, unknown, Services> {
-  const { name, chosen, operation, input, approval = false, trust = 'untrusted', timeoutMs } = parts
+  const { name, chosen, operation, input, approval = false, trust = 'untrusted' } = parts
   const { method, path, title, description } = operation
   const words = description === '' ? `${method} ${path}` : description
+  const effect = ownEntry(parts.effects, chosen) ?? effectOf(method, parts.idempotencyHeader)
+  const retry = effect === 'once' ? undefined : parts.retry
   return tool({
     name,
     description: words.slice(0, DESCRIPTION_CHARS),
     input: input.schema,
-    effect: ownEntry(parts.effects, chosen) ?? effectOf(method, parts.idempotencyHeader),
+    effect,
+    ...(retry && { retry }),
     kind: kindOf(method),
     trust,
-    timeoutMs: timeoutMs + GRACE_MS,
+    timeoutMs: wholeTimeMs(parts.timeoutMs, retry),
     approval: typeof approval === 'boolean' ? approval : approval.includes(chosen),
     describe: () => ({ title: `${method} ${path}`.slice(0, 200) }),
     ...(title !== undefined && title.trim() !== '' && { title: title.slice(0, 200) }),
     execute: (given: JsonObject, context: ToolContext<Services>): Promise<unknown> => call(parts, given, context),
   })
+}
+
+/** Of all tries with their waits, so that each request has its time. */
+function wholeTimeMs(timeoutMs: number, { attempts, maxMs = 10_000 }: ToolRetry = { attempts: 1 }): number {
+  return Math.min(attempts * timeoutMs + (attempts - 1) * maxMs + GRACE_MS, TIMER_MS)
 }
 
 async function call<Services>(
@@ -209,6 +234,7 @@ async function call<Services>(
   addOwnHeaders(sent, own)
   const reading: Reading = {
     what: `${name}: ${operation.method} ${new URL(server).origin}`,
+    mayChange: operation.method !== 'GET' && operation.method !== 'HEAD',
     maxBytes,
     types: operation.answerTypes,
     secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
@@ -224,7 +250,7 @@ async function call<Services>(
       ...(body !== undefined && { body }),
     })
   } catch (thrown) {
-    throw signal.aborted ? thrown : describeNetworkFailure(reading.what, thrown)
+    throw signal.aborted ? thrown : describeNetworkFailure(reading, thrown)
   }
   return readAnswer(response, reading)
 }

@@ -216,6 +216,25 @@ test.each([
   expect(String((failure as Error).message).length).toBeLessThan(1_200)
 })
 
+test('a change whose connection is cut may have had its effect; one that nobody took has not, nor has a question', async () => {
+  const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const fail = async (operation: string, input: JsonObject, cause: Error): Promise<string> => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }))
+    const failure = await failureOf(run(open([operation], { fetch })[0], input))
+    return (failure as Error).message
+  }
+  const body = { item: 'tea' }
+  expect(await fail('createOrder', { body }, reset)).toMatch(/ECONNRESET; the request may have had its effect$/)
+  expect(await fail('createOrder', { body }, refused)).toMatch(/cannot be reached: connect ECONNREFUSED$/)
+  expect(await fail('getOrder', { id: 'A-17' }, reset)).toMatch(/cannot be reached: read ECONNRESET$/)
+  const { port } = new URL(api.origin)
+  await api.close()
+  const failure = await failureOf(run(open(['createOrder'])[0], { body }))
+  expect(failure).toMatchObject({ code: 'api_unavailable', message: expect.stringMatching(`${port}.*ECONNREFUSED`) })
+  expect((failure as Error).message).not.toContain('may have had')
+})
+
 test('how long to wait stands in the data of the error', async () => {
   const [fail] = open(['fail'])
   const failure = await failureOf(run(fail, { how: '429' }))
@@ -272,6 +291,47 @@ test('a turn of a model: the call, its result, and an error that the model reads
     { type: 'ok', value: { number: 'A-17', item: 'tea' } },
     { type: 'error', code: 'api_refused', message: expect.stringContaining('the date lies in the past') },
   ])
+})
+
+test('with retry, what may be asked twice is asked again while the service is away, and nothing else', async () => {
+  let left = 2
+  const asked: string[] = []
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    asked.push(`${init.method} ${new URL(url).pathname}`)
+    if (url.endsWith('/fail/422')) return Response.json({ error: 'wrong' }, { status: 422 })
+    return left-- > 0 ? Response.json({ error: 'busy' }, { status: 503 }) : Response.json({ number: 'A-17' })
+  }
+  const tools = open(['getOrder', 'fail', 'createOrder'], {
+    fetch,
+    retry: { attempts: 3, baseMs: 0 },
+    timeoutMs: 5_000,
+  })
+  const call = (name: string, input: JsonObject) => ({ calls: [{ name, arguments: input }] })
+  const steps = [
+    call('getOrder', { id: 'A-17' }),
+    call('fail', { how: '422' }),
+    call('createOrder', { body: { item: 'tea' } }),
+    { text: 'Done.' },
+  ]
+  const model = createScriptedModel({
+    steps: (_, number) => {
+      if (number === 2) left = 1
+      return steps[number] ?? { text: 'Done.' }
+    },
+  })
+  const host = createHost({ agent: defineAgent({ name: 'shop', model, tools }) })
+  const results: unknown[] = []
+  for await (const event of (await host.session('ann-1')).send('Look at A-17.'))
+    if (event.type === 'call' && event.call.result) results.push(event.call.result)
+  await host.stop()
+  expect(results).toMatchObject([
+    { type: 'ok', value: { number: 'A-17' } },
+    { type: 'error', code: 'api_refused' },
+    { type: 'error', code: 'api_unavailable' },
+  ])
+  const once = asked.filter((one) => !one.endsWith('/orders/A-17'))
+  expect([asked.length - once.length, ...once.map((one) => one.split(' ')[0])]).toEqual([3, 'GET', 'POST'])
+  expect(tools.map(({ timeoutMs }) => timeoutMs)).toEqual([37_000, 37_000, 7_000])
 })
 
 test('a host must have the services that the headers need', async () => {

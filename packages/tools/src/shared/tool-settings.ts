@@ -1,6 +1,6 @@
 // What a program says of tools that come from another library: of all of them, and of single ones by their names. It knows no
 // library.
-import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, Trust, WaitingInit } from '@baton/core'
+import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, ToolRetry, Trust, WaitingInit } from '@baton/core'
 import { BatonError, checkFields, findNearName } from '@baton/core'
 
 /** Fields of `tool()`, with the same defaults. */
@@ -17,6 +17,11 @@ export interface ToolSettings {
   readonly approval?: boolean | Asks
   readonly onInterrupt?: InterruptPolicy
   readonly waiting?: WaitingInit<JsonObject>
+  /**
+   * How a tool that failed for a moment is tried again; of an Effect only defects are, and `Effect.retry` is for its typed errors. Said
+   * of all tools, it holds for those that run here and may run twice; said of a `once` tool in `byName`, it is refused.
+   */
+  readonly retry?: ToolRetry
   readonly title?: string
   readonly kind?: ToolKind
   /** Only of a tool that a client runs: milliseconds that a call waits while no client can run it. */
@@ -41,6 +46,7 @@ export const TOOL_SETTINGS: readonly (keyof ToolSettings)[] = [
   'approval',
   'onInterrupt',
   'waiting',
+  'retry',
   'title',
   'kind',
   'awayMs',
@@ -68,13 +74,20 @@ export function checkSettings(what: string, settings: ToolsSettings, names: read
   }
 }
 
-/** What holds for one tool. */
-export function settingsOf(name: string, { byName, ...all }: ToolsSettings): SettingsOfTool {
+/** What holds for one tool. `byItself`: what the tool says of itself. */
+export function settingsOf(
+  name: string,
+  { byName, ...all }: ToolsSettings,
+  byItself: { readonly effect?: EffectClass; readonly runsHere: boolean },
+): SettingsOfTool {
   const own: ToolSettings | undefined = byName && Object.hasOwn(byName, name) ? byName[name] : undefined
   const settings: Record<string, unknown> = {}
   for (const field of TOOL_SETTINGS) {
     const said = own?.[field] ?? all[field]
     if (said !== undefined) settings[field] = said
   }
+  const { effect = byItself.effect ?? 'once' } = settings as SettingsOfTool
+  // What is said of a whole set is for those tools that may run twice.
+  if (own?.retry === undefined && (effect === 'once' || !byItself.runsHere)) delete settings['retry']
   return settings // each of its fields is one of `tool()`, which checks them
 }

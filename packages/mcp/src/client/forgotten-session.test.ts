@@ -1,0 +1,73 @@
+// A server over HTTP that was started again no longer knows the sessions of before: it answers 404, and a client begins anew.
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { callTools, createWaitingServers } from './mcp-session.test-kit.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+interface Message {
+  readonly id?: number
+  readonly method: string
+}
+
+/** `forgets` is asked before each call of the tool: the server then loses all sessions. */
+async function startServer(forgets: (asked: number) => boolean) {
+  const sessions = new Set<string>()
+  const counts = { begun: 0, asked: 0, done: 0 }
+  const take = (body: string, session: unknown, response: ServerResponse): void => {
+    const { id, method } = JSON.parse(body) as Message
+    const answer = (result: object): void => {
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `session-${counts.begun}` })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    }
+    if (method === 'initialize') {
+      counts.begun += 1
+      sessions.add(`session-${counts.begun}`)
+      const serverInfo = { name: 'shop', version: '1' }
+      return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
+    }
+    if (method === 'tools/call' && forgets((counts.asked += 1))) sessions.clear()
+    if (!sessions.has(String(session))) return void response.writeHead(404).end()
+    if (id === undefined) return void response.writeHead(202).end()
+    if (method === 'tools/list') return answer({ tools: [{ name: 'pay', inputSchema: { type: 'object' } }] })
+    counts.done += 1
+    return answer({ content: [{ type: 'text', text: 'paid' }] })
+  }
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => take(body, request.headers['mcp-session-id'], response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  )
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const { servers } = createWaitingServers({ shop: { url: `http://127.0.0.1:${port}/mcp` } })
+  ends.push(() => servers.close())
+  return { servers, counts }
+}
+
+test('a call to a server that has forgotten the session runs once, over a new session', async () => {
+  const { servers, counts } = await startServer((asked) => asked === 2)
+  const pay = ['pay', {}] as const
+  const { calls } = await callTools(servers, [pay, pay, pay])
+  expect(calls).toEqual(Array.from(calls, () => expect.stringMatching(/^pay ok: .*paid/) as string))
+  expect(calls).toHaveLength(3)
+  expect(counts).toMatchObject({ asked: 4, done: 3 })
+  expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
+})
+
+test('a server that forgets each session is asked a few times, and the call ends with its answer', async () => {
+  const { servers, counts } = await startServer(() => true)
+  const { calls } = await callTools(servers, [['pay', {}]])
+  expect(calls).toEqual([expect.stringMatching(/^pay error api_refused: MCP server "shop" answered 404/)])
+  expect(counts).toMatchObject({ asked: 5, done: 0 })
+})
