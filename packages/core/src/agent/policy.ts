@@ -24,7 +24,10 @@ export interface PolicyCall {
   readonly described: readonly string[]
   /** What of the arguments stands in untrusted results that the model was shown, and in no word of the user; at most 32 places. */
   copied(): readonly CopiedText[]
-  /** Texts of the arguments, as JSON Pointers, that stand neither in a word of the user nor in an untrusted result. */
+  /**
+   * Texts of the arguments, as JSON Pointers, that stand neither in a word of the user nor in an untrusted result. Names below the
+   * outermost object count, many numbers and scraps too, and what is longer than 65,536 characters or deeper than 32.
+   */
   composed(): readonly string[]
 }
 

@@ -22,6 +22,7 @@ const call = (
   composed: () => ['/url'],
   ...change,
 })
+const strange = { name: 'mcp.read', effect: 'pure', runs: 'server', trust: 'untrusted', source: 'mcp' } as const
 const ASK = 'The model has read text from outside, which may give it orders: web'
 
 test.each([
@@ -30,6 +31,8 @@ test.each([
   ['a pure call', { effect: 'pure' }, undefined],
   ['an address that the model put together', { effect: 'pure', kind: 'fetch' }, { ask: ASK }],
   ['an address that stood on the page', { effect: 'pure', kind: 'fetch', composed: () => [] }, undefined],
+  ['a pure call to a stranger', { tool: strange }, { ask: ASK }],
+  ['a pure call to a stranger with words of the page', { tool: strange, composed: () => [] }, undefined],
   ['nothing untrusted', { untrusted: [] }, undefined],
   [
     'a tool that a stranger describes',

@@ -6,8 +6,8 @@ import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 
 export interface TaintPolicyInit {
   /**
-   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch` with an argument that the
-   * model put together itself: an address can carry data away.
+   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch`, or of an untrusted source,
+   * with an argument that the model put together itself: an address, or a question to a stranger, can carry data away.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
   /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
@@ -52,7 +52,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyInit>([
 ])
 
 function isRiskyByDefault({ tool, composed }: PolicyCall): boolean {
-  return tool.effect !== 'pure' || (tool.kind === 'fetch' && composed().length > 0)
+  const goesOut = tool.kind === 'fetch' || (tool.source !== undefined && tool.trust === 'untrusted')
+  return tool.effect !== 'pure' || (goesOut && composed().length > 0)
 }
 
 const NAMED = 5
