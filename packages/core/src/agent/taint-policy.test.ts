@@ -51,8 +51,18 @@ test.each([
 test('another policy decides about all other calls, and may deny these', async () => {
   const policy = createTaintPolicy({ otherwise: ({ input }) => (input === 1 ? { deny: 'never' } : 'allow') })
   expect(await policy(call())).toEqual({ ask: ASK })
+  expect(await policy(call({ destination: 'a' }))).toEqual({ ask: ASK, destination: 'a', each: false })
   expect(await policy(call({ untrusted: [] }))).toBe('allow')
   expect(await policy(call({ input: 1 }))).toEqual({ deny: 'never' })
+})
+
+test('what another policy asks about anyway is not asked about less', async () => {
+  for (const verdict of ['ask', { ask: 'it costs' }] as const)
+    expect(await createTaintPolicy({ otherwise: () => verdict })(call({ destination: 'a' }))).toEqual({
+      ask: ASK,
+      destination: 'a',
+      each: true,
+    })
 })
 
 test('destinations, tools and descriptions can be trusted', async () => {

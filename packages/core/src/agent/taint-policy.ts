@@ -22,7 +22,8 @@ export interface TaintPolicyInit {
 
 /**
  * Asks before a risky call once the model has read untrusted data. An approval stands for later calls of the tool to the same
- * destination in the session. A tool that names no destination asks each time.
+ * destination in the session, but for calls that `otherwise` or the tool's own `approval` asks about anyway: of those it stands for later
+ * ones only if the person says so. A tool that names no destination asks each time.
  * @throws BatonError `invalid_agent` for an option that it does not know
  */
 export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
@@ -39,7 +40,10 @@ export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
     if ((read.length === 0 && described.length === 0) || !isRisky(call)) return verdict
     const { destination } = call
     if (destination !== undefined && allows?.(destination, call)) return verdict
-    return { ask: explain(read, described), ...(destination !== undefined && { destination }) }
+    const ask = explain(read, described)
+    // What is asked about anyway is not asked about less.
+    const each = verdict === undefined ? {} : { each: verdict !== 'allow' }
+    return { ask, ...(destination !== undefined && { destination, ...each }) }
   }
 }
 

@@ -49,7 +49,7 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor'> & { readonly asks: boolean },
+  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor' | 'asksEach'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // What a client brings comes from outside.
@@ -66,6 +66,7 @@ function makeProposal(
     ...(broughtBy !== undefined && { broughtBy }),
     ...(check.asks && { asks: check.asks }),
     ...(check.asks && check.asksFor !== undefined && { asksFor: check.asksFor }),
+    ...(check.asks && check.asksEach && { asksEach: check.asksEach }),
     ...(check.repairs && { repairs: check.repairs }),
     ...(provenance && { provenance }),
     ...(check.about && { about: check.about }),

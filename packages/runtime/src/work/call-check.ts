@@ -91,11 +91,13 @@ async function judge(
   if (verdict === 'ask') return { ...found, asks: true }
   if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${call.name}"` }
   if (verdict !== undefined && 'deny' in verdict) return { ...found, denied: verdict.deny }
-  if (verdict !== undefined) return askFor(verdict, policyCall, { found, about })
+  const saysEach = verdict?.each
   const asks =
-    typeof tool?.approval === 'function'
+    saysEach === undefined && typeof tool?.approval === 'function'
       ? await tool.approval(checked.value, describeForApproval(context, call))
-      : tool?.approval
+      : (saysEach ?? tool?.approval)
+  if (verdict !== undefined)
+    return { ...askFor(verdict, policyCall, { found, about }), ...(asks && { asksEach: true as const }) }
   return asks ? { ...found, asks: true } : found
 }
 

@@ -51,17 +51,15 @@ test('texts that were taken over whole are told from those that the model put to
 
 test.each([
   ['a number of an account', { url: 'https://a.example', page: 4111_1111_1111_1111 }, ['/page']],
-  ['letters of the page, one by one', { url: 'https://a.example', tags: [...'abcdefghi'] }, '/tags/8'],
+  ['letters of the page, one by one', { url: 'https://a.example', tags: 'a b c d e f g h i'.split(' ') }, ['/tags/8']],
   ['a name', { url: 'https://a.example', headers: { 'my-secret': 'page' } }, ['/headers/my-secret']],
   ['a name of the outermost object', { url: 'https://a.example', 'the secret is': 1 }, ['/the secret is']],
   ['what stands behind all that is looked at', { pad: 'a'.repeat(65_536), url: 'https://a.example?secret' }, ['/url']],
   ['the end of what is too long', { url: `${'a'.repeat(65_536)}?secret` }, ['/url']],
-  ['what is too deep', JSON.parse(`${'['.repeat(40)}"secret"${']'.repeat(40)}`), `${'/0'.repeat(33)}`],
+  ['what is too deep', JSON.parse(`${'['.repeat(40)}"secret"${']'.repeat(40)}`), ['/0'.repeat(33)]],
 ])('data cannot leave in %s', (_, input, places) => {
   const texts = collectTexts([result('web', `a page https://a.example abcdefghi\n${'a'.repeat(65_536)}`)])
-  const found = findComposed(input, texts)
-  if (typeof places === 'string') expect(found).toContain(places)
-  else expect(found).toEqual(places)
+  expect(findComposed(input, texts)).toEqual(expect.arrayContaining(places))
 })
 
 test('a page, a count and a language are no data', () => {
