@@ -125,9 +125,17 @@ function recallDecision(
 ): 'approve' | 'deny' | undefined {
   const remembered = state.remembered.findLast((one) => {
     if (one.name !== tool) return false
+    // That a destination was approved since does not approve the very call that a person does not want.
+    if (asksFor !== undefined && one.decision === 'approve' && isDenied(state, tool, argumentsHash)) return false
     if (one.asksFor !== undefined) return one.asksFor === asksFor
     const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
     return fits && (asksFor === undefined || one.decision === 'deny')
   })
   return remembered?.decision
+}
+
+function isDenied(state: State, tool: string, argumentsHash: string): boolean {
+  const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
+    name === tool && decision === 'deny' && denied === argumentsHash
+  return state.remembered.some(denies)
 }

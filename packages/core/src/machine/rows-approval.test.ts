@@ -391,6 +391,14 @@ describe('an approval that is about one destination', () => {
     expect(next(session, each(3), 3)).toBe('started')
   })
 
+  test('does not stand for the very call that was denied for good', () => {
+    const session = asked()
+    session.send(session.approval('call_1_0', 'deny', { remember: 'arguments' }))
+    expect(next(session, write('a.txt', '{"n":2}'))).toBe('awaiting-approval')
+    session.send(session.approval('call_2_0', 'approve')).returns('call_2_0').returns('call_2_1')
+    expect(next(session, write('a.txt', '{"n":1}'), 3)).toBe('settled')
+  })
+
   test('stands for that tool alone, and survives a snapshot', () => {
     const session = asked()
     session.send(session.approval('call_1_0', 'approve')).returns('call_1_0')
