@@ -24,7 +24,10 @@ export interface PolicyCall {
   readonly described: readonly string[]
   /** What of the arguments stands in untrusted results that the model was shown, and in no word of the user; at most 32 places. */
   copied(): readonly CopiedText[]
-  /** Texts of the arguments, as JSON Pointers, that stand neither in a word of the user nor in an untrusted result. */
+  /**
+   * Texts of the arguments, as JSON Pointers, that stand neither in a word of the user nor in an untrusted result. Names below the
+   * outermost object count, many numbers and scraps too, and what is longer than 65,536 characters or deeper than 32.
+   */
   composed(): readonly string[]
 }
 
@@ -51,9 +54,14 @@ export interface AskedFor {
 
 /**
  * `allow` and `ask` win over the tool's own `approval`, `deny` over everything, also over a person. `{ ask }` says why, asks again
- * whatever a person decided for other calls of the tool, and is remembered for its `destination` alone.
+ * whatever a person decided for other calls of the tool, and is remembered for its `destination` alone. With `each` it is remembered only
+ * where the person says so (`remember`); by default that is so where the tool's own `approval` asks too.
  */
 export type PolicyVerdict =
-  'allow' | 'ask' | 'deny' | { readonly deny: string } | { readonly ask: string; readonly destination?: string }
+  | 'allow'
+  | 'ask'
+  | 'deny'
+  | { readonly deny: string }
+  | { readonly ask: string; readonly destination?: string; readonly each?: boolean }
 /** Undefined: the tool's own `approval` decides. It has 10 s together with the schema; a throw means that the call does not run. */
 export type ApprovalPolicy = (call: PolicyCall) => PolicyVerdict | undefined | Promise<PolicyVerdict | undefined>

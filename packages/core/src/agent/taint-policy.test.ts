@@ -22,6 +22,7 @@ const call = (
   composed: () => ['/url'],
   ...change,
 })
+const strange = { name: 'mcp.read', effect: 'pure', runs: 'server', trust: 'untrusted', source: 'mcp' } as const
 const ASK = 'The model has read text from outside, which may give it orders: web'
 
 test.each([
@@ -30,6 +31,8 @@ test.each([
   ['a pure call', { effect: 'pure' }, undefined],
   ['an address that the model put together', { effect: 'pure', kind: 'fetch' }, { ask: ASK }],
   ['an address that stood on the page', { effect: 'pure', kind: 'fetch', composed: () => [] }, undefined],
+  ['a pure call to a stranger', { tool: strange }, { ask: ASK }],
+  ['a pure call to a stranger with words of the page', { tool: strange, composed: () => [] }, undefined],
   ['nothing untrusted', { untrusted: [] }, undefined],
   [
     'a tool that a stranger describes',
@@ -48,8 +51,18 @@ test.each([
 test('another policy decides about all other calls, and may deny these', async () => {
   const policy = createTaintPolicy({ otherwise: ({ input }) => (input === 1 ? { deny: 'never' } : 'allow') })
   expect(await policy(call())).toEqual({ ask: ASK })
+  expect(await policy(call({ destination: 'a' }))).toEqual({ ask: ASK, destination: 'a', each: false })
   expect(await policy(call({ untrusted: [] }))).toBe('allow')
   expect(await policy(call({ input: 1 }))).toEqual({ deny: 'never' })
+})
+
+test('what another policy asks about anyway is not asked about less', async () => {
+  for (const verdict of ['ask', { ask: 'it costs' }] as const)
+    expect(await createTaintPolicy({ otherwise: () => verdict })(call({ destination: 'a' }))).toEqual({
+      ask: ASK,
+      destination: 'a',
+      each: true,
+    })
 })
 
 test('destinations, tools and descriptions can be trusted', async () => {

@@ -6,8 +6,8 @@ import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 
 export interface TaintPolicyInit {
   /**
-   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch` with an argument that the
-   * model put together itself: an address can carry data away.
+   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch`, or of an untrusted source,
+   * with an argument that the model put together itself: an address, or a question to a stranger, can carry data away.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
   /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
@@ -22,7 +22,8 @@ export interface TaintPolicyInit {
 
 /**
  * Asks before a risky call once the model has read untrusted data. An approval stands for later calls of the tool to the same
- * destination in the session. A tool that names no destination asks each time.
+ * destination in the session, but for calls that `otherwise` or the tool's own `approval` asks about anyway: of those it stands for later
+ * ones only if the person says so. A tool that names no destination asks each time.
  * @throws BatonError `invalid_agent` for an option that it does not know
  */
 export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
@@ -39,7 +40,10 @@ export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
     if ((read.length === 0 && described.length === 0) || !isRisky(call)) return verdict
     const { destination } = call
     if (destination !== undefined && allows?.(destination, call)) return verdict
-    return { ask: explain(read, described), ...(destination !== undefined && { destination }) }
+    const ask = explain(read, described)
+    // What is asked about anyway is not asked about less.
+    const each = verdict === undefined ? {} : { each: verdict !== 'allow' }
+    return { ask, ...(destination !== undefined && { destination, ...each }) }
   }
 }
 
@@ -52,7 +56,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyInit>([
 ])
 
 function isRiskyByDefault({ tool, composed }: PolicyCall): boolean {
-  return tool.effect !== 'pure' || (tool.kind === 'fetch' && composed().length > 0)
+  const goesOut = tool.kind === 'fetch' || (tool.source !== undefined && tool.trust === 'untrusted')
+  return tool.effect !== 'pure' || (goesOut && composed().length > 0)
 }
 
 const NAMED = 5

@@ -110,9 +110,10 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
 function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
   const call = findCall(state, fact.callId)
   if (!call) return state
-  const { name, argumentsHash, asksFor } = call
+  const { name, argumentsHash, asksFor, asksEach } = call
   // A person who changed the arguments has approved what those ask for, which is not known.
-  if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve')
+  const stands = fact.remember !== undefined || !asksEach
+  if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve' && stands)
     return remember(state, { name, argumentsHash: null, asksFor, decision: 'approve' })
   if (!fact.remember || (asksFor !== undefined && fact.decision !== 'deny')) return state
   const decision = fact.decision === 'deny' ? 'deny' : 'approve'

@@ -51,6 +51,8 @@ export interface CallProposal {
   readonly asks?: true
   /** Beside `asks`: see `CallCheck.asksFor`. */
   readonly asksFor?: string
+  /** Beside `asksFor`: see `CallCheck.asksEach`. */
+  readonly asksEach?: true
   /** What was repaired in its text before it was read, such as `trailing-comma`; absent: it was right as it came. */
   readonly repairs?: readonly string[]
   /** Only in older records, in place of `asks`. */

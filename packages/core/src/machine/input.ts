@@ -63,6 +63,8 @@ export interface CallCheck {
    * approves the call approves later ones that ask for the same. Empty: the decision is about this call alone.
    */
   readonly asksFor?: string
+  /** Beside `asksFor`: the approval stands for later calls only if the person says so (`remember`). */
+  readonly asksEach?: true
   /** Present: a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
   /** What people are shown of the call: a title, a kind, places, a diff. The machine only keeps it. */

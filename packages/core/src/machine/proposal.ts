@@ -49,7 +49,7 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor'> & { readonly asks: boolean },
+  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor' | 'asksEach'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // What a client brings comes from outside.
@@ -66,6 +66,7 @@ function makeProposal(
     ...(broughtBy !== undefined && { broughtBy }),
     ...(check.asks && { asks: check.asks }),
     ...(check.asks && check.asksFor !== undefined && { asksFor: check.asksFor }),
+    ...(check.asks && check.asksEach && { asksEach: check.asksEach }),
     ...(check.repairs && { repairs: check.repairs }),
     ...(provenance && { provenance }),
     ...(check.about && { about: check.about }),
@@ -124,9 +125,17 @@ function recallDecision(
 ): 'approve' | 'deny' | undefined {
   const remembered = state.remembered.findLast((one) => {
     if (one.name !== tool) return false
+    // That a destination was approved since does not approve the very call that a person does not want.
+    if (asksFor !== undefined && one.decision === 'approve' && isDenied(state, tool, argumentsHash)) return false
     if (one.asksFor !== undefined) return one.asksFor === asksFor
     const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
     return fits && (asksFor === undefined || one.decision === 'deny')
   })
   return remembered?.decision
+}
+
+function isDenied(state: State, tool: string, argumentsHash: string): boolean {
+  const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
+    name === tool && decision === 'deny' && denied === argumentsHash
+  return state.remembered.some(denies)
 }

@@ -46,12 +46,7 @@ const checkAssistantParts = checkList(
     text: checkTextPart,
     reasoning: checkTextPart,
     call: checkFields({ callId: checkText, name: checkText, arguments: checkText, ...STATE }),
-    source: checkFields({
-      id: checkText,
-      url: optionalText,
-      title: optionalText,
-      quote: optionalText,
-    }),
+    source: checkFields({ id: checkText, url: optionalText, title: optionalText, quote: optionalText }),
     provider: checkFields({ state: checkState }),
   }),
 )
@@ -107,6 +102,7 @@ const checkProposal = checkFields({
   broughtBy: optionalText,
   asks: optional(checkWord(true)),
   asksFor: optionalText,
+  asksEach: optional(checkWord(true)),
   repairs: optional(checkList(checkText)),
   tokenHash: optionalText,
 })

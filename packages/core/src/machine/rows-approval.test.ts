@@ -381,6 +381,24 @@ describe('an approval that is about one destination', () => {
     expect(next(session, write('b.txt'), 3)).toBe('awaiting-approval')
   })
 
+  test('stands for later calls only if a person says so, where each call is asked about', () => {
+    const each = (n: number) => ({ ...write('a.txt', `{"n":${n}}`), asksEach: true })
+    const session = new TestSession().user('go').says({ calls: [each(1)] })
+    session.send(session.approval('call_1_0', 'approve')).returns('call_1_0')
+    expect(next(session, each(2))).toBe('awaiting-approval')
+    session.send(session.approval('call_2_0', 'approve', { remember: 'tool' }))
+    session.returns('call_2_0').returns('call_2_1')
+    expect(next(session, each(3), 3)).toBe('started')
+  })
+
+  test('does not stand for the very call that was denied for good', () => {
+    const session = asked()
+    session.send(session.approval('call_1_0', 'deny', { remember: 'arguments' }))
+    expect(next(session, write('a.txt', '{"n":2}'))).toBe('awaiting-approval')
+    session.send(session.approval('call_2_0', 'approve')).returns('call_2_0').returns('call_2_1')
+    expect(next(session, write('a.txt', '{"n":1}'), 3)).toBe('settled')
+  })
+
   test('stands for that tool alone, and survives a snapshot', () => {
     const session = asked()
     session.send(session.approval('call_1_0', 'approve')).returns('call_1_0')

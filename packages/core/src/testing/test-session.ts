@@ -87,6 +87,7 @@ export interface Asked {
   readonly arguments?: string
   readonly approval?: boolean
   readonly asksFor?: string
+  readonly asksEach?: boolean
   readonly invalid?: string
   readonly denied?: string
 }
@@ -200,6 +201,7 @@ export class TestSession {
       ...(call.invalid !== undefined && { invalid: call.invalid }),
       ...(call.approval && { asks: true }),
       ...(call.asksFor !== undefined && { asks: true, asksFor: call.asksFor }),
+      ...(call.asksEach && { asksEach: true }),
       ...(call.denied !== undefined && { denied: call.denied }),
     }))
     const textsBefore = this.history.turnTexts().map(({ text }) => text)

@@ -1,14 +1,18 @@
 // A question of an MCP server in mid-call, asked as a question of the tool's call, and its answer in the server's words.
 import type { JsonObject, ToolContext } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 
 /** Characters of a question that people read; the rest is cut. */
 const MESSAGE_CHARS = 3_000
+/** The same beside an address. */
+const PAGE_MESSAGE_CHARS = 1_500
+/** Characters of an address. Half of one leads elsewhere. */
+const PAGE_CHARS = 2_000
 
 /**
  * `decline`: a person said no. `cancel`: nobody answered in time, or nobody can be asked.
- * @throws BatonError what else `context.ask` throws
+ * @throws BatonError `api_malformed` for a page that is not one of the web; what else `context.ask` throws
  */
 export async function answerElicitation(
   server: string,
@@ -16,9 +20,12 @@ export async function answerElicitation(
   context: Pick<ToolContext, 'ask'>,
 ): Promise<ElicitResult> {
   const isPage = params.mode === 'url'
+  const page = isPage ? readPage(server, params.url) : undefined
   // Who asks stands first: the server chooses the words, and may write them in another's name.
-  const said = `${params.message.slice(0, MESSAGE_CHARS)}${isPage ? `\n${params.url.slice(0, 500)}` : ''}`
-  const message = `The MCP server "${server}" asks: ${said}`
+  const said = params.message.slice(0, page ? PAGE_MESSAGE_CHARS : MESSAGE_CHARS)
+  // The host stands by itself: a long address can be written to look like another's.
+  const where = page ? `\nThe page is on ${page.host}: ${page.href}` : ''
+  const message = `The MCP server "${server}" asks: ${said}${where}`
   const schema = isPage ? { type: 'object', properties: {} } : (params.requestedSchema as JsonObject) // it came as JSON
   try {
     const answer = (await context.ask({ message, schema })) as JsonObject // the schema's root is an object
@@ -27,4 +34,15 @@ export async function answerElicitation(
     if (!isBatonError(thrown) || thrown.code !== 'question_declined') throw thrown
     return { action: thrown.data?.['declined'] === 'person' ? 'decline' : 'cancel' }
   }
+}
+
+/** People are shown addresses of the web alone, whole, and none that hides its host behind a login. */
+function readPage(server: string, text: unknown): URL {
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  if (url && isWeb && url.username === '' && url.password === '' && url.href.length <= PAGE_CHARS) return url
+  throw new BatonError({
+    code: 'api_malformed',
+    message: `MCP server "${server}" asks the user to open a page whose address is not one of the web, has a login in it, or has more than ${PAGE_CHARS} characters`,
+  })
 }

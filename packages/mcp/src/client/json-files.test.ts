@@ -40,3 +40,15 @@ test('a damaged file is told by its name, and is not overwritten', async () => {
   await expect(store.write('a', 'x')).rejects.toMatchObject({ code: 'store_failed' })
   expect(await readFile(path, 'utf8')).toBe('{"a":')
 })
+
+test.each(['{"shop":[null]}', '{"shop":[{"name":7}]}', '{"shop":{}}'])(
+  'pins that are none are told: %s',
+  async (text) => {
+    const path = join(folder, 'pins.json')
+    await writeFile(path, text)
+    await expect(createFilePinStore(path).read('shop')).rejects.toMatchObject({
+      code: 'store_failed',
+      message: `the file ${path} is damaged at "shop"`,
+    })
+  },
+)

@@ -25,10 +25,17 @@ export function createFilePinStore(path: string): McpPinStore {
   return {
     read: async (server) => {
       const pins = (await file.read())[server]
-      return Array.isArray(pins) ? (pins as Awaited<ReturnType<McpPinStore['read']>>) : undefined // as it was written
+      if (pins === undefined) return undefined
+      if (!Array.isArray(pins) || !pins.every(isPin)) throw file.fail(`is damaged at "${server.slice(0, 100)}"`)
+      return pins as Awaited<ReturnType<McpPinStore['read']>> // as it was written
     },
     write: (server, tools) => file.change(server, tools),
   }
+}
+
+/** Without its pin a changed tool would count as a new one. */
+function isPin(pin: unknown): boolean {
+  return typeof pin === 'object' && pin !== null && 'name' in pin && typeof pin.name === 'string'
 }
 
 class JsonFile {
@@ -46,15 +53,15 @@ class JsonFile {
       text = await readFile(this.#path, 'utf8')
     } catch (cause) {
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {}
-      throw this.#fail('cannot be read', cause)
+      throw this.fail('cannot be read', cause)
     }
     try {
       const value: unknown = JSON.parse(text)
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
     } catch (cause) {
-      throw this.#fail('is damaged', cause)
+      throw this.fail('is damaged', cause)
     }
-    throw this.#fail('is damaged')
+    throw this.fail('is damaged')
   }
 
   /** One change at a time. Undefined removes the entry. @throws BatonError `store_failed` */
@@ -79,11 +86,11 @@ class JsonFile {
       await rename(beside, this.#path)
     } catch (cause) {
       await rm(beside, { force: true })
-      throw this.#fail('cannot be written', cause)
+      throw this.fail('cannot be written', cause)
     }
   }
 
-  #fail(what: string, cause?: unknown): BatonError {
+  fail(what: string, cause?: unknown): BatonError {
     const why = cause instanceof Error ? `: ${cause.message}` : ''
     return new BatonError({
       code: 'store_failed',

@@ -9,7 +9,7 @@ import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { describeSilence } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
-import { comparePins, fingerprint } from './pins.ts'
+import { addPins, comparePins, fingerprint, isTooLarge } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { McpAnswer } from './tool-from-mcp.ts'
@@ -53,6 +53,9 @@ export interface McpServerStatus {
   /** Why it is not connected. */
   readonly problem?: string
 }
+
+/** Pins of one server for each tool that it may offer. */
+const PINS_PER_TOOL = 4
 
 export class McpServer implements ToolSource {
   readonly name: string
@@ -179,8 +182,7 @@ export class McpServer implements ToolSource {
     })
     try {
       const listed = await lease.connection.listTools(signal)
-      const pinned = comparePins(this.#choose(listed), await this.#init.pins.read(this.name))
-      await this.#pin(pinned)
+      const pinned = await this.#pin(this.#choose(listed))
       this.#pinned = new Map(pinned.map((one) => [one.offered.name, one]))
       this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(lease.connection)]
       this.#listed = true
@@ -190,22 +192,38 @@ export class McpServer implements ToolSource {
   }
 
   /** Pins new tools as they are. Tools that the server no longer lists stay pinned. */
-  async #pin(pinned: readonly PinnedTool[]): Promise<void> {
-    const { pins } = this.#init
+  async #pin(listed: readonly McpTool[]): Promise<readonly PinnedTool[]> {
+    const { pins, limits, log } = this.#init
     const before = (await pins.read(this.name)) ?? []
-    const names = new Set(before.map(({ name }) => name))
-    const added = pinned.map(({ offered }) => offered).filter(({ name }) => !names.has(name))
-    if (added.length > 0) await pins.write(this.name, [...before, ...added])
+    const { pins: after, leftOut } = addPins(before, listed, PINS_PER_TOOL * limits.tools)
+    if (after.length > before.length) await pins.write(this.name, after)
+    if (leftOut.length > 0)
+      log.warn('new tools of an MCP server are left out: it has named too many since it was first seen', {
+        server: this.name,
+        tools: leftOut.slice(0, 10),
+        limit: PINS_PER_TOOL * limits.tools,
+      })
+    return comparePins(
+      listed.filter(({ name }) => !leftOut.includes(name)),
+      after,
+    )
   }
 
   #choose(listed: readonly McpTool[]): readonly McpTool[] {
     const { config, log, limits } = this.#init
     const { allow, deny } = config
     const names = new Set<string>()
-    const chosen = listed.filter(({ name }) => {
+    const chosen = listed.filter((definition) => {
+      const { name } = definition
       if (names.has(name) || (allow && !allow.includes(name)) || deny?.includes(name)) return false
       names.add(name)
-      return true
+      const isLeftOut = isTooLarge(definition)
+      if (isLeftOut)
+        log.warn('a tool of an MCP server is left out: its definition is too large', {
+          server: this.name,
+          tool: name.slice(0, 100),
+        })
+      return !isLeftOut
     })
     const missing = allow?.filter((name) => !names.has(name)) ?? []
     if (missing.length > 0)

@@ -45,6 +45,31 @@ export function comparePins(listed: readonly McpTool[], pins: readonly McpTool[]
   })
 }
 
+/** Characters of a definition as JSON: its schema is part of each request to the model. */
+const DEFINITION_CHARS = 131_072
+
+/** A definition that would fill the requests of the model, and the store of pins. */
+export function isTooLarge(definition: McpTool): boolean {
+  return JSON.stringify(definition).length > DEFINITION_CHARS
+}
+
+/**
+ * The pins with those of the new tools. Nothing is forgotten for them: a server could push out the pin of a tool to change it unseen. So
+ * a server that has named `most` tools in its time brings no more.
+ */
+export function addPins(pins: readonly McpTool[], offered: readonly McpTool[], most: number): AddedPins {
+  const names = new Set(pins.map(({ name }) => name))
+  const added = offered.filter(({ name }) => !names.has(name))
+  const room = Math.max(0, most - pins.length)
+  return { pins: [...pins, ...added.slice(0, room)], leftOut: added.slice(room).map(({ name }) => name) }
+}
+
+interface AddedPins {
+  readonly pins: readonly McpTool[]
+  /** Names of tools that there is no room for. */
+  readonly leftOut: readonly string[]
+}
+
 /** The fields that a model or a person is shown and that differ, each as JSON text with sorted keys. */
 export function listChanges(before: McpTool, after: McpTool): readonly PinnedChange[] {
   return (['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const).flatMap((field) => {

@@ -48,10 +48,14 @@ export function carryTask(message: object): void {
   result._meta = { ...result._meta, [CARRIED]: task }
 }
 
-/** The task that a result carries. */
+/** The task that a result carries. @throws BatonError `api_malformed`: else a task that cannot be followed would count as done */
 export function readCarriedTask(result: CallToolResult): Task | undefined {
-  const parsed = Task.safeParse(result._meta?.[CARRIED])
-  return parsed.success ? parsed.data : undefined
+  const carried = result._meta?.[CARRIED]
+  if (carried === undefined) return undefined
+  const parsed = Task.safeParse(carried)
+  if (parsed.success) return parsed.data
+  const message = `it answers with a task that is none: ${z.prettifyError(parsed.error).slice(0, 300)}`
+  throw new BatonError({ code: 'api_malformed', message })
 }
 
 /** Asks for a call as a task, as 2025-11-25 has them. */

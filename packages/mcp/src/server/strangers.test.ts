@@ -171,7 +171,7 @@ test('a state that is brought back twice answers once, and both hear the result'
 
 test('the same key is the same call', async () => {
   const call = { name: 'pay', arguments: { to: 'bob' } }
-  const keyed = async (token: string): Promise<Answered> => {
+  const keyed = async (token: string, key: unknown = 'k'.repeat(600)): Promise<Answered> => {
     const { text } = await send({
       token,
       headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'pay' },
@@ -179,7 +179,7 @@ test('the same key is the same call', async () => {
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { ...call, _meta: { ...MODERN, 'baton/idempotencyKey': 'k1' } },
+        params: { ...call, _meta: { ...MODERN, 'baton/idempotencyKey': key } },
       }),
     })
     return JSON.parse(text) as Answered
@@ -191,6 +191,8 @@ test('the same key is the same call', async () => {
   const [other] = [await keyed('eve')]
   await ask('eve', 'tools/call', { ...call, requestState: other.result?.requestState, inputResponses: { answer: yes } })
   expect(paid).toEqual(['ann to bob', 'eve to bob'])
+  for (const wrong of ['', 7, 'k'.repeat(1_025)])
+    expect((await keyed('ann', wrong)).error?.message).toMatch(/must be a text of 1 to 1024 characters/)
 })
 
 test('a task is its owner’s alone, and bounded in number', async () => {

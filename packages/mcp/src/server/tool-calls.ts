@@ -50,8 +50,8 @@ interface CallFrame {
 const ASKED_AGAIN = 3
 /** The longest that the SDK lets a question wait; the question's own deadline ends it. */
 const QUESTION_MS = 2_147_483_647
-/** Characters of a key that a client gives. */
-const KEY_CHARS = 256
+/** Characters of a key that a client gives; Baton's own has the ids of a session and a call in it. */
+const KEY_CHARS = 1_024
 
 export class ToolCalls {
   readonly #init: ToolCallsInit
@@ -90,9 +90,12 @@ export class ToolCalls {
 
   async #begin(offered: Offered, request: ToolRequest, context: ServerContext): Promise<LiveCall> {
     const { calls, parts } = this.#init
-    const given = context.mcpReq._meta?.['baton/idempotencyKey']
-    const key = typeof given === 'string' && given !== '' && given.length <= KEY_CHARS ? { key: given } : {}
-    const start = { asks: request.canBeAsked, finish: chooseFinish(offered), ...key }
+    const given = readKey(context.mcpReq._meta?.['baton/idempotencyKey'])
+    const start = {
+      asks: request.canBeAsked,
+      finish: chooseFinish(offered),
+      ...(given !== undefined && { key: given }),
+    }
     if (offered.type === 'tool') return await calls.call(offered.tool.name, request.arguments, start)
     const { message, conversation } = request.arguments
     if (typeof message !== 'string' || message.trim() === '')
@@ -279,4 +282,10 @@ function invalid(message: string): ProtocolError {
 
 export function readArguments(given: unknown): JsonObject {
   return isJsonObject(given) ? given : {}
+}
+
+/** A key that was left aside would let a repeated call run twice. @throws ProtocolError */
+function readKey(given: unknown): string | undefined {
+  if (given === undefined || (typeof given === 'string' && given !== '' && given.length <= KEY_CHARS)) return given
+  throw invalid(`_meta["baton/idempotencyKey"] must be a text of 1 to ${KEY_CHARS} characters`)
 }

@@ -1,8 +1,8 @@
 // What is found out about a call before the machine sees it: are its arguments valid, does a policy allow it, must a person
 // approve it, what is a person shown of it? All that asks code of others, which may throw or hang; such a call does not
 // run, and the model is told why.
-import type { Agent, AskedCall, AskedFor, JsonObject, StoredMessage, Timers, Tool } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Agent, AskedCall, AskedFor, JsonObject, PolicyVerdict, StoredMessage, Timers, Tool } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -86,18 +86,37 @@ async function judge(
   // Plain data by its bounds.
   const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
   const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
-  const verdict = policyCall && (await context.agent.approvalPolicy?.(policyCall))
+  const verdict = policyCall && readVerdict(await context.agent.approvalPolicy?.(policyCall))
   if (verdict === 'allow') return found
   if (verdict === 'ask') return { ...found, asks: true }
   if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${call.name}"` }
   if (verdict !== undefined && 'deny' in verdict) return { ...found, denied: verdict.deny }
-  if (verdict !== undefined) return askFor(verdict, policyCall, { found, about })
+  const saysEach = verdict?.each
   const asks =
-    typeof tool?.approval === 'function'
+    saysEach === undefined && typeof tool?.approval === 'function'
       ? await tool.approval(checked.value, describeForApproval(context, call))
-      : tool?.approval
+      : (saysEach ?? tool?.approval)
+  if (verdict !== undefined)
+    return { ...askFor(verdict, policyCall, { found, about }), ...(asks && { asksEach: true as const }) }
   return asks ? { ...found, asks: true } : found
 }
+
+/** Policies are code of others, and what they answer goes into a record. @throws BatonError `invalid_agent` */
+function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefined {
+  if (verdict === undefined || verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return verdict
+  const { deny, ask, destination, each } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
+  const isPlace = destination === undefined || (typeof destination === 'string' && destination.length <= PLACE_CHARS)
+  const asks = typeof ask === 'string' && isPlace && (each === undefined || typeof each === 'boolean')
+  if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `the approval policy answered ${describeValue(verdict)}, which is no verdict`,
+    hint: `Answer 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
+  })
+}
+
+/** Characters of a destination. */
+const PLACE_CHARS = 1_024
 
 function describeForApproval(context: WorkContext, { session, principal, callId, told }: CheckedCall): AskedCall {
   return {

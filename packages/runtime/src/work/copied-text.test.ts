@@ -49,6 +49,24 @@ test('texts that were taken over whole are told from those that the model put to
   expect(composed('https://b.example/y?z=secret')).toEqual(['/url'])
 })
 
+test.each([
+  ['a number of an account', { url: 'https://a.example', page: 4111_1111_1111_1111 }, ['/page']],
+  ['letters of the page, one by one', { url: 'https://a.example', tags: 'a b c d e f g h i'.split(' ') }, ['/tags/8']],
+  ['a name', { url: 'https://a.example', headers: { 'my-secret': 'page' } }, ['/headers/my-secret']],
+  ['a name of the outermost object', { url: 'https://a.example', 'the secret is': 1 }, ['/the secret is']],
+  ['what stands behind all that is looked at', { pad: 'a'.repeat(65_536), url: 'https://a.example?secret' }, ['/url']],
+  ['the end of what is too long', { url: `${'a'.repeat(65_536)}?secret` }, ['/url']],
+  ['what is too deep', JSON.parse(`${'['.repeat(40)}"secret"${']'.repeat(40)}`), ['/0'.repeat(33)]],
+])('data cannot leave in %s', (_, input, places) => {
+  const texts = collectTexts([result('web', `a page https://a.example abcdefghi\n${'a'.repeat(65_536)}`)])
+  expect(findComposed(input, texts)).toEqual(expect.arrayContaining(places))
+})
+
+test('a page, a count and a language are no data', () => {
+  const texts = collectTexts([result('web', 'https://a.example en')])
+  expect(findComposed({ url: 'https://a.example', page: 2, maxChars: 9000, lang: 'en', raw: true }, texts)).toEqual([])
+})
+
 test('a large argument beside a large result: at most 32 places, and no input throws', () => {
   const page = Array.from({ length: 4_000 }, (_, index) => `paragraph number ${index} of the page`).join('\n')
   const input = { parts: page.split('\n').map((line) => `${line} x`) }

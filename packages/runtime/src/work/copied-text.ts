@@ -51,7 +51,7 @@ export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedTex
   if (texts.untrusted.length === 0) return []
   const grams = hashAll(texts.untrusted)
   const found: CopiedText[] = []
-  for (const [path, text] of listStrings(input)) {
+  for (const [path, text] of listTexts(input).texts) {
     if (found.length >= PLACES_MAX) break
     const passages = findPassages(text, texts, grams)
     const words = findWords(text, texts).filter((word) =>
@@ -63,28 +63,62 @@ export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedTex
   return found.slice(0, PLACES_MAX)
 }
 
-/** Pointers to texts that were not taken over as they are, but for a slash at their end. */
+/**
+ * Pointers to texts that were not taken over as they are, but for a slash at their end; names count too, but for the plain ones of the
+ * outermost object. Numbers and scraps stand anywhere: they count when there are many. So does what is too long or too deep to look at.
+ */
 export function findComposed(input: unknown, { untrusted, user }: ReadTexts): readonly string[] {
-  return listStrings(input).flatMap(([path, text]) => {
+  const { texts, names, numbers, unseen } = listTexts(input)
+  const scraps = [...numbers, ...texts.filter(([, text]) => text.length <= SCRAP_CHARS)]
+  const scrapChars = scraps.reduce((sum, [, text]) => sum + text.length, 0)
+  const own = [...texts, ...names].filter(([, text]) => {
     const bare = text.replace(/\/$/, '')
-    return user.includes(bare) || untrusted.some((passage) => passage.text.includes(bare)) ? [] : [path]
+    return !user.includes(bare) && !untrusted.some((passage) => passage.text.includes(bare))
   })
+  const found = [...own, ...(scrapChars > SCRAPS_CHARS ? scraps : [])].map(([path]) => path)
+  return [...new Set([...found, ...unseen])]
 }
 
-function listStrings(input: unknown): readonly (readonly [path: string, text: string])[] {
-  const found: [string, string][] = []
+const SCRAP_CHARS = 3
+/** UTF-16 units of all numbers and scraps of a call: a page, a count and a language fit, a number of an account does not. */
+const SCRAPS_CHARS = 8
+const PLAIN_NAME = /^[a-z_$][\w$.-]{0,31}$/i
+
+type Found = readonly [path: string, text: string]
+
+interface ListedTexts {
+  readonly texts: readonly Found[]
+  readonly names: readonly Found[]
+  readonly numbers: readonly Found[]
+  /** Places that were not looked at, or not to their end; at most `PLACES_MAX`. */
+  readonly unseen: readonly string[]
+}
+
+function listTexts(input: unknown): ListedTexts {
+  const [texts, names, numbers, unseen]: [Found[], Found[], Found[], string[]] = [[], [], [], []]
   let left = INPUT_CHARS
   const visit = (value: unknown, path: string, depth: number): void => {
-    if (left <= 0 || depth > DEPTH_MAX) return
-    if (typeof value === 'string') {
-      found.push([path, value.slice(0, left)])
+    if (left <= 0 || depth > DEPTH_MAX) {
+      if (unseen.length < PLACES_MAX) unseen.push(path)
+    } else if (typeof value === 'string') {
+      texts.push([path, value.slice(0, left)])
+      if (value.length > left) unseen.push(path)
       left -= value.length
-    } else if (typeof value === 'object' && value !== null)
-      for (const [name, item] of Object.entries(value))
-        visit(item, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)
+    } else if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+      numbers.push([path, typeof value === 'boolean' ? '1' : String(value)])
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, item] of Object.entries(value)) {
+        const below = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        if (!Array.isArray(value) && (depth > 0 || !PLAIN_NAME.test(name))) {
+          names.push([below, name])
+          left -= name.length
+        }
+        visit(item, below, depth + 1)
+        if (unseen.length >= PLACES_MAX) return
+      }
   }
   visit(input, '', 0)
-  return found
+  return { texts, names, numbers, unseen }
 }
 
 type Place = Omit<CopiedText, 'path'>

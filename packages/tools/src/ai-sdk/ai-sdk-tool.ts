@@ -53,7 +53,7 @@ export function readAiSdkTool(name: string, given: unknown): ReadTool {
     needsApproval:
       typeof needsApproval === 'function'
         ? (input, about) => call(needsApproval, given, [input, about])
-        : needsApproval === true,
+        : Boolean(needsApproval),
     ...(execute && { execute: (input: unknown, about: object) => call(execute, given, [input, about]) }),
   }
 }

@@ -91,6 +91,22 @@ test('only a tool that reads the conversation fails when the store does', async 
   expect(await second?.execute?.({}, { ...context, messages })).toBe('ok')
 })
 
+test.each([1, 'external', {}, Promise.resolve('yes'), true])('a needsApproval of %o asks', async (answer) => {
+  const pay = { description: 'Pays', inputSchema: z.object({}), execute: () => 'paid' }
+  const [asked] = fromAiSdk({ pay: { ...pay, needsApproval: () => answer } })
+  const call = {
+    session: 's',
+    agent: 'a',
+    principal: { id: 'p' },
+    callId: 'c',
+    services: {},
+    messages: () => Promise.resolve([]),
+  }
+  expect(typeof asked?.approval === 'function' && (await asked.approval({}, call as never))).toBe(true)
+  const [always] = fromAiSdk({ pay: { ...pay, needsApproval: 'always' } })
+  expect(always?.approval).toBe(true)
+})
+
 test('where options give a context, a needsApproval that reads one is told that it is not known yet', async () => {
   const pay = tool({
     inputSchema: Nothing,

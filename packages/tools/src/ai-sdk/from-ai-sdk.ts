@@ -123,7 +123,8 @@ function readApproval(read: ReadTool, options: AiSdkOptions): Tool['approval'] {
       ? unknown
       : { experimental_context: call.services, ...(await createContextOf(read, call.services)) }
     const about = extend({ toolCallId: call.callId }, services, await createMessages(read, call, options))
-    return (await needsApproval(input, about)) === true
+    // As in the SDK: what counts as true asks.
+    return Boolean(await needsApproval(input, about))
   }
 }
 

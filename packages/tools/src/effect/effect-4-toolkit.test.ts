@@ -60,6 +60,20 @@ test('a tool says content to the model, asks for approval, or has a JSON Schema,
   await close()
 })
 
+test.each([() => Promise.resolve(true), () => 1, () => Effect.succeed('external')])(
+  'a needsApproval without types asks where what it says counts as true: %o',
+  async (needsApproval) => {
+    const Pay = Tool.make('Pay', { success: Schema.String, needsApproval: needsApproval as never })
+    const toolkit = Toolkit.make(Pay)
+    const { tools, close } = fromEffect(effect, {
+      layer: toolkit.toLayer({ Pay: () => Effect.succeed('paid') }),
+      toolkit,
+    })
+    expect((await playCalls(tools, [['Pay', {}]])).asked).toEqual(['Pay'])
+    await close()
+  },
+)
+
 test('results before the last one are progress', async () => {
   const { tools, close } = fromEffect(effect, { layer: handlers, toolkit: Kit })
   const notes: unknown[] = []

@@ -136,9 +136,10 @@ function readApproval(
       messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
     }
     const asked = needsApproval(decoded.issues ? written : decoded.value, about)
-    return library.Effect.isEffect(asked)
-      ? (await place.services.run(asked, createUnwatched(callId))) === true
-      : asked === true
+    // What counts as true asks, and a promise is waited for.
+    return Boolean(
+      library.Effect.isEffect(asked) ? await place.services.run(asked, createUnwatched(callId)) : await asked,
+    )
   }
 }
 

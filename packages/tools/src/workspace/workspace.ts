@@ -45,6 +45,7 @@ export class Workspace {
   readonly #allowed: ((path: string) => boolean) | undefined
   readonly #ignoreSettings = new Map<string, Promise<IgnoreSettings>>()
   readonly #descriptors: string
+  #change: Promise<unknown> = Promise.resolve()
 
   /**
    * `descriptors` is the folder where the system shows the open files of this process; systems other than Linux have none.
@@ -173,7 +174,7 @@ export class Workspace {
 
   /**
    * Where something is, or would be, that a model wants to write: a folder that exists, and the names below it, the last of which
-   * is the thing itself. A link that leads to a file inside is followed; one that leads nowhere is refused.
+   * is the thing itself. What a link leads to must be named by its own path: a person who approves a change sees what is changed.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
   async locateTarget(path: string, guard: Guard): Promise<Target> {
@@ -197,6 +198,8 @@ export class Workspace {
       const whole = [real, ...missing].filter((name) => name !== '').join('/')
       const isFolder = missing.length === 0 && (await this.#isFolder(real, path))
       if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(whole, isFolder))) throw protectedPath(path)
+      if (whole !== asked)
+        throw refused('tool_failed', `"${path}" is a link, or lies behind one: it is really "${whole}"; use that path`)
       if (missing.length > 0) return { path: whole, folder: real, missing, exists: false, isFolder }
       const folder = posix.dirname(real)
       return {
@@ -207,6 +210,13 @@ export class Workspace {
         isFolder,
       }
     }
+  }
+
+  /** Runs changes one after the other, so that none is made to what another one is just changing. */
+  changeAlone<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#change.then(change)
+    this.#change = changed.catch(() => {}) // whoever asked for it is told
+    return changed
   }
 
   async #open(path: string, flags: number): Promise<FileHandle> {

@@ -134,7 +134,8 @@ describe('an approval', () => {
         { oldText: 'c', newText: '' },
       ],
     })
-    expect(describe('fs.move', { from: 'a.txt', to: 'x/../b.txt' })).toMatchObject({ destination: 'b.txt' })
+    // To let moves into one place pass would let any file be taken away.
+    expect(describe('fs.move', { from: 'a.txt', to: 'b.txt' })).not.toHaveProperty('destination')
     expect(describe('fs.delete', { path: 'a', recursive: true })).toMatchObject({
       title: 'Delete a and all that is in it',
     })
@@ -155,13 +156,17 @@ describe('fs.write', () => {
     expect(readdirSync(join(root, 'a/b'))).toEqual(['c.txt'])
   })
 
-  test('follows a link to a file inside, and never one that leads out', async () => {
-    put({ 'real.txt': 'old' })
+  test('never follows a link: what a person approves is what changes', async () => {
+    put({ 'real.txt': 'old', 'src/main.ts': 'x' })
     symlinkSync('real.txt', join(root, 'link.txt'))
+    symlinkSync('src', join(root, 'cache'))
     symlinkSync(place, join(root, 'out'))
     symlinkSync(join(place, 'nothing'), join(root, 'broken'))
-    expect(await run('fs.write', { path: 'link.txt', content: 'new' })).toMatchObject({ path: 'real.txt' })
-    expect(read('real.txt')).toBe('new')
+    await fails('fs.write', { path: 'link.txt', content: 'new' }, 'tool_failed', /it is really "real.txt"/)
+    await fails('fs.write', { path: 'cache/new.ts', content: '' }, 'tool_failed', /it is really "src\/new.ts"/)
+    await fails('fs.delete', { path: 'cache', recursive: true }, 'tool_failed', /it is really "src"/)
+    await fails('fs.move', { from: 'cache/main.ts', to: 'x.ts' }, 'tool_failed', /it is really "src\/main.ts"/)
+    expect([read('real.txt'), read('src/main.ts')]).toEqual(['old', 'x'])
     await fails('fs.write', { path: 'out/x.txt', content: '' }, 'path_outside_workspace', /outside/)
     await fails('fs.write', { path: '../x.txt', content: '' }, 'path_outside_workspace', /outside/)
     await fails('fs.write', { path: 'broken', content: '' }, 'tool_failed', /broken/)
@@ -181,6 +186,11 @@ describe('fs.write', () => {
     ['dist/x.js', 'path_protected', /ignored/],
     ['.gitignore', 'path_protected', /a person must change it/],
     ['deep/.GitIgnore', 'path_protected', /a person must change it/],
+    ['deep/.gitignore. ', 'path_protected', /a person must change it/],
+    ['deep/.git\u200bignore', 'path_protected', /a person must change it/],
+    ['deep/.gitignore/x', 'path_protected', /a person must change it/],
+    ['\u001b[2Jx', 'invalid_arguments', /"\\u001b\[2Jx" has characters that are not shown/],
+    ['a\u202etxt.exe', 'invalid_arguments', /not shown/],
     ['folder', 'tool_failed', /is a folder/],
     ['file.txt/below', 'tool_failed', /ENOTDIR/],
     ['.', 'invalid_arguments', /the workspace itself/],
@@ -218,6 +228,16 @@ describe('fs.edit', () => {
     expect(read('a.txt')).toBe('\ufeffa B c')
   })
 
+  test('edits of one file in one step all count', async () => {
+    const words = Array.from({ length: 20 }, (_, at) => `<${at}>`)
+    put({ 'a.txt': words.join(' ') })
+    const tool = find('fs.edit')
+    const context = createToolContext({ signal: new AbortController().signal })
+    const edit = (oldText: string) => tool.execute?.({ path: 'a.txt', edits: [{ oldText, newText: 'done' }] }, context)
+    await Promise.all(words.map(edit))
+    expect(read('a.txt')).toBe(words.map(() => 'done').join(' '))
+  })
+
   test.each([
     ['none.txt', 'tool_failed', /fs.write makes new files/],
     ['binary', 'tool_failed', /binary/],
@@ -245,6 +265,17 @@ describe('fs.move and fs.delete', () => {
     expect(await run('fs.move', { from: 'a.txt', to: 'new/b.txt' })).toEqual({ from: 'a.txt', to: 'new/b.txt' })
     await run('fs.move', { from: 'old', to: 'new/old' })
     expect([read('new/b.txt'), read('new/old/x.txt'), existsSync(join(root, 'old'))]).toEqual(['a', 'x', false])
+  })
+
+  test('nothing is moved to where a model may read secrets', async () => {
+    put({ 'key.txt': 'a secret', 'keys/a.txt': 'a secret', 'open/x.txt': '' })
+    const options = { allow: ['open/**'] }
+    for (const [from, to] of [
+      ['key.txt', 'open/key.txt'],
+      ['keys', 'open/keys'],
+    ])
+      await expect(run('fs.move', { from, to }, options)).rejects.toMatchObject({ code: 'path_protected' })
+    expect(await run('fs.move', { from: 'open/x.txt', to: 'open/y.txt' }, options)).toMatchObject({ to: 'open/y.txt' })
   })
 
   test('a file and a folder are deleted', async () => {

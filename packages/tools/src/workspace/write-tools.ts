@@ -48,13 +48,14 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
       // What would be lost stands in the file, which may hold what is not for records.
       ...(!workspace.exists(path) && { diff: [{ path, oldText: null, newText: content }] }),
     }),
-    execute: async ({ path, content }, context) => {
-      const target = await locate(kit, path)
-      if (target.isFolder) throw refused('tool_failed', `"${path}" is a folder, not a file`)
-      const bytes = encode(content, limits.writtenBytesMax)
-      if (!context.signal.aborted) await replaceFile(workspace, target, { content: bytes })
-      return { path: target.path, created: !target.exists, bytes: bytes.length }
-    },
+    execute: ({ path, content }, context) =>
+      workspace.changeAlone(async () => {
+        const target = await locate(kit, path)
+        if (target.isFolder) throw refused('tool_failed', `"${path}" is a folder, not a file`)
+        const bytes = encode(content, limits.writtenBytesMax)
+        if (!context.signal.aborted) await replaceFile(workspace, target, { content: bytes })
+        return { path: target.path, created: !target.exists, bytes: bytes.length }
+      }),
   })
 }
 
@@ -84,19 +85,20 @@ function editTool(kit: WorkspaceKit, approval: boolean): Tool {
       destination: workspace.normalise(path),
       diff: edits.map(({ oldText, newText }) => ({ path, oldText, newText })),
     }),
-    execute: async ({ path, edits }, context) => {
-      const guard = workspace.guard()
-      const target = await locate(kit, path, guard)
-      if (!target.exists)
-        throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
-      return await workspace.readFile(target.path, guard, async (file) => {
-        const expected = readVersion(await file.handle.stat({ bigint: true }))
-        const { text, replaced } = applyEdits(await readText(kit, file), edits)
-        const content = encode(text, limits.writtenBytesMax)
-        if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
-        return { path: target.path, replaced, bytes: content.length }
-      })
-    },
+    execute: ({ path, edits }, context) =>
+      workspace.changeAlone(async () => {
+        const guard = workspace.guard()
+        const target = await locate(kit, path, guard)
+        if (!target.exists)
+          throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
+        return await workspace.readFile(target.path, guard, async (file) => {
+          const expected = readVersion(await file.handle.stat({ bigint: true }))
+          const { text, replaced } = applyEdits(await readText(kit, file), edits)
+          const content = encode(text, limits.writtenBytesMax)
+          if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
+          return { path: target.path, replaced, bytes: content.length }
+        })
+      }),
   })
 }
 
@@ -113,15 +115,20 @@ function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
     approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
     describe: ({ from, to }) => ({
       title: `Move ${from} to ${to}`,
+      // It names no destination: an approval of one place would stand for taking any file away to there.
       locations: [{ path: from }, { path: to }],
-      destination: workspace.normalise(to),
     }),
-    execute: async ({ from, to }, context) => {
-      const source = await locateExisting(kit, from, context)
-      const place = await locate(kit, to)
-      if (!context.signal.aborted) await moveEntry(workspace, source, place)
-      return { from: source.path, to: place.path }
-    },
+    execute: ({ from, to }, context) =>
+      workspace.changeAlone(async () => {
+        const source = await locateExisting(kit, from, context)
+        const place = await locate(kit, to)
+        // There a model may read what it could not read here: a file whose content has the look of a secret.
+        const inside = source.isFolder ? `${place.path}/any` : place.path
+        if (workspace.isAllowed(inside) && !workspace.isAllowed(source.path))
+          throw refused('path_protected', `in "${to}" you may read everything, so a person must move "${from}" there`)
+        if (!context.signal.aborted) await moveEntry(workspace, source, place)
+        return { from: source.path, to: place.path }
+      }),
   })
 }
 
@@ -144,13 +151,14 @@ function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
       locations: [{ path }],
       destination: workspace.normalise(path),
     }),
-    execute: async ({ path, recursive }, context) => {
-      const target = await locateExisting(kit, path, context)
-      if (target.isFolder && !recursive)
-        throw refused('tool_failed', `"${path}" is a folder; say recursive: true to delete all that is in it`)
-      if (!context.signal.aborted) await deleteEntry(workspace, target)
-      return { path: target.path, deleted: target.isFolder ? ('folder' as const) : ('file' as const) }
-    },
+    execute: ({ path, recursive }, context) =>
+      workspace.changeAlone(async () => {
+        const target = await locateExisting(kit, path, context)
+        if (target.isFolder && !recursive)
+          throw refused('tool_failed', `"${path}" is a folder; say recursive: true to delete all that is in it`)
+        if (!context.signal.aborted) await deleteEntry(workspace, target)
+        return { path: target.path, deleted: target.isFolder ? ('folder' as const) : ('file' as const) }
+      }),
   })
 }
 
@@ -163,13 +171,25 @@ async function asksFor(kit: WorkspaceKit, approval: boolean, path: string): Prom
 /** @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` */
 async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard): Promise<Target> {
   const target = await workspace.locateTarget(path, guard ?? workspace.guard())
-  const name = target.path.split('/').at(-1)?.toLowerCase()
-  if ((name === '.gitignore' || name === '.gitattributes') && !workspace.isAllowed(target.path))
+  if (!target.exists && UNSHOWABLE.test(target.path))
+    throw refused(
+      'invalid_arguments',
+      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them away`,
+    )
+  if (target.path.split('/').some(decidesWhatIsShown) && !workspace.isAllowed(target.path))
     throw refused(
       'path_protected',
       `"${path}" decides what you are shown, so a person must change it; go on without it`,
     )
   return target
+}
+
+/** What steers a terminal, and what turns the order of letters around: a person would approve another name than the real one. */
+const UNSHOWABLE = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/u
+
+/** Some systems take a name for the same without blanks and dots at its end, and without characters that are not seen. */
+function decidesWhatIsShown(name: string): boolean {
+  return /^\.git(ignore|attributes)$/i.test(name.replaceAll(/\p{Cf}/gu, '').replace(/[. ]+$/, ''))
 }
 
 /** A folder with something hidden in it stays where it is: elsewhere it might be shown, and nobody saw what would be lost. */

@@ -1,0 +1,34 @@
+// What a person is shown of a question of a server, and which pages nobody is asked to open.
+import type { ToolContext } from '@baton/core'
+import { expect, test } from 'vitest'
+import { answerElicitation } from './elicitation.ts'
+
+async function ask(url: string, message = 'Log in'): Promise<readonly string[]> {
+  const shown: string[] = []
+  const person = {
+    ask: (question: { readonly message: string }) => {
+      shown.push(question.message)
+      return Promise.resolve({})
+    },
+  } as unknown as Pick<ToolContext, 'ask'> // the part that is called
+  await answerElicitation('shop', { mode: 'url', elicitationId: 'e', url, message }, person)
+  return shown
+}
+
+test('a page is shown with its host and its whole address', async () => {
+  const [shown] = await ask(`https://login.example/${'a'.repeat(600)}?end=1`, 'x'.repeat(9_000))
+  expect(shown).toMatch(
+    /^The MCP server "shop" asks: x+\nThe page is on login\.example: https:\/\/login\.example\/a+\?end=1$/,
+  )
+  expect(shown?.length).toBeLessThan(4_000)
+})
+
+test.each([
+  'javascript:alert(1)',
+  'file:///etc/passwd',
+  'https://bank.example:x@evil.example/',
+  `https://evil.example/${'a'.repeat(2_000)}`,
+  'no address',
+])('nobody is asked to open %s', async (url) => {
+  await expect(ask(url)).rejects.toMatchObject({ code: 'api_malformed' })
+})

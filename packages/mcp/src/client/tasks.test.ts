@@ -1,0 +1,24 @@
+// A task in place of a result, as a server of 2026-07-28 may answer.
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { carryTask, readCarriedTask } from './tasks.ts'
+
+function carry(task: object): CallToolResult {
+  const message = { result: { resultType: 'task', ...task } }
+  carryTask(message)
+  return message.result as unknown as CallToolResult // what the SDK reads it as
+}
+
+test('a task comes through the SDK, and a result without one is none', () => {
+  expect(readCarriedTask(carry({ taskId: 't', status: 'working' }))).toMatchObject({ taskId: 't', status: 'working' })
+  expect(readCarriedTask({ content: [] })).toBeUndefined()
+})
+
+test.each([
+  {},
+  { taskId: '', status: 'working' },
+  { taskId: 't', status: 1 },
+  { taskId: 't', status: 'working', pollIntervalMs: 'x' },
+])('a task that cannot be followed is no result: %o', (task) => {
+  expect(() => readCarriedTask(carry(task))).toThrow(/a task that is none/)
+})
