@@ -127,3 +127,23 @@ test.each(['detach', 'finish'] as const)(
     expect(JSON.stringify(again.model.requests.at(-1)?.messages)).toContain('table 4')
   },
 )
+
+test('a session that was let go before it came to rest, and is held and let go again, leaves no timer behind', async () => {
+  const time = createManualTime()
+  const input = { type: 'object' } as const
+  const pay = tool({ name: 'pay', description: 'Pays', input, approval: true, execute: () => 'paid' })
+  const steps = [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Paid.' }]
+  const world = createTestWorld({ time, tools: [pay], steps })
+  const first = await world.open()
+  first.send('go').answer.catch(() => {})
+  await time.settle()
+  await first.close()
+  const again = await world.open()
+  const [asked] = await again.approvals()
+  await again.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
+  await time.settle()
+  await again.close()
+  await time.settle()
+  // Time stands still: a timer would still be there.
+  expect(time.pending()).toBe(0)
+})

@@ -132,6 +132,7 @@ export class OpenSessions {
   /** Its log stays where it is; the next request opens it from there. */
   #closeAtRest(name: string, session: OpenSession): void {
     const { local, holders } = session
+    session.stopLooking()
     if (holders > 0 || !local) return
     if (local.isClosed()) {
       this.#forget(name, session)
@@ -139,7 +140,6 @@ export class OpenSessions {
     }
     if (!local.isAtRest()) {
       const { timers } = this.#environment
-      session.stopLooking()
       session.stopLooking = timers.start(REST_LOOK_MS, () => this.#closeAtRest(name, session))
       return
     }
