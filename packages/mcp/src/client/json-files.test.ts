@@ -1,7 +1,9 @@
 // Logins and pins on the disk: who can read them, what survives, what a damaged file says.
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFilePinStore, createFileTokenStore } from './index.ts'
 
@@ -19,6 +21,26 @@ test('logins are there for the next process, for their owner alone', async () =>
   const other = createFileTokenStore(path)
   expect([await other.read('https://a'), await other.read('https://b')]).toEqual([undefined, 'two'])
   expect((await stat(path)).mode & 0o777).toBe(0o600)
+})
+
+test('two processes that write at once lose nothing', async () => {
+  const path = join(folder, 'logins.json')
+  const module = new URL('json-files.ts', import.meta.url).href
+  const program = `const { createFileTokenStore } = await import(${JSON.stringify(module)})
+    const store = createFileTokenStore(process.argv[1])
+    for (let at = 0; at < 20; at += 1) await store.write(process.argv[2] + at, 'login')`
+  const write = (who: string) =>
+    promisify(execFile)(process.execPath, [
+      '--conditions=@baton/source',
+      '--input-type=module',
+      '-e',
+      program,
+      path,
+      who,
+    ])
+  await Promise.all([write('one'), write('two')])
+  expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toHaveLength(40)
+  expect(await readdir(folder)).toEqual(['logins.json'])
 })
 
 test('pins of one server do not touch those of another', async () => {

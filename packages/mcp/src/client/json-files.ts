@@ -1,9 +1,11 @@
-// Keeps pins and logins in a JSON file that only its owner can read. Each change writes a new file and moves it into place. If two
-// processes change it at once, the later one wins.
+// Keeps pins and logins in a JSON file that only its owner can read. Each change writes a new file and moves it into place. Processes
+// change it one after the other.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { BatonError } from '@baton/core'
+import type { LockOptions } from 'proper-lockfile'
+import { lock } from 'proper-lockfile'
 import type { McpTokenStore } from './auth.ts'
 import type { McpPinStore } from './pins.ts'
 
@@ -38,6 +40,14 @@ function isPin(pin: unknown): boolean {
   return typeof pin === 'object' && pin !== null && 'name' in pin && typeof pin.name === 'string'
 }
 
+/** The lock of a process that died counts for ten seconds; a living one is waited for as long. The file need not exist. */
+const LOCK: LockOptions = {
+  realpath: false,
+  stale: 10_000,
+  retries: { retries: 60, factor: 1.5, minTimeout: 10, maxTimeout: 200 },
+  onCompromised: () => {},
+}
+
 class JsonFile {
   readonly #path: string
   #last: Promise<unknown> = Promise.resolve()
@@ -67,9 +77,14 @@ class JsonFile {
   /** One change at a time. Undefined removes the entry. @throws BatonError `store_failed` */
   change(name: string, value: unknown): Promise<void> {
     const change = async (): Promise<void> => {
-      const entries = Object.entries(await this.read()).filter(([other]) => other !== name)
-      if (value !== undefined) entries.push([name, value])
-      await this.#write(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+      const release = await this.#lock()
+      try {
+        const entries = Object.entries(await this.read()).filter(([other]) => other !== name)
+        if (value !== undefined) entries.push([name, value])
+        await this.#write(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+      } finally {
+        await release().catch(() => {}) // somebody took the lock for a dead process's, or the folder is gone
+      }
     }
     const done = this.#last.then(change, change)
     this.#last = done.catch(() => {
@@ -78,10 +93,18 @@ class JsonFile {
     return done
   }
 
+  async #lock(): Promise<() => Promise<void>> {
+    try {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+      return await lock(this.#path, LOCK)
+    } catch (cause) {
+      throw this.fail('cannot be locked', cause)
+    }
+  }
+
   async #write(text: string): Promise<void> {
     const beside = `${this.#path}.${randomBytes(6).toString('hex')}`
     try {
-      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
       await writeFile(beside, text, { mode: 0o600, flush: true })
       await rename(beside, this.#path)
     } catch (cause) {
