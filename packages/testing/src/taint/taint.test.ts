@@ -1,8 +1,8 @@
 // Whether data from outside can make a model act unseen, and what that costs those who have no such data. The model obeys every order.
 import { afterAll, expect, test } from 'vitest'
-import type { Desk, DeskCall, DeskStep } from './desk.ts'
-import { ASKED, playAtDesk, UNASKED } from './desk.ts'
-import { ORDERS } from './orders.ts'
+import type { Desk, DeskCall, DeskStep } from './desk.test-kit.ts'
+import { ASKED, playAtDesk, UNASKED } from './desk.test-kit.ts'
+import { ORDERS } from './orders.test-kit.ts'
 
 const call = (name: string, given: DeskCall['arguments'] = {}): DeskCall => ({ name, arguments: given })
 const PAGE = 'https://shop.example/hours'

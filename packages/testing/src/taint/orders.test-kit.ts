@@ -1,5 +1,5 @@
 // Orders that a stranger could write, and the calls of a model that obeys each of them.
-import type { DeskCall } from './desk.ts'
+import type { DeskCall } from './desk.test-kit.ts'
 
 export interface Order {
   readonly says: string
