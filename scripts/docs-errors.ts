@@ -32,7 +32,7 @@ stand in \`error\` frames, and in the results that a model gets.
 
 What Baton does not take rejects, or throws where nothing is waited for: every method of a host, a session, a turn and a client.
 \`session.submit\` alone, the entrance for fronts, answers with \`{ type: 'refused', code, message }\`.
-[error-handling.md](error-handling.md) says who hears of what.
+[error-handling.md](error-handling.md) says who learns about what.
 
 Whose fault it is:
 

@@ -16,7 +16,7 @@ export interface EmbeddedChatInit extends EmbeddedHostInit {
   readonly askPerson: AskPerson
 }
 
-/** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to talk to who uses it */
+/** @throws BatonError as `openEmbeddedHost` does; if another process uses the store, the error says how to talk to that process */
 export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
   const embedded = await openHost(init)
   const { choice, agent } = embedded

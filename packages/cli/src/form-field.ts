@@ -1,4 +1,4 @@
-// One field of a form: what a person is told of it, and what they typed as a value of its JSON Schema. It knows the schemas of MCP's
+// One field of a form: what a person sees, and what they typed, as a value of its JSON Schema. It knows the schemas of MCP's
 // forms (choices with titles, several choices, formats, bounds, defaults); whatever else a schema says, the session checks.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'

@@ -54,7 +54,7 @@ function findImport({ message }: Error): Place | undefined {
   }
 }
 
-/** Of a JavaScript file that it cannot parse, Node tells the line only to who asks for nothing else. */
+/** Node names the line of a JavaScript file that it cannot parse only if the file is all that it runs. */
 function checkSyntax(cause: Error, file: string): Place | undefined {
   if (!(cause instanceof SyntaxError)) return undefined
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_MS })

@@ -17,7 +17,7 @@ export interface MarkdownInit {
   readonly prose: (text: string) => void
   /** To be written as it is. */
   readonly verbatim: (text: string) => void
-  /** Everything stays as it was written; code is still told apart from prose. False by default. */
+  /** Everything stays as written; code is still told apart from prose. False by default. */
   readonly isPlain?: boolean
 }
 

@@ -134,7 +134,7 @@ export function withProxyCount(words: readonly string[]): readonly string[] {
   )
 }
 
-/** The rate of a session is that of an address too: without another word, an address is one session. */
+/** An address has the same rate as a session: by default, one address is one session. */
 function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<ConnectionLimits> {
   const rate =
     readNumber(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??

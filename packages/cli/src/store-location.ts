@@ -46,7 +46,7 @@ function defaultFile(folder: string): string {
 }
 
 /**
- * `onWarning` is told of what is no failure and should be known.
+ * `onWarning` gets what a person should know although nothing failed.
  * @throws BatonError `store_locked`, `store_failed`, `log_damaged`
  */
 export async function openStore(location: StoreLocation, onWarning?: (message: string) => void): Promise<Store> {

@@ -251,7 +251,7 @@ export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
   return decodeWith('the command', value, readCommand)
 }
 
-/** A schema as it was given, and as JSON Schema. */
+/** A schema as the caller gave it, and as JSON Schema. */
 export interface DecodedOutput {
   readonly schema: Schema
   readonly described: JsonObject

@@ -1,4 +1,4 @@
-// What a policy of an agent is told of a call before it runs, and what it may answer.
+// What an agent's policy learns about a call before it runs, and what it may answer.
 import type { EffectClass, Principal, ToolKind, Trust } from './tool.ts'
 
 /** A call as a policy sees it. */

@@ -156,7 +156,7 @@ export interface Session<A extends Agent = Agent> {
   /**
    * A client without a connection, as behind HTTP: it holds its place and its calls by a lease that it renews, and may
    * bring tools of its own. Called again with the same name, by the same principal, it goes on where it was.
-   * @throws BatonError `invalid_event`, `invalid_option` (`runs` names what is no client tool of the agent), `rate_limited`
+   * @throws BatonError `invalid_event`, `invalid_option` (`runs` names something that is not a client tool of the agent), `rate_limited`
    * (too many clients or tools), `unauthorized`
    */
   client(init: LeaseClientInit): Promise<LeaseClient>

@@ -74,7 +74,7 @@ export class LiveCall {
   /** In sequence: of two answers to one question, the second sees what the first did. */
   inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#acts.then(act)
-    this.#acts = done.catch(() => {}) // whoever waits for it hears of it
+    this.#acts = done.catch(() => {}) // whoever waits for it gets the error
     return done
   }
 

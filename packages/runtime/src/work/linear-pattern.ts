@@ -24,8 +24,8 @@ export interface LinearPattern {
 }
 
 /**
- * @param spend is told of steps before they are made, and may throw
- * @throws SyntaxError for what is no pattern, BatonError `invalid_schema` for a backreference, a look back, and too large a pattern
+ * @param spend gets the number of steps before they run, and may throw
+ * @throws SyntaxError for a malformed pattern, BatonError `invalid_schema` for a backreference, a lookbehind or a pattern that is too large
  */
 export function createLinearPattern(pattern: string, spend: (steps: number) => void): LinearPattern {
   // It knows better what is wrong.

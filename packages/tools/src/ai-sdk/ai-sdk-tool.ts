@@ -1,4 +1,4 @@
-// What a tool of the AI SDK says of itself, in any of the versions 4 to 7. Read once, from a value of which nothing is sure.
+// What a tool of the AI SDK says of itself, in any of the versions 4 to 7. Read once, from a value that may have any shape.
 import { BatonError, describeValue } from '@baton/core'
 
 /** A tool of any version: one with `parameters` is of version 4. */

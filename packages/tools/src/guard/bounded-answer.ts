@@ -7,7 +7,7 @@ export interface AnswerBounds {
   readonly maxBytes: number | undefined
   /** Called once, when the body has ended, was given up or has failed. */
   readonly onEnd: () => void
-  /** Makes the error that the reader gets of one that the network gave. */
+  /** Turns an error of the network into the one that the reader gets. */
   readonly describe: (thrown: unknown) => unknown
 }
 

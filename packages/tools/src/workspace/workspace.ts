@@ -173,8 +173,7 @@ export class Workspace {
   }
 
   /**
-   * Where something is, or would be, that a model wants to write: a folder that exists, and the names below it, the last of which
-   * is the thing itself. What a link leads to must be named by its own path: a person who approves a change sees what is changed.
+   * Where a model wants to write: a folder that exists, and the names below it. The last name is that of the target itself. What a link leads to must be named by its own path: a person who approves a change sees what is changed.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
   async locateTarget(path: string, guard: Guard): Promise<Target> {

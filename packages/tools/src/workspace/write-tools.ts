@@ -1,4 +1,4 @@
-// `fs.write`, `fs.edit`, `fs.move` and `fs.delete`: changes to one folder, each of which a person approves unless the owner says otherwise.
+// `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. A person approves each change unless the owner says otherwise.
 import type { Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
