@@ -26,7 +26,8 @@ import { answerElicitation } from './elicitation.ts'
 import { describeCallFailure, describeMcpFailure } from './failure.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
-import { TASKS_EXTENSION, awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
+import { TASKS_EXTENSION } from '../shared/platform.ts'
+import { awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
 import type { Connected } from './transports.ts'
 import { openTransport } from './transports.ts'
 
@@ -200,6 +201,7 @@ export class Connection {
       if (nextCursor === undefined) return tools
       cursor = nextCursor
     }
+    log.warn('tools of an MCP server are left out: its list has too many pages', { server: name, pages: PAGES_MAX })
     return tools
   }
 

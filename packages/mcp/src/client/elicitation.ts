@@ -2,6 +2,7 @@
 import type { JsonObject, ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import { cutText } from '../shared/platform.ts'
 
 /** Characters of a question that people read; the rest is cut. */
 const MESSAGE_CHARS = 3_000
@@ -22,7 +23,7 @@ export async function answerElicitation(
   const isPage = params.mode === 'url'
   const page = isPage ? readPage(server, params.url) : undefined
   // Who asks stands first: the server chooses the words, and may write them in another's name.
-  const said = params.message.slice(0, page ? PAGE_MESSAGE_CHARS : MESSAGE_CHARS)
+  const said = cutText(params.message, page ? PAGE_MESSAGE_CHARS : MESSAGE_CHARS)
   // The host stands by itself: a long address can be written to look like another's.
   const where = page ? `\nThe page is on ${page.host}: ${page.href}` : ''
   const message = `The MCP server "${server}" asks: ${said}${where}`

@@ -28,14 +28,14 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     })
   if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'wants a login', GIVE_TOKEN)
   if (thrown instanceof OAuthClientFlowError)
-    return fail('api_unauthorized', `wants a login, and none can be begun there: ${told}`, GIVE_TOKEN)
+    return fail('api_unauthorized', `requires a login, but offers no way to log in: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))
     return fail(readStatusCode(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
   const missing = findMissingProgram(thrown)
   if (missing !== undefined)
     return fail(
       'api_unavailable',
-      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is no folder`,
+      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is not a folder`,
       /\s/.test(missing)
         ? 'Write the program alone as "command", and each of its words as one of "args".'
         : 'Install the program, or write its whole path.',

@@ -1,6 +1,5 @@
 // Tools of MCP servers as sources of tools: `createMcpServers({ files: { command: 'npx', args: […] } }).sources`.
 import type { Logger, Timers, ToolSource } from '@baton/core'
-import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { McpLimits, McpServerStatus } from './mcp-server.ts'
 import { McpServer } from './mcp-server.ts'
@@ -9,6 +8,7 @@ import { createMemoryPinStore } from './pins.ts'
 import type { McpServerConfig } from './server-config.ts'
 import { checkServer } from './server-config.ts'
 import { createServerFetch } from './server-fetch.ts'
+import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
 export type { McpAuth, McpOAuth, McpTokenStore } from './auth.ts'
 export { createMemoryTokenStore } from './auth.ts'
@@ -60,12 +60,7 @@ export function createMcpServers(
   options: McpServersOptions = {},
 ): McpServers {
   const limits = { ...LIMITS, ...options.limits }
-  for (const [name, value] of Object.entries(limits))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `limits.${name} must be a whole number above 0, not ${value}`,
-      })
+  checkLimits('', limits)
   const { pins = createMemoryPinStore(), log = SILENT, timers = PLATFORM_TIMERS, fetch } = options
   const checked = Object.entries(servers).map(([name, config]) => [name, checkServer(name, config)] as const)
   const opened = checked.map(([name, config]) => {
@@ -83,14 +78,4 @@ export function createMcpServers(
     status: () => opened.map(({ server }) => server.status()),
     close: async () => void (await Promise.all(opened.map(({ close }) => close()))),
   }
-}
-
-const SILENT: Logger = { info: () => {}, warn: () => {} }
-
-const PLATFORM_TIMERS: Timers = {
-  start: (delayMs, callback, { isBackground = false } = {}) => {
-    const timer = setTimeout(callback, delayMs)
-    if (isBackground) timer.unref()
-    return () => clearTimeout(timer)
-  },
 }

@@ -119,7 +119,7 @@ function wrong(name: string, why: string, hint?: string): BatonError {
   return new BatonError({ code: 'invalid_mcp_server', message, ...(hint !== undefined && { hint }) })
 }
 
-const UNWRAP = 'Give what is inside of "mcpServers", or the text of the file to parseMcpConfig.'
+const UNWRAP = 'Give the value of "mcpServers", or pass the text of the file to parseMcpConfig.'
 
 function tellKeys(config: object): string {
   const keys = Object.keys(config).slice(0, 10)

@@ -20,5 +20,5 @@ test.each([
   { taskId: 't', status: 1 },
   { taskId: 't', status: 'working', pollIntervalMs: 'x' },
 ])('a task that cannot be followed is no result: %o', (task) => {
-  expect(() => readCarriedTask(carry(task))).toThrow(/a task that is none/)
+  expect(() => readCarriedTask(carry(task))).toThrow(/answered with an invalid task/)
 })

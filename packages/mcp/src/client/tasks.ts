@@ -5,7 +5,6 @@ import { BatonError } from '@baton/core'
 import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 /** The SDK does not accept a task as a result. This field of the result's `_meta` carries it through. */
 const CARRIED = 'baton/task'
 
@@ -54,7 +53,7 @@ export function readCarriedTask(result: CallToolResult): Task | undefined {
   if (carried === undefined) return undefined
   const parsed = Task.safeParse(carried)
   if (parsed.success) return parsed.data
-  const message = `it answers with a task that is none: ${z.prettifyError(parsed.error).slice(0, 300)}`
+  const message = `it answered with an invalid task: ${z.prettifyError(parsed.error).slice(0, 300)}`
   throw new BatonError({ code: 'api_malformed', message })
 }
 

@@ -5,6 +5,7 @@ import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
 import type { McpToolOptions } from './server-config.ts'
+import { cutText } from '../shared/platform.ts'
 
 /** Characters of a description that a model is shown. */
 const DESCRIPTION_CHARS = 4_000
@@ -29,7 +30,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   const title = definition.title ?? annotations?.title
   return tool({
     name,
-    description: description.slice(0, DESCRIPTION_CHARS),
+    description: cutText(description, DESCRIPTION_CHARS),
     input: freeDefaults(inputSchema as JsonObject), // it came as JSON
     effect: readEffect(definition, options),
     trust,

@@ -4,6 +4,7 @@ import { toJsonSchema } from '@baton/core'
 import { SourceTools } from '@baton/runtime'
 import type { Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { ServerParts } from './options.ts'
+import { cutText } from '../shared/platform.ts'
 
 export type Offered = {
   readonly listed: McpTool
@@ -115,7 +116,7 @@ function describeTool(tool: Tool, name: string, isLong: boolean): McpTool {
   return {
     name,
     ...(tool.title !== undefined && { title: tool.title }),
-    description: tool.description.slice(0, DESCRIPTION_CHARS),
+    description: cutText(tool.description, DESCRIPTION_CHARS),
     inputSchema: tool.inputSchema as McpTool['inputSchema'], // its root is an object, which `tool()` has checked
     ...(output && { outputSchema: output }),
     ...(Object.keys(annotations).length > 0 && { annotations }),

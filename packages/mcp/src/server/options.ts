@@ -1,6 +1,7 @@
 // What a program says when it offers an agent to MCP clients, checked.
 import type { Agent, Logger, Principal, Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
+import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
 export interface McpServerOptions {
   /** Whose tools are offered, or which answers. */
@@ -111,7 +112,7 @@ export function readOptions(what: string, options: McpServerOptions, isHttp: boo
     throw new BatonError({
       code: 'invalid_option',
       message: `${what}: agent must be made by defineAgent`,
-      hint: 'Write createMcpHandler(host, { agent }), with the agent whose tools clients are to have.',
+      hint: `Write ${what}(host, { agent }), with the agent whose tools clients are to have.`,
     })
   const { secret } = options as McpHttpOptions // undefined elsewhere
   if (secret !== undefined && secret.length < SECRET_CHARS)
@@ -125,21 +126,6 @@ export function readOptions(what: string, options: McpServerOptions, isHttp: boo
 
 function readLimits(what: string, given: Partial<McpServerLimits> = {}): McpServerLimits {
   checkFields(given, { what: `${what}: limits`, code: 'invalid_option', fields: new Set(Object.keys(LIMITS)) })
-  for (const [name, value] of Object.entries(given))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `${what}: limits.${name} must be a whole number above 0, not ${value}`,
-      })
+  checkLimits(`${what}: `, given)
   return { ...LIMITS, ...given }
-}
-
-const SILENT: Logger = { info: () => {}, warn: () => {} }
-
-const PLATFORM_TIMERS: Timers = {
-  start: (delayMs, callback, { isBackground = false } = {}) => {
-    const timer = setTimeout(callback, delayMs)
-    if (isBackground) timer.unref()
-    return () => clearTimeout(timer)
-  },
 }

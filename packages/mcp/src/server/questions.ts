@@ -1,4 +1,4 @@
-// What a call waits for a person for, in the words of MCP: an approval and a question are elicitations with a form, and what the
+// What a call asks of a person, as MCP elicitations: an approval and a question are elicitations with a form, and what the
 // client answers decides them.
 import type { CallView, JsonObject, JsonValue, Session } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'

@@ -23,7 +23,7 @@ export async function toMcpResult(calls: readonly CallView[], place: ResultPlace
     const content = joinPieces(call, result.content, reads)
     const value = result.value ?? (place.needsValue ? readValue(content) : undefined)
     if (place.needsValue && value === undefined)
-      return tellError('result_invalid', 'the tool promises a value, and its result is none')
+      return tellError('result_invalid', 'the tool declares a structured result but did not return one')
     const blocks: ContentBlock[] = []
     for (const [index, part] of content.entries())
       blocks.push(await toBlock(part, `baton://${call.callId}/${index}`, place.media))

@@ -5,7 +5,6 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 import type { McpServerLimits } from './options.ts'
 
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 /** Milliseconds after which a client may ask again how a task stands. */
 export const POLL_MS = 500
 

@@ -141,7 +141,7 @@ class PatternReader {
 
   #readGroup(): Part {
     this.#depth += 1
-    if (this.#depth > GROUPS_MAX) throw this.#refuse(`more than ${GROUPS_MAX} groups inside of each other`)
+    if (this.#depth > GROUPS_MAX) throw this.#refuse(`more than ${GROUPS_MAX} nested groups`)
     const [opening] = this.#match(/\?<?[=!]|\?:|\?<[^>]*>|\?[a-z-]*:|/suy)
     if (opening === '?<=' || opening === '?<!') throw this.#refuse('a look back')
     if (/^\?[a-z-]+:/.test(opening)) throw this.#refuse('flags')

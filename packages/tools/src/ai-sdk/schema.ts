@@ -138,7 +138,7 @@ function readIssue(issue: unknown): SchemaIssue {
 function noSchema(what: string): BatonError {
   return new BatonError({
     code: 'invalid_schema',
-    message: `${what}: this is no schema that the AI SDK takes`,
+    message: `${what}: this is not a schema that the AI SDK accepts`,
     hint: 'Give a schema of Zod 3 or 4, a Standard Schema that describes itself, or jsonSchema(…).',
   })
 }

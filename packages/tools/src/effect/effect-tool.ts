@@ -109,7 +109,7 @@ function checkSchema(what: string, schema: Opaque, { module }: EffectPlace): voi
   if (module.library.Schema.isSchema(schema)) return
   throw new BatonError({
     code: 'invalid_schema',
-    message: `${what} is no schema of the Effect that fromEffect was given`,
+    message: `${what} is not a schema of the Effect module given to fromEffect`,
     hint: 'Write Schema.Struct({ … }), with the Schema of the same version of Effect.',
   })
 }

@@ -84,7 +84,7 @@ function createLookup(resolve: Resolve, judge: (address: string) => string | und
       throw new BatonError({ code: 'api_unavailable', message: `the name ${place} has no address` })
     if (addresses.length > ADDRESSES) throw refuse(`its name has more than ${ADDRESSES} addresses`)
     for (const address of addresses) {
-      if (isIP(address) === 0) throw refuse('its name leads to what is no address')
+      if (isIP(address) === 0) throw refuse('its name resolves to something that is not an address')
       const issue = judge(address)
       if (issue !== undefined) throw refuse(`its name leads to an address that is ${issue}`)
     }

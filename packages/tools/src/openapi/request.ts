@@ -91,7 +91,7 @@ function listWords({ style, explode }: Parameter, property: string, value: JsonV
 function writeOne(property: string, value: JsonValue): string {
   if (value === null) return ''
   if (typeof value !== 'object') return String(value)
-  throw wrong(property, 'a list or an object inside of it cannot be written there')
+  throw wrong(property, 'a list or an object inside it cannot be written there')
 }
 
 function encode(text: string): string {

@@ -21,7 +21,7 @@ interface AnyPart {
 }
 
 function readPart(name: string, part: unknown): ContentPart {
-  if (typeof part !== 'object' || part === null) throw invalidOutput(name, 'a part of its content is no object')
+  if (typeof part !== 'object' || part === null) throw invalidOutput(name, 'a part of its content is not an object')
   const { type, text, data, url, filename, ...rest }: AnyPart = part
   const told = rest.mediaType ?? rest.mimeType
   const mediaType = typeof told === 'string' ? told : undefined
