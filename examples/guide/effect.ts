@@ -28,7 +28,7 @@ class Orders extends Context.Service<
     ),
   )
 }
-/** Under this tag every Effect finds the context of its call. */
+/** Every Effect finds the context of its call under this tag. */
 class Call extends Context.Service<Call, ToolContext>()('shop/Call') {}
 
 const readOrder = effectTool({
