@@ -54,7 +54,7 @@ export function readCarriedTask(result: CallToolResult): Task | undefined {
   if (carried === undefined) return undefined
   const parsed = Task.safeParse(carried)
   if (parsed.success) return parsed.data
-  const message = `it answers with an invalid task: ${z.prettifyError(parsed.error).slice(0, 300)}`
+  const message = `it answers with a task that is none: ${z.prettifyError(parsed.error).slice(0, 300)}`
   throw new BatonError({ code: 'api_malformed', message })
 }
 
