@@ -1,4 +1,4 @@
-// Tools that are Effects: schemas, typed errors and services of Effect. This repository has Effect 4 under the name effect4.
+// Tools that are Effects: schemas, typed errors and services of Effect. This repository names Effect 4 effect4.
 import { createScriptedModel } from '@baton/host/testing'
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'

@@ -35,7 +35,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
   if (missing !== undefined)
     return fail(
       'api_unavailable',
-      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is no folder`,
+      `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is not a folder`,
       /\s/.test(missing)
         ? 'Write the program alone as "command", and each of its words as one of "args".'
         : 'Install the program, or write its whole path.',

@@ -21,11 +21,11 @@ export function refusePage(request: Request, options: McpHttpOptions): string | 
   // The host as the client wrote it, if a server passes it on: a page can make a name of its own lead to this machine.
   const { hostname, host } = URL.parse(`http://${request.headers.get('host') ?? url.host}`) ?? url
   const names = hosts ?? (authenticate ? undefined : LOCAL)
-  if (names && !names.includes(hostname)) return `the server may not be asked under the name ${hostname.slice(0, 200)}`
+  if (names && !names.includes(hostname)) return `the server does not answer under the name ${hostname.slice(0, 200)}`
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(origin, request, options)) return undefined
   if (URL.parse(origin)?.host === host) return undefined
-  return `pages of the origin ${origin.slice(0, 200)} may not ask this server`
+  return `pages of the origin ${origin.slice(0, 200)} may not use this server`
 }
 
 function isAllowed(origin: string, request: Request, { origins, authenticate }: McpHttpOptions): boolean {

@@ -109,7 +109,7 @@ function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefi
   if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
   throw new BatonError({
     code: 'invalid_agent',
-    message: `the approval policy answered ${describeValue(verdict)}, which is no verdict`,
+    message: `the approval policy answered ${describeValue(verdict)}, which is not a verdict`,
     hint: `Answer 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
   })
 }

@@ -108,7 +108,7 @@ function readCursor({
 }): Place {
   const [, line = '1', byte = '0'] = CURSOR.exec(cursor ?? '') ?? []
   if (Number(line) >= 1 && Number(line) <= startLine) return { line: Number(line), byte: Number(byte) }
-  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it away`)
+  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it out`)
 }
 
 interface SpanRequest {

@@ -174,7 +174,7 @@ async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard):
   if (!target.exists && UNSHOWABLE.test(target.path))
     throw refused(
       'invalid_arguments',
-      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them away`,
+      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them out`,
     )
   if (target.path.split('/').some(decidesWhatIsShown) && !workspace.isAllowed(target.path))
     throw refused(
