@@ -150,7 +150,7 @@ export class OpenApiDocument {
   #object(value: JsonValue | undefined, where: string): JsonObject {
     const found = this.follow(value, where)
     if (isJsonObject(found)) return found
-    throw wrongDocument(`${where}: an object must be here, not ${found === null ? 'null' : typeof found}`)
+    throw wrongDocument(`${where}: where an object must be, there is ${found === null ? 'nothing' : typeof found}`)
   }
 
   #readParameters(list: JsonValue | undefined, where: string): readonly Parameter[] {
