@@ -11,7 +11,7 @@ import random
 import uuid
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 
 PING_SECONDS = 20
 ANSWER_SECONDS = 30
@@ -150,7 +150,7 @@ class Session:
                 if cause.response.status_code in (401, 403, 404):
                     raise
                 self._lost = cause
-            except (ConnectionError, ConnectionClosed, OSError, TimeoutError) as cause:
+            except (ConnectionError, ConnectionClosed, InvalidMessage, OSError, TimeoutError) as cause:
                 self._lost = cause
             finally:
                 self._lose()

@@ -6,7 +6,7 @@ import { fromAiSdk } from '@baton/tools/ai-sdk'
 import { tool } from 'ai'
 import { z } from 'zod'
 
-// From here to the next comment: what you have already.
+// What you already have, up to the next comment.
 const tenant = new AsyncLocalStorage<string>()
 const orders = {
   readOrder: tool({
@@ -29,7 +29,7 @@ const orders = {
   }),
 }
 
-// What Baton adds: how often each may run, who is asked, and what stands around each run.
+// What Baton adds: how often each tool may run, who is asked, and what wraps each run.
 const tools = fromAiSdk(orders, {
   effect: 'pure',
   byName: { refund: { effect: 'once', approval: true } },

@@ -1,4 +1,4 @@
-// A policy for all tools: small refunds run, large ones ask a person, and none runs after the model has read a stranger's text.
+// A policy for all tools: small refunds run, large refunds need a person, and after a stranger's text the model refunds nothing.
 import { createScriptedModel } from '@baton/host/testing'
 import type { ApprovalPolicy } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'

@@ -1,4 +1,4 @@
-// Tools that are Effects: schemas, typed errors and services of Effect. This repository has Effect 4 under the name effect4.
+// Tools that are Effects: schemas, typed errors and services of Effect. This repository names Effect 4 effect4.
 import { createScriptedModel } from '@baton/host/testing'
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'
@@ -28,7 +28,7 @@ class Orders extends Context.Service<
     ),
   )
 }
-/** Under this tag every Effect finds the context of its call. */
+/** Every Effect finds the context of its call under this tag. */
 class Call extends Context.Service<Call, ToolContext>()('shop/Call') {}
 
 const readOrder = effectTool({

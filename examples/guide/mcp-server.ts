@@ -11,12 +11,12 @@ import { z } from 'zod'
 
 const refund = tool({
   name: 'refund',
-  description: 'Pays an order back.',
+  description: 'Refunds an order.',
   input: z.object({ order: z.string(), euros: z.number().max(100) }),
   approval: true,
   execute: ({ order, euros }) => `${euros} euros for ${order} are on their way.`,
 })
-// Single calls need no model; the agent's own answers where it is asked as a whole, with expose: 'agent'.
+// Calls of single tools need no model. It answers only with expose: 'agent', where clients ask the agent itself.
 const model = createScriptedModel({ steps: () => ({ text: 'We open at nine.' }) })
 const agent = defineAgent({ name: 'shop', model, tools: [refund] })
 const host = createHost({ agent })

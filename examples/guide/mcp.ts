@@ -6,7 +6,7 @@ import { createMcpServers } from '@baton/mcp/client'
 const servers = createMcpServers({
   everything: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'] },
 })
-for (const source of servers.sources) await source.list() // connects now: what is wrong with a server is thrown here
+for (const source of servers.sources) await source.list() // connects now, and throws if a server does not work
 const ask = (name: string, input: object) => ({ calls: [{ name, arguments: { ...input } }] })
 const model = createScriptedModel({
   steps: [

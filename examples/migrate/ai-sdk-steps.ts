@@ -1,4 +1,4 @@
-// On Baton: which tools a step has, which it must call, what is told of each step, and where the loop ends.
+// On Baton: which tools a step has, which one it must call, how to follow the steps, and where the loop ends.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-// On Baton with a tool of the AI SDK as it is: only who is asked, and how often it may run, is new.
+// On Baton, with an unchanged tool of the AI SDK. Only the approval is new.
 import { createHost, defineAgent } from '@baton/host'
 import { fromAiSdk } from '@baton/tools/ai-sdk'
 import { tool } from 'ai'

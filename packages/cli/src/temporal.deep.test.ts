@@ -139,7 +139,7 @@ describe('wrong options of commands over Temporal', () => {
         ),
         '/no/such/program',
       ],
-      /MCP server "program" cannot be reached/,
+      /MCP server "program" cannot be started: there is no program "\/no\/such\/program"/,
     ],
     [['serve', '--namespace', 'default'], /--namespace needs --temporal HOST:PORT/],
     [

@@ -1,8 +1,8 @@
-// What an error says of a service that a tool asked: clients of HTTP services put the status into the errors that they throw, and
-// platforms the code of a connection that failed. It knows no client by name.
+// Reads what an error says about a service that a tool asked: HTTP clients put the status into the errors that they throw, and platforms
+// the code of a failed connection. It knows no client by name.
 import type { ErrorCode } from './error-codes.ts'
 
-/** The code for a status with which a service did not do what it was asked: 401 is `api_unauthorized`, 502 to 504 `api_unavailable`. */
+/** The code for the status of a failed request: 401 is `api_unauthorized`, 502 to 504 are `api_unavailable`. */
 export function readStatusCode(status: number): ErrorCode {
   if (status === 401) return 'api_unauthorized'
   if (status === 429) return 'api_rate_limited'
@@ -11,15 +11,15 @@ export function readStatusCode(status: number): ErrorCode {
   return status >= 400 ? 'api_refused' : 'api_malformed'
 }
 
-/** Causes of causes that are looked at. */
+/** How many causes of causes to look at. */
 const CAUSES = 4
 /** Of Node, and of undici behind its `fetch`. */
 const NETWORK =
   /^(?:ECONN\w+|ENOTFOUND|EAI_\w+|ETIMEDOUT|EPIPE|EHOST\w+|ENET\w+|UND_ERR_(?:\w+_TIMEOUT|SOCKET|CONNECT\w*))$/
 
 /**
- * Undefined when the error, or what caused it, says nothing of a service. A status stands in `status`, `statusCode` or
- * `response.status`, as of Octokit, the AI SDK, axios and Effect. Never throws.
+ * Undefined if neither the error nor its causes say anything about a service. A status is in `status`, `statusCode` or
+ * `response.status`, as in errors of Octokit, the AI SDK, axios and Effect. Never throws.
  */
 export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
   try {
@@ -37,7 +37,7 @@ export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
   return undefined
 }
 
-/** Of connections that never stood, in Node and in undici. */
+/** Codes of connections that were never established, in Node and in undici. */
 const NEVER_STOOD = /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOST\w+|ENET(?:UNREACH|DOWN)|UND_ERR_CONNECT\w*)$/
 
 /** True: no request was sent, so nothing was done. False: nobody knows. Never throws. */

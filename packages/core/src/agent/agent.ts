@@ -29,9 +29,9 @@ export interface AgentInit<
   readonly tools?: Tools
   /** Tools that come and go while a session lives. */
   readonly sources?: readonly ToolSource[]
-  /** What becomes of two tools of one name; `refuse` by default. */
+  /** What to do with two tools of the same name; `refuse` by default. */
   readonly collisions?: CollisionPolicy
-  /** Decides before a person is asked; wins over a tool's own `approval` where it says anything. */
+  /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
@@ -62,11 +62,11 @@ export interface StepToPrepare {
   readonly tools: readonly string[]
 }
 
-/** What is absent stays as it is. */
+/** Absent fields change nothing. */
 export interface StepChange {
   /** Names of the tools in force; a call of another one is denied. */
   readonly tools?: readonly string[]
-  /** Not while the tool rounds of the turn are used up: then it is `none`. */
+  /** Ignored once the turn has used up its tool rounds: then it is `none`. */
   readonly toolChoice?: ToolChoice
   readonly model?: string
   readonly instructions?: string
@@ -178,7 +178,7 @@ export function defineAgent(init: AgentInit): Agent {
   }
 }
 
-/** An agent that is made of another one has that one's fields too; what counts is `model`. */
+/** An agent made from another one has the other's fields too; `model` counts. */
 function listAgentFields(init: AgentInit): ReadonlySet<string> {
   const { fields } = AGENT_FIELDS
   return typeof init === 'object' && init !== null && 'model' in init
@@ -221,7 +221,7 @@ const AGENT_KINDS = {
 /** Reads on in a long result; the host brings it. */
 const RESERVED_NAME = 'result.read'
 
-/** @throws BatonError `invalid_agent` for a field that does not exist: ignored in silence, a misspelt limit would not hold */
+/** @throws BatonError `invalid_agent` for an unknown field: a misspelt limit must not be ignored */
 function addDefaults<Options extends object>(
   { agent, field }: { readonly agent: string; readonly field: string },
   defaults: Options,
@@ -258,13 +258,13 @@ const ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   retry: RETRY_ELSEWHERE,
 }
 
-/** The least value of a field; of every other one 0. */
+/** The least value of a field; 0 for all others. */
 const LEAST: Readonly<Record<string, number>> = {
-  // Or no server tool would ever run.
+  // With 0, no server tool would ever run.
   parallelCalls: 1,
-  // The first try is one.
+  // The first try counts.
   attempts: 1,
-  // The running one is one.
+  // The running one counts.
   exchanges: 1,
   contextTokens: 1,
 }
@@ -299,12 +299,12 @@ function createNamedProfile(name: string, profile: string): BatonError {
   })
 }
 
-/** Characters that count as a token where nothing better is known. */
+/** Characters that count as a token if nothing better is known. */
 const CHARS_PER_TOKEN = 4
 
 /**
  * The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them; `interruptMs`
- * is the host's own (1,000): the milliseconds that an aborted model has to say what it had said.
+ * is the host's own (1,000): the milliseconds that an aborted model has to report what it had said.
  */
 export function createSpec(
   agent: Agent,
@@ -313,7 +313,7 @@ export function createSpec(
   interruptMs = DEFAULT_INTERRUPT_MS,
 ): Spec {
   const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
-  // Of these tools the request has all but one, which is offered when a result was too long.
+  // The request has all of these tools but one, which is offered when a result was too long.
   const offered = schemas.filter((_, at) => agent.tools[at]?.name !== RESERVED_NAME)
   const overheadChars = agent.instructions.length + offered.join('').length
   const windowTokens = agent.window.contextTokens ?? contextTokens

@@ -1,4 +1,4 @@
-// What an agent's policy learns about a call before it runs, and what it may answer.
+// What an agent's approval policy learns about a call before the call runs, and what it may answer.
 import type { EffectClass, Principal, ToolKind, Trust } from './tool.ts'
 
 /** A call as a policy sees it. */
@@ -18,15 +18,15 @@ export interface PolicyCall {
   readonly input: unknown
   /** Where it writes or sends, as the tool's `describe` says. */
   readonly destination?: string
-  /** Tools that the model has read untrusted results of since the conversation began, also where they have left the window since. */
+  /** Tools whose untrusted results the model has read since the conversation began, even if the results have left the window. */
   readonly untrusted: readonly string[]
   /** Tools of untrusted sources that the step offered: the model has read their descriptions. */
   readonly described: readonly string[]
-  /** What of the arguments stands in untrusted results that the model was shown, and in no word of the user; at most 32 places. */
+  /** Parts of the arguments that stand in untrusted results which the model read, and not in the user's words; at most 32 places. */
   copied(): readonly CopiedText[]
   /**
-   * Texts of the arguments, as JSON Pointers, that stand neither in a word of the user nor in an untrusted result. Names below the
-   * outermost object count, many numbers and scraps too, and what is longer than 65,536 characters or deeper than 32.
+   * Texts of the arguments, as JSON Pointers, that stand neither in the user's words nor in an untrusted result. Names below the
+   * outermost object count, and so do many numbers and scraps, and parts longer than 65,536 characters or deeper than 32 levels.
    */
   composed(): readonly string[]
 }
@@ -41,7 +41,7 @@ export interface CopiedText {
   readonly tool: string
 }
 
-/** Why a policy asks, for the person who decides. */
+/** A policy's reason to ask, for the person who decides. */
 export interface AskedFor {
   /** At most 500 characters. */
   readonly message: string
@@ -53,9 +53,9 @@ export interface AskedFor {
 }
 
 /**
- * `allow` and `ask` win over the tool's own `approval`, `deny` over everything, also over a person. `{ ask }` says why, asks again
- * whatever a person decided for other calls of the tool, and is remembered for its `destination` alone. With `each` it is remembered only
- * where the person says so (`remember`); by default that is so where the tool's own `approval` asks too.
+ * `allow` and `ask` win over the tool's own `approval`, `deny` over everything, even over a person. `{ ask }` gives a reason. It asks again
+ * whatever a person decided for other calls of the tool, and an approval is remembered for its `destination` alone. With `each` it is
+ * remembered only if the person says so (`remember`). `each` is true by default if the tool's own `approval` asks too.
  */
 export type PolicyVerdict =
   | 'allow'

@@ -1,5 +1,5 @@
-// An approval policy against orders that stand in data: once a model has read what a stranger wrote, a person approves each place that
-// it writes or sends to. It knows what was read and where a call goes, not what the words mean.
+// An approval policy against orders in data: once a model has read a stranger's text, a person approves each place that it writes or
+// sends to. It knows what the model has read and where a call goes, not what the words mean.
 import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
@@ -7,7 +7,7 @@ import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 export interface TaintPolicyInit {
   /**
    * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch`, or of an untrusted source,
-   * with an argument that the model put together itself: an address, or a question to a stranger, can carry data away.
+   * with an argument that the model composed itself: an address, or a question to a stranger, can carry data away.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
   /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
@@ -21,10 +21,10 @@ export interface TaintPolicyInit {
 }
 
 /**
- * Asks before a risky call once the model has read untrusted data. An approval stands for later calls of the tool to the same
- * destination in the session, but for calls that `otherwise` or the tool's own `approval` asks about anyway: of those it stands for later
- * ones only if the person says so. A tool that names no destination asks each time.
- * @throws BatonError `invalid_agent` for an option that it does not know
+ * Asks before a risky call once the model has read untrusted data. An approval covers later calls of the tool to the same destination in
+ * the session. If `otherwise` or the tool's own `approval` asks about a call anyway, the approval covers later ones only if the person says
+ * so. For a tool that names no destination, it asks each time.
+ * @throws BatonError `invalid_agent` for an unknown option
  */
 export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
   checkFields(init, { what: 'a taint policy', code: 'invalid_agent', fields: FIELDS })
@@ -41,7 +41,7 @@ export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
     const { destination } = call
     if (destination !== undefined && allows?.(destination, call)) return verdict
     const ask = explain(read, described)
-    // What is asked about anyway is not asked about less.
+    // A call that needs an approval anyway must not need fewer.
     const each = verdict === undefined ? {} : { each: verdict !== 'allow' }
     return { ask, ...(destination !== undefined && { destination, ...each }) }
   }

@@ -3,7 +3,7 @@ import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'
 
-/** Characters of the words of a tool that waits: half a minute of speech. */
+/** Characters of the words for a waiting tool: half a minute of speech. */
 export const WAITING_CHARS_MAX = 500
 
 /** Words for a voice while a call runs. */
@@ -21,8 +21,8 @@ export interface WaitingInit<Input = unknown> {
 }
 
 /**
- * A tool that throws is tried again within the same call: with the same `idempotencyKey` and within its `timeoutMs`. An error of Baton is
- * retried if it says so (`retryable`), any other always.
+ * Repeats a tool that throws, within the same call: with the same `idempotencyKey` and within its `timeoutMs`. An error of Baton and the
+ * status of a service say whether they can be retried; any other error always is.
  */
 export interface ToolRetry {
   /** Tries in all, 2 to 10. */

@@ -2,22 +2,22 @@
 import type { Tool } from './tool.ts'
 
 export interface ToolSource {
-  /** Names it in logs, in collisions and in the provenance of results; 1 to 64 characters. */
+  /** Its name in logs, in collisions and in the provenance of results; 1 to 64 characters. */
   readonly name: string
   /**
-   * The tools that it has now. Asked when a session opens, and again after each change. It has 10 s; a source that fails
-   * or takes longer has no tools until its next change, and that is logged.
+   * Its current tools. Called when a session opens, and again after each change. It has 10 s; a source that fails or takes longer has
+   * no tools until its next change, and the log says so.
    */
   list(): Promise<readonly Tool[]>
-  /** Calls the listener after every change; returns what ends that. */
+  /** Calls the listener after every change; returns a function that ends this. */
   onChange?(listener: () => void): () => void
   /** Called once, when the session leaves the process. It has 10 s. */
   close?(): Promise<void>
 }
 
 /**
- * What becomes of a tool whose name another one has already: `refuse` (default) fails the opening, and leaves a tool out
- * that comes later; `first` leaves it out; `prefix` names it `<source>.<tool>`. The agent's own tools come first, then
- * the sources in their order.
+ * What to do with a tool whose name is taken. `refuse` (default): a session does not open, and a tool that comes later is left out.
+ * `first`: it is left out. `prefix`: it is called `<source>.<tool>`. The agent's own tools come first, then the sources in their
+ * order.
  */
 export type CollisionPolicy = 'refuse' | 'first' | 'prefix'

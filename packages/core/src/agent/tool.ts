@@ -28,7 +28,7 @@ export interface Logger {
   warn(message: string, data?: JsonObject): void
 }
 
-/** What a tool does, for people: editors and chats show it. */
+/** The kind of work that a tool does. Editors and chats show it to people. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
 
 /** One call for people, made from its validated input. */

@@ -33,19 +33,19 @@ export interface McpOAuth {
   readonly client?: { readonly id: string; readonly secret?: string }
   /** An `https:` address that describes this client, for servers that accept one instead of a registration. */
   readonly clientMetadataUrl?: string
-  /** Scopes to ask for, separated by spaces; as the server says by default. */
+  /** Scopes to ask for, separated by spaces; those that the server names by default. */
   readonly scope?: string
 }
 
 /**
- * `token`: asked before each request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`. Else OAuth in a browser.
+ * `token`: called per request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`. Else OAuth in a browser.
  */
 export type McpAuth =
   | { readonly token: () => string | undefined | Promise<string | undefined> }
   | { readonly provider: OAuthClientProvider }
   | McpOAuth
 
-/** What one server's transports are given; `login` is undefined where nobody can be asked. */
+/** The login for the transports of one server; `login` is undefined where nobody can be asked. */
 export interface TransportAuth {
   readonly provider: AuthProvider | OAuthClientProvider
   /** Ends a login that the transport has begun: resolves with the query to finish it with. @throws BatonError `api_unauthorized` */

@@ -77,12 +77,12 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection for a call of the session (undefined: for reading what the server has, which asks nobody).
+   * A connection for a call of the session (undefined: to read what the server has, which asks nobody).
    * @throws BatonError `api_unavailable` and others of opening a connection; the signal's reason
    */
   take(session: string | undefined, signal: AbortSignal): Promise<Lease> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#tellClosed())
-    if (signal.aborted) return Promise.reject(signal.reason as Error) // of an AbortSignal it is what aborted it
+    if (signal.aborted) return Promise.reject(signal.reason as Error) // the reason for the abort
     const entry = this.#find(session)
     if (entry) return Promise.resolve(this.#lease(entry, session))
     if (this.#stopBackOff) return Promise.reject(this.#tellBackOff())

@@ -112,7 +112,7 @@ export class Connection {
     return this.#connected.client.getServerCapabilities()?.resources !== undefined
   }
 
-  /** The server refused a call because it no longer knows the session, as after its restart. It has read none of the call. */
+  /** The server refused a call because it no longer knows the session, as after its restart. It has not read the call. */
   get isForgotten(): boolean {
     return this.#isForgotten
   }
@@ -290,7 +290,7 @@ export class Connection {
       if (method !== 'elicitation/create' || typeof params?.message !== 'string')
         throw new BatonError({
           code: 'api_malformed',
-          message: `MCP server "${this.#init.name}" asks the client for ${String(method).slice(0, 100)}, which it does not offer`,
+          message: `MCP server "${this.#init.name}" asks the client for ${String(method).slice(0, 100)}, which Baton does not offer`,
         })
       responses[key] = await answerElicitation(this.#init.name, params, context)
     }
@@ -300,13 +300,13 @@ export class Connection {
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
 
-/** As the protocol up to 2025-11-25 says it: 404 to a request that names a session. A stream that is opened again is no request. */
+/** The protocol up to 2025-11-25 says it so: 404 to a request that names a session. Reopening a stream does not count as a request. */
 function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
   return thrown.status === 404 && thrown.message.startsWith('Error POSTing')
 }
 
-/** The SDK calls it a time-out. */
+/** The SDK reports the stop as a time-out. */
 function tellStopped(server: string, cause: unknown): BatonError {
   const message = `the call was stopped before MCP server "${server}" answered; it may have had its effect`
   return new BatonError({ code: 'cancelled', message, cause })
@@ -342,7 +342,7 @@ function createSdkClient(
   )
   client.setRequestHandler('elicitation/create', async ({ params }) => (await elicit(params)) ?? { action: 'cancel' })
   client.onerror = (cause) =>
-    log.warn('an MCP server made an error', { server: name, cause: cause.message.slice(0, 500) })
+    log.warn('an error on the connection to an MCP server', { server: name, cause: cause.message.slice(0, 500) })
   return client
 }
 

@@ -1,5 +1,5 @@
-// Asks the person of a call whether it may go to a tool that its server has changed. It is a question and no approval: a remembered
-// approval and a policy that allows calls answer approvals, and neither has seen this change.
+// Asks the user whether a call may go to a tool that its server has changed. It asks a question and not for an approval: remembered
+// approvals and policies answer approvals, and neither has seen this change.
 import type { ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
@@ -11,9 +11,9 @@ export interface ChangedTool {
   readonly after: McpTool
 }
 
-/** Characters of all that is quoted; a question has 4,000. */
+/** Characters of all quotes together; a question has at most 4,000. */
 const QUOTED_CHARS = 3_000
-/** Characters that are the same, before what differs. */
+/** Equal characters that a quote shows before the difference. */
 const LEAD_CHARS = 40
 
 const SCHEMA = {
@@ -28,7 +28,7 @@ export async function askConsent(tool: ChangedTool, context: Pick<ToolContext, '
   const what = `MCP server "${tool.server}" changed its tool "${tool.before.name}" (${changes.map(({ field }) => field).join(', ')})`
   const deny = (why: string, cause?: unknown): BatonError =>
     new BatonError({ code: 'call_denied', message: `${what}; the call was not sent: ${why}`, cause })
-  // An answer that an earlier attempt got may belong to another question, so a repeated attempt asks nothing.
+  // A recorded answer of an earlier attempt may belong to another question, so a repeated attempt asks nothing.
   if (context.attempt > 1) throw deny('it was being repeated. A new call asks a person')
   const quoted = Math.floor(QUOTED_CHARS / (2 * changes.length))
   const lines = changes.flatMap(({ field, before, after }) => quoteBoth(field, before, after, quoted))

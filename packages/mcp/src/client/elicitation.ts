@@ -8,12 +8,12 @@ import { cutText } from '../shared/platform.ts'
 const MESSAGE_CHARS = 3_000
 /** The same beside an address. */
 const PAGE_MESSAGE_CHARS = 1_500
-/** Characters of an address. Half of one leads elsewhere. */
+/** Characters of an address. Baton does not cut it: half an address leads elsewhere. */
 const PAGE_CHARS = 2_000
 
 /**
  * `decline`: a person said no. `cancel`: nobody answered in time, or nobody can be asked.
- * @throws BatonError `api_malformed` for a page that is not one of the web; what else `context.ask` throws
+ * @throws BatonError `api_malformed` for a page that is not on the web; other errors of `context.ask`
  */
 export async function answerElicitation(
   server: string,
@@ -22,9 +22,9 @@ export async function answerElicitation(
 ): Promise<ElicitResult> {
   const isPage = params.mode === 'url'
   const page = isPage ? readPage(server, params.url) : undefined
-  // Who asks stands first: the server chooses the words, and may write them in another's name.
+  // The server's name comes first: the server chooses the words, and may write them in another's name.
   const said = cutText(params.message, page ? PAGE_MESSAGE_CHARS : MESSAGE_CHARS)
-  // The host stands by itself: a long address can be written to look like another's.
+  // The host stands by itself, because a long address can look like another site's.
   const where = page ? `\nThe page is on ${page.host}: ${page.href}` : ''
   const message = `The MCP server "${server}" asks: ${said}${where}`
   const schema = isPage ? { type: 'object', properties: {} } : (params.requestedSchema as JsonObject) // it came as JSON
@@ -37,13 +37,13 @@ export async function answerElicitation(
   }
 }
 
-/** People are shown addresses of the web alone, whole, and none that hides its host behind a login. */
+/** People see only web addresses, and see them whole. A login in an address could hide its host. */
 function readPage(server: string, text: unknown): URL {
   const url = typeof text === 'string' ? URL.parse(text) : null
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
   if (url && isWeb && url.username === '' && url.password === '' && url.href.length <= PAGE_CHARS) return url
   throw new BatonError({
     code: 'api_malformed',
-    message: `MCP server "${server}" asks the user to open a page whose address is not one of the web, has a login in it, or has more than ${PAGE_CHARS} characters`,
+    message: `MCP server "${server}" asks the user to open a page whose address is not on the web, contains a login, or has more than ${PAGE_CHARS} characters`,
   })
 }

@@ -14,7 +14,7 @@ import { STREAM_ENDED } from './stream-ends.ts'
 /** Characters of a server's words in an error. */
 const WORDS = 500
 
-/** Never throws. A BatonError stays as it is, also inside another error. */
+/** Never throws. It finds a BatonError inside another error and keeps it. */
 export function describeMcpFailure(server: string, thrown: unknown): BatonError {
   const own = findBatonError(thrown)
   if (own) return own.message.includes('MCP server') || !FETCHED.has(own.code) ? own : nameServer(server, own)
@@ -51,8 +51,8 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
 }
 
 /**
- * A failure of a call. Where the connection ended behind the request, nobody knows whether the tool did its work; the model is told so,
- * for it may call again.
+ * A failure of a call. If the connection ended after the request was sent, nobody knows whether the tool did its work. The message says so,
+ * because the model may call again.
  */
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
@@ -64,12 +64,12 @@ export function describeCallFailure(server: string, thrown: unknown): BatonError
 
 const MAY_BE_DONE = 'the call may have had its effect'
 
-/** For a server that says nothing at all until the deadline. */
+/** The error for a server that says nothing until the deadline. */
 export function describeSilence(server: string, afterMs: number): BatonError {
   return new BatonError({
     code: 'api_unavailable',
     message: `MCP server "${server}" did not answer within ${afterMs} ms of its start`,
-    hint: 'See that its command or its address works without Baton. A package that npx loads first may need a larger limits.connectMs.',
+    hint: 'Check that its command or address works without Baton. If npx downloads the package first, raise limits.connectMs.',
   })
 }
 

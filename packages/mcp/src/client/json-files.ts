@@ -40,7 +40,7 @@ function isPin(pin: unknown): boolean {
   return typeof pin === 'object' && pin !== null && 'name' in pin && typeof pin.name === 'string'
 }
 
-/** The lock of a process that died counts for ten seconds; a living one is waited for as long. The file need not exist. */
+/** A dead process's lock expires after ten seconds. Baton waits about as long for a living one. The file need not exist. */
 const LOCK: LockOptions = {
   realpath: false,
   stale: 10_000,
@@ -83,12 +83,12 @@ class JsonFile {
         if (value !== undefined) entries.push([name, value])
         await this.#write(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
       } finally {
-        await release().catch(() => {}) // somebody took the lock for a dead process's, or the folder is gone
+        await release().catch(() => {}) // another process took the lock over, or the folder is gone
       }
     }
     const done = this.#last.then(change, change)
     this.#last = done.catch(() => {
-      // Its caller gets the error. The next change is independent of it.
+      // The caller gets the error. The next change does not depend on it.
     })
     return done
   }
@@ -118,7 +118,7 @@ class JsonFile {
     return new BatonError({
       code: 'store_failed',
       message: `the file ${this.#path} ${what}${why}`,
-      hint: 'Correct or delete it; logins that it had must be made again.',
+      hint: 'Correct or delete it. If it held logins, their users log in again.',
       ...(cause !== undefined && { cause }),
     })
   }

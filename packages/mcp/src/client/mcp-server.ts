@@ -258,8 +258,8 @@ export class McpServer implements ToolSource {
   }
 
   /**
-   * The tool as the server has it now. If it changed, a person is asked first. A session may still hold the tool of before the change,
-   * and the server may change it again meanwhile: what counts is the last list.
+   * The tool as the server has it now. If it changed, Baton asks a person first. A session may still hold the old tool, and the server
+   * may change it again meanwhile: the last list counts.
    * @throws BatonError `call_denied`
    */
   async #agree(offered: McpTool, context: ToolContext): Promise<McpTool> {
@@ -271,7 +271,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** A person agreed to this definition: it counts from now on, in every session. */
+  /** A person agreed to this definition. It counts from now on, in every session. */
   async #accept(definition: McpTool): Promise<void> {
     const { pins } = this.#init
     const { name } = definition
@@ -299,7 +299,7 @@ export class McpServer implements ToolSource {
           lease = await this.#pool.take(context.session, signal)
           return await act(lease.connection)
         } catch (thrown) {
-          // A server that was started again answers so to each connection of before. None of these calls was read.
+          // A restarted server answers so on each of its old connections. It has not read these calls.
           if (!lease?.connection.isForgotten || signal.aborted || tries > this.#init.limits.connections) throw thrown
           lease.end()
           await this.#pool.drop(lease.connection)

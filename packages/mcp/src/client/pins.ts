@@ -1,5 +1,5 @@
-// What the tools of a server were when they were first seen. A tool that changes later is offered as it was, and a person must agree to
-// the change before its next call: a server could change a harmless description into orders for the model.
+// The tools of a server as Baton first saw them. If a tool changes later, Baton goes on offering the old definition, and a person must
+// agree to the change before the next call: a server could change a harmless description into orders for the model.
 import { createHash } from 'node:crypto'
 import { stringifySorted } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
@@ -22,7 +22,7 @@ export function createMemoryPinStore(): McpPinStore {
   }
 }
 
-/** SHA-256, in hex, over what a model or a person is shown of the tool, and over its schemas. */
+/** SHA-256, in hex, over what a model or a person sees of the tool, and over its schemas. */
 export function fingerprint({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): string {
   const said = { name, title, description, inputSchema, outputSchema, annotations }
   return createHash('sha256').update(stringifySorted(said)).digest('hex')
@@ -31,7 +31,7 @@ export function fingerprint({ name, title, description, inputSchema, outputSchem
 export interface PinnedTool {
   /** What is offered: the pinned definition, where it changed. */
   readonly offered: McpTool
-  /** The server's definition, if it is another one: a person has to agree to it. */
+  /** The server's definition, if it differs: a person has to agree to it. */
   readonly waiting?: McpTool
 }
 
@@ -54,8 +54,8 @@ export function isTooLarge(definition: McpTool): boolean {
 }
 
 /**
- * The pins with those of the new tools. Nothing is forgotten for them: a server could push out the pin of a tool to change it unseen. So
- * a server that has named `most` tools in its time brings no more.
+ * Adds the new tools to the pins, and drops no pin for them: a server could push out the pin of a tool to change it unseen. Once a server
+ * has named `most` tools, it can add no more.
  */
 export function addPins(pins: readonly McpTool[], offered: readonly McpTool[], most: number): AddedPins {
   const names = new Set(pins.map(({ name }) => name))
@@ -66,11 +66,11 @@ export function addPins(pins: readonly McpTool[], offered: readonly McpTool[], m
 
 interface AddedPins {
   readonly pins: readonly McpTool[]
-  /** Names of tools that there is no room for. */
+  /** Names of the tools that found no room. */
   readonly leftOut: readonly string[]
 }
 
-/** The fields that a model or a person is shown and that differ, each as JSON text with sorted keys. */
+/** The fields that differ, of those that a model or a person sees, each as JSON text with sorted keys. */
 export function listChanges(before: McpTool, after: McpTool): readonly PinnedChange[] {
   return (['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const).flatMap((field) => {
     const change = {

@@ -126,13 +126,13 @@ function tellKeys(config: object): string {
   return keys.length === 0 ? '' : `, but ${keys.map((key) => `"${key.slice(0, 50)}"`).join(', ')}`
 }
 
-/** Which fields there are, for one that there is not. */
+/** Lists the known fields if the configuration has an unknown one. */
 function tellFields(error: z.ZodError, { shape }: { readonly shape: object }): string | undefined {
   const isUnknown = error.issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0)
   return isUnknown ? `Its fields are ${Object.keys(shape).join(', ')}.` : undefined
 }
 
-/** Of a `.mcp.json` beside what other programs keep there. */
+/** The part of a `.mcp.json` that Baton reads; other programs keep more there. */
 const FILE = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) })
 
 /**
@@ -161,7 +161,7 @@ export function parseMcpConfig(
     })
   return Object.fromEntries(
     Object.entries(file.data.mcpServers).map(([name, given]) => {
-      // Other programs write `"type": "stdio"` beside a command. Here the command says it.
+      // Other programs write `"type": "stdio"` beside a command. Baton needs only the command.
       const { type, ...rest } = (given ?? {}) as { readonly type?: unknown }
       const plain =
         type === undefined || type === 'stdio' ? rest : { ...rest, type: type === 'streamable-http' ? 'http' : type }
@@ -215,7 +215,7 @@ export function readServerArgument(argument: string): { readonly name: string; r
   return { name, config: checkServer(name, { command, args }) }
 }
 
-/** Programs that run the package or the file which their first argument names. */
+/** Programs whose first argument names the package or file that they run. */
 const RUNNERS: ReadonlySet<string> = new Set('npx bunx uvx pnpx node bun deno python python3'.split(' '))
 
 /** `@modelcontextprotocol/server-everything@1.2` is `everything`, and `@playwright/mcp` is `playwright`. */

@@ -12,7 +12,7 @@ export interface ServerFetch {
   close(): Promise<void>
 }
 
-/** Milliseconds that the platform's fetch waits for the head of an answer, too. Calls and connecting have time limits of their own. */
+/** Milliseconds to wait for the head of an answer, as the platform's fetch does. Calls and connecting have time limits of their own. */
 const ANSWER_MS = 300_000
 const THIS_MACHINE = ['127.0.0.0/8', '::1', 'localhost'] as const
 

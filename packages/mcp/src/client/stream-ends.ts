@@ -1,13 +1,13 @@
-// Over streamable HTTP each request is answered on a stream of its own. The SDK leaves a request open when its stream ends or breaks without
-// the answer; here such a request is answered with an error at once.
+// Over streamable HTTP each request gets its answer on a stream of its own. If the stream ends or breaks without the answer, the SDK leaves
+// the request open. This file answers such a request with an error at once.
 import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
 
-/** Of the error that stands for the answer; `failure.ts` knows it by this. */
+/** Marks the error that replaces the answer; `failure.ts` recognises it by this. */
 export const STREAM_ENDED = 'baton/stream-ended'
 
 type Message = Parameters<NonNullable<Transport['onmessage']>>[0]
 
-/** Called before the transport is connected; the SDK calls handlers that stand there before its own. */
+/** Call it before the transport connects: the SDK calls handlers that it finds there before its own. */
 export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): void {
   const open = new Set<string | number>()
   let broke: string | undefined
@@ -16,7 +16,7 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
     if (!('method' in message) && message.id !== undefined) open.delete(message.id)
     before?.(message)
   }
-  // The SDK tells why a stream broke, and at once after that, that it ended.
+  // The SDK reports why a stream broke, and right after that, that it ended.
   transport.onerror = ({ message }) => {
     broke = message
   }

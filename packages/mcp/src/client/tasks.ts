@@ -47,7 +47,7 @@ export function carryTask(message: object): void {
   result._meta = { ...result._meta, [CARRIED]: task }
 }
 
-/** The task that a result carries. @throws BatonError `api_malformed`: else a task that cannot be followed would count as done */
+/** The task that a result carries. @throws BatonError `api_malformed`: a malformed task would otherwise count as done */
 export function readCarriedTask(result: CallToolResult): Task | undefined {
   const carried = result._meta?.[CARRIED]
   if (carried === undefined) return undefined
@@ -57,7 +57,7 @@ export function readCarriedTask(result: CallToolResult): Task | undefined {
   throw new BatonError({ code: 'api_malformed', message })
 }
 
-/** Asks for a call as a task, as 2025-11-25 has them. */
+/** Asks the server to run a call as a task of 2025-11-25. */
 export async function callAsTask(params: CallToolRequest['params'], place: TaskPlace): Promise<CallToolResult> {
   const { client, options } = place
   const { task } = await client.request({ method: 'tools/call', params: { ...params, task: {} } }, CreateTask, options)
@@ -73,7 +73,7 @@ export function awaitTask(task: Task, place: TaskPlace): Promise<CallToolResult>
   return followTask(task, place, ({ result }) => Promise.resolve(result as unknown as CallToolResult))
 }
 
-/** @throws BatonError `api_failed`, `tool_failed`; the reason of the signal, when the task was told to stop */
+/** @throws BatonError `api_failed`, `tool_failed`; the signal's reason, after an abort */
 async function followTask(
   first: Task,
   place: TaskPlace,
@@ -121,7 +121,7 @@ function wait({ pollIntervalMs, pollInterval }: Task, { timers, options }: TaskP
     const { signal } = options
     const onAbort = (): void => {
       stop()
-      reject(signal.reason as Error) // of an AbortSignal it is what aborted it
+      reject(signal.reason as Error) // the reason for the abort
     }
     const stop = timers.start(delayMs, () => {
       signal.removeEventListener('abort', onAbort)

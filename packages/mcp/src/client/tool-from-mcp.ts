@@ -1,4 +1,4 @@
-// A tool of an MCP server as a tool of Baton: its schema, what may be believed of what it says of itself, and the call.
+// A tool of an MCP server as a tool of Baton: its schema, which of its claims Baton believes, and the call.
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import type { ArgumentValidator } from '@baton/runtime'
@@ -7,12 +7,12 @@ import { readCallResult } from './content.ts'
 import type { McpToolOptions } from './server-config.ts'
 import { cutText } from '../shared/platform.ts'
 
-/** Characters of a description that a model is shown. */
+/** Characters of a description that a model sees. */
 const DESCRIPTION_CHARS = 4_000
 const TIMEOUT_MS = 60_000
 
 export interface McpAnswer {
-  /** What the tool was when it was called; its `outputSchema` is what the result must fit. */
+  /** The tool's definition at the time of the call; the result must fit its `outputSchema`. */
   readonly definition: McpTool
   readonly result: CallToolResult
 }
@@ -23,7 +23,7 @@ export interface McpToolInit {
   readonly validator: ArgumentValidator
 }
 
-/** @throws BatonError `invalid_tool`, `invalid_schema`: the server says something that is no tool */
+/** @throws BatonError `invalid_tool`, `invalid_schema`: the server's definition is not a valid tool */
 export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
@@ -45,7 +45,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   })
 }
 
-/** Many servers publish the schema of what their validator gives: a property with a default is required there, though a caller may leave it out. */
+/** Many servers publish the schema of their validator's output. It requires properties with a default, which a caller may leave out. */
 function freeDefaults(schema: JsonObject): JsonObject {
   const { required, properties } = schema
   if (!Array.isArray(required) || typeof properties !== 'object' || properties === null) return schema
@@ -57,7 +57,7 @@ function freeDefaults(schema: JsonObject): JsonObject {
 }
 
 /**
- * What the server promises of its results, checked in bounded time.
+ * Checks a result against the server's output schema, in bounded time.
  * @throws BatonError `result_invalid`
  */
 async function checkStructured(
@@ -73,7 +73,7 @@ async function checkStructured(
     throw new BatonError({ code: 'result_invalid', message: `the result of "${name}" is wrong: ${checked.issues}` })
 }
 
-/** A hint of a server that nobody trusts could make Baton repeat what must happen once. */
+/** Baton ignores the hints of an untrusted server: they could make it repeat what must happen once. */
 function readEffect({ name, annotations }: McpTool, { effects, trust }: McpToolOptions): EffectClass {
   const said = effects && Object.hasOwn(effects, name) ? effects[name] : undefined
   if (said !== undefined) return said

@@ -1,4 +1,4 @@
-// Opens one connection to an MCP server over the transport that its configuration says: a process, or HTTP of either kind.
+// Opens one connection to an MCP server over the transport that its configuration names: a process, or HTTP of either kind.
 import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import {
   SSEClientTransport,
@@ -16,15 +16,15 @@ import { answerAtStreamEnd } from './stream-ends.ts'
 
 /** Characters at the end of what a process wrote to its standard error; they go into errors. */
 const TAIL_CHARS = 2_000
-/** Characters of them in an error, which has 500 for all that is told. */
+/** Characters of that in an error, which quotes 500 characters in all. */
 const WORDS = 400
 
 export interface OpenTransport {
-  /** What a process has written to its standard error, the end of it; empty over HTTP. */
+  /** The end of what a process wrote to its standard error; empty over HTTP. */
   readonly readTail: () => string
   /** The process; undefined over HTTP. */
   readonly pid: number | undefined
-  /** Brings the user to the login page that a request was refused for. Absent where nobody can log in. */
+  /** Brings the user to the login page after the server refused a request. Absent where nobody can log in. */
   readonly login?: () => Promise<void>
 }
 
@@ -42,7 +42,7 @@ export interface TransportInit {
 
 export type Connected = OpenTransport & { readonly client: Client }
 
-/** Connects, logs in where that is asked for, and falls back from streamable HTTP to SSE. @throws what the SDK throws */
+/** Connects, logs in if the server asks for it, and falls back from streamable HTTP to SSE. @throws what the SDK throws */
 export async function openTransport(init: TransportInit): Promise<Connected> {
   const { config } = init
   return 'command' in config ? openProcess(init, config) : openHttp(init, config)
@@ -72,7 +72,7 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   return { client, readTail: () => tail, pid: transport.pid ?? undefined }
 }
 
-/** Where the authorities stand that a company adds: `npx` and `uvx` reach no registry without them. No secrets. */
+/** Variables that name a company's own certificate authorities: `npx` and `uvx` may need them to reach a registry. No secrets. */
 function readCertificates(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
   return Object.fromEntries(
@@ -83,7 +83,7 @@ function readCertificates(): Record<string, string> {
   )
 }
 
-/** The end of it. The lines of a stack would push the error itself out of what is shown. */
+/** The end of the text, without stack lines: they would push the error itself out of the quote. */
 function withoutStack(text: string): string {
   const lines = text.split('\n').filter((line) => !/^ +at |^Node\.js v/.test(line) && line.trim() !== '')
   const words = lines.join('\n').trim()
@@ -101,13 +101,13 @@ async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Con
     try {
       return await connectHttp(init, config, 'sse', login)
     } catch (second) {
-      // What answers 404 or 405 and has no stream of events either is no MCP server, and its first answer tells that.
+      // A server that answers 404 or 405 and has no event stream either does not speak MCP. Its first answer says that best.
       throw second instanceof SseError ? thrown : second
     }
   }
 }
 
-/** What a server of the older transport answers to a POST at the address of its stream. */
+/** A server of the older transport answers so to a POST at the address of its stream. */
 function isOlderServer(thrown: unknown): boolean {
   for (let current = thrown; current instanceof Error; current = current.cause)
     if (SdkHttpError.isInstance(current)) return current.status === 404 || current.status === 405
@@ -170,14 +170,14 @@ async function connect(
   transport: Transport,
   { connect: options, onMessage }: TransportInit,
 ): Promise<void> {
-  // The SDK calls a handler that stands there before its own.
+  // The SDK calls a handler that it finds there before its own.
   transport.onmessage = onMessage
   if (transport instanceof StreamableHTTPClientTransport) answerAtStreamEnd(transport)
   try {
     await client.connect(transport, options)
   } catch (thrown) {
     await client.close().catch(() => {
-      // What failed to open may fail to close; the error that matters is the first.
+      // A connection that failed to open may fail to close; the first error matters.
     })
     throw thrown
   }

@@ -1,5 +1,5 @@
-// The calls of one MCP client: sessions in which they run one at a time, what was begun with which idempotency key, and the
-// conversations with the agent.
+// The calls of one MCP client: the sessions that run them one at a time, the calls by idempotency key, and the conversations with
+// the agent.
 import type { Agent, Host, JsonObject, Principal, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { writeCall } from './direct-agent.ts'
@@ -13,12 +13,12 @@ export interface ClientCallsInit {
   readonly principal: Principal
   /** The agent whose sessions run single calls. */
   readonly direct: Agent
-  /** What the principal's clients have begun, by the keys that they gave. */
+  /** The calls that the principal's clients began, by their keys. */
   readonly begun: Map<string, Promise<CallPlace>>
 }
 
 export interface CallStart {
-  /** Whether whoever is behind the client can be asked. */
+  /** Whether the client can ask its user. */
   readonly asks: boolean
   /** The client's key: a repeated call with the same key does not run again. */
   readonly key?: string
@@ -37,9 +37,9 @@ interface Lane {
   calls: number
 }
 
-/** Calls after which a session is left for a new one. */
+/** Calls after which a new session replaces this one. */
 const LANE_CALLS = 256
-/** Keys that are remembered. */
+/** How many keys are remembered. */
 const KEYS = 1_000
 const CONVERSATION = /^mcp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -92,7 +92,7 @@ export class ClientCalls {
     })
   }
 
-  /** A call that was begun before, here or by another process. @throws BatonError as `host.session` does */
+  /** A call that began earlier, here or in another process. @throws BatonError as `host.session` does */
   async find({ session: id, inputId, type }: CallPlace, finish: Finish): Promise<LiveCall> {
     const live = this.#live.get(inputId)
     if (live) return live
@@ -116,7 +116,7 @@ export class ClientCalls {
     return found
   }
 
-  /** The client is gone. Its running calls go on to their end. */
+  /** The client is gone. Its running calls run to their end. */
   close(): void {
     this.#isClosed = true
     this.closeIdle()

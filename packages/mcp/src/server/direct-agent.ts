@@ -1,5 +1,5 @@
-// An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then is silent. So
-// a call that an MCP client makes has all that a model's call has: validation, approval, questions, one settlement, a log.
+// An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then is silent. Thus
+// a call of an MCP client gets everything that a model's call gets: validation, approval, questions, one settlement, a log.
 import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core'
 import { defineAgent, isJsonObject, parseJson } from '@baton/core'
 import { READ_RESULT, readPiece } from '@baton/runtime'
@@ -8,16 +8,16 @@ import { READ_RESULT, readPiece } from '@baton/runtime'
 const INPUT_CHARS = 1_048_576
 /** The tool's own time-out ends a call; a turn has no other work. */
 const TURN_MS = 86_400_000
-/** Characters that a piece of a result has at least, but for the last one: two pieces may share a character, never lack one. */
+/** The least characters of a piece of a result, except the last: two pieces may share a character, but none gets lost. */
 const PIECE_CHARS = 12_287
 
 export interface DirectAgentInit {
   readonly agent: Agent
-  /** Characters of a text in a result that are read at most. */
+  /** The most characters to read of a text in a result. */
   readonly resultChars: number
 }
 
-/** The agent's tools that the host runs, under the agent's own policy. Its `prepareStep` is not asked. */
+/** The agent's tools that the host runs, under the agent's own policy. It does not call `prepareStep`. */
 export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agent {
   const reads = Math.ceil(resultChars / PIECE_CHARS)
   return defineAgent({
@@ -43,7 +43,7 @@ export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agen
   })
 }
 
-/** The input that is read as this call. */
+/** The input that stands for this call. */
 export function writeCall(name: string, input: JsonObject): string {
   return JSON.stringify({ call: name, arguments: input })
 }
@@ -90,7 +90,7 @@ function listOffsets(from: number, end: number): readonly number[] {
   return Array.from({ length: Math.max(0, Math.ceil((end - from) / PIECE_CHARS)) }, (_, n) => from + n * PIECE_CHARS)
 }
 
-/** Beside the input, a message may tell of late outcomes of earlier calls. */
+/** Beside the input, a message may report late outcomes of earlier calls. */
 function readCall(message: Message | undefined): readonly ModelCallPart[] {
   if (message?.role !== 'user') return []
   for (const part of message.parts.toReversed()) {

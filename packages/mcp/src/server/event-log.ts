@@ -1,4 +1,4 @@
-// Keeps the newest events that were sent to a client of 2025-11-25, within a bound, so that a client whose connection broke can read on.
+// Keeps the newest events for a client of 2025-11-25, within a bound, so that the client can read on after its connection broke.
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
 const EVENTS = 512

@@ -16,7 +16,7 @@ export type Offered = {
 const NAME_CHARS = 128
 const DESCRIPTION_CHARS = 16_384
 
-/** The tools as they come and go, for all clients of one server. */
+/** The current tools, for all clients of one server. */
 export class Exposed {
   readonly #parts: ServerParts
   readonly #listeners = new Set<() => void>()
@@ -78,7 +78,7 @@ export class Exposed {
   #openSources(): Promise<SourceTools> {
     if (this.#sources) return this.#sources
     const { agent, timers, log } = this.#parts
-    // Each session closes the sources that it opened. These are only asked for their lists.
+    // Each session closes the sources that it opened. Here they only give their lists.
     const sources = agent.sources.map(withoutClose)
     const opening = SourceTools.open({ session: 'mcp', agent, sources, always: [], timers, log })
     this.#sources = opening

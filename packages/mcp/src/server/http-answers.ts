@@ -1,4 +1,4 @@
-// Answers to requests that reach no client: refusals as JSON-RPC errors, and what web pages may ask.
+// Answers before a request reaches a client: refusals as JSON-RPC errors, and CORS for web pages.
 import type { McpHttpOptions } from './options.ts'
 
 export function answerError(status: number, code: number, message: string): Response {
@@ -18,14 +18,14 @@ const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 export function refusePage(request: Request, options: McpHttpOptions): string | undefined {
   const { hosts, authenticate } = options
   const url = new URL(request.url)
-  // What the client wrote, where a server hands it on; a page can make a name of its own lead to this machine.
+  // The host as the client wrote it, if a server passes it on: a page can make a name of its own lead to this machine.
   const { hostname, host } = URL.parse(`http://${request.headers.get('host') ?? url.host}`) ?? url
   const names = hosts ?? (authenticate ? undefined : LOCAL)
-  if (names && !names.includes(hostname)) return `the server may not be asked under the name ${hostname.slice(0, 200)}`
+  if (names && !names.includes(hostname)) return `the server does not answer under the name ${hostname.slice(0, 200)}`
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(origin, request, options)) return undefined
   if (URL.parse(origin)?.host === host) return undefined
-  return `pages of the origin ${origin.slice(0, 200)} may not ask this server`
+  return `pages of the origin ${origin.slice(0, 200)} may not use this server`
 }
 
 function isAllowed(origin: string, request: Request, { origins, authenticate }: McpHttpOptions): boolean {
@@ -34,7 +34,7 @@ function isAllowed(origin: string, request: Request, { origins, authenticate }: 
   return !authenticate && LOCAL.includes(URL.parse(origin)?.hostname ?? '')
 }
 
-/** For a page that may ask. */
+/** Call it only for a page that may ask. */
 export function addCors(request: Request, response: Response): Response {
   const origin = request.headers.get('origin')
   if (origin === null) return response

@@ -9,10 +9,10 @@ import { McpWorld } from './mcp-world.ts'
 import type { McpHttpOptions, ServerParts } from './options.ts'
 import { readOptions } from './options.ts'
 
-/** Mount it with `createNodeListener` of `@baton/server/http`, or in whatever serves web-standard requests. */
+/** Mount it with `createNodeListener` of `@baton/server/http`, or in any server for web-standard requests. */
 export interface McpHandler {
   (request: Request): Promise<Response>
-  /** Ends all connections. Calls that run go on in the host. Never rejects. */
+  /** Ends all connections. Running calls go on in the host. Never rejects. */
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +75,7 @@ function bare(request: Request): Request {
   return new Request(url, { method, headers, signal })
 }
 
-/** The JSON of a message; undefined for a request that has none. */
+/** The JSON of a message; undefined for a request without a body. */
 async function readBody(request: Request, { limits }: ServerParts): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')
@@ -83,7 +83,7 @@ async function readBody(request: Request, { limits }: ServerParts): Promise<unkn
   const read = await readRequestBody(request, limits.messageBytes)
   if (read.tooLarge) return answerError(413, -32_000, `a message has at most ${limits.messageBytes} bytes`)
   const parsed = parseJson(read.text)
-  return parsed.ok ? parsed.value : answerError(400, -32_700, 'the message is no JSON')
+  return parsed.ok ? parsed.value : answerError(400, -32_700, 'the message is not JSON')
 }
 
 /** The principal, or the refusal. */

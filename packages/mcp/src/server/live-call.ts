@@ -7,11 +7,11 @@ import type { Waiting } from './questions.ts'
 export interface LiveCallInit {
   readonly session: Session
   readonly turn: Turn
-  /** Whether the steps of the turn are progress too, or only what its tool says. */
+  /** Whether the steps of the turn count as progress too, or only the notes of its tool. */
   readonly tellsSteps: boolean
-  /** Takes the call back, or interrupts it. */
+  /** Withdraws or interrupts the call. */
   readonly cancel: () => void
-  /** What the client is told at the end. Never rejects. */
+  /** Makes the client's result at the end. Never rejects. */
   readonly finish: Finish
   /** Called once, when the turn is over. */
   readonly onEnd: () => void
@@ -71,7 +71,7 @@ export class LiveCall {
     return this.#result
   }
 
-  /** In sequence: of two answers to one question, the second sees what the first did. */
+  /** Runs acts in sequence: if two answers to one question arrive, the second sees the effect of the first. */
   inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#acts.then(act)
     this.#acts = done.catch(() => {}) // whoever waits for it gets the error

@@ -1,4 +1,4 @@
-// What a program says when it offers an agent to MCP clients, checked.
+// The options of a program that offers an agent to MCP clients, and their checks.
 import type { Agent, Logger, Principal, Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
@@ -8,7 +8,7 @@ export interface McpServerOptions {
   readonly agent: Agent
   /** `tools`: each tool of the agent that the server runs. `agent`: one tool that asks the agent. `tools` by default. */
   readonly expose?: 'tools' | 'agent' | 'both'
-  /** What clients are shown: the agent's name and `0.1.0` by default. */
+  /** What clients see: the agent's name and `0.1.0` by default. */
   readonly name?: string
   readonly version?: string
   /** What clients may tell their model about this server. */
@@ -20,40 +20,40 @@ export interface McpServerOptions {
 }
 
 export interface McpServerLimits {
-  /** Calls at once of one client, those included that wait for a person. 16. */
+  /** Concurrent calls of one client, including those that wait for a person. 16. */
   readonly calls: number
-  /** Clients of 2025-11-25 that are connected over HTTP, all together and of one principal. 1,000 and 100. */
+  /** Connected clients of 2025-11-25 over HTTP: in all, and of one principal. 1,000 and 100. */
   readonly clients: number
   readonly clientsPerPrincipal: number
-  /** Milliseconds after which a client that asks nothing is forgotten. 30 minutes. */
+  /** Milliseconds after which Baton forgets an idle client. 30 minutes. */
   readonly idleMs: number
-  /** Tasks that are kept, all together and of one principal. 1,000 and 64. */
+  /** Tasks that Baton keeps: in all, and of one principal. 1,000 and 64. */
   readonly tasks: number
   readonly tasksPerPrincipal: number
-  /** Milliseconds that a task is kept at most, from its beginning. An hour. */
+  /** The longest that Baton keeps a task, in milliseconds from its beginning. An hour. */
   readonly taskMs: number
   /** Tools whose own time-out is longer than this many milliseconds run as tasks where the client can. 60,000. */
   readonly taskFromMs: number
   /** Bytes of one message of a client. 4 MiB. */
   readonly messageBytes: number
-  /** Characters of a text in a result; of a longer one a client gets the beginning. 524,288. */
+  /** Characters of a text in a result; a client gets the beginning of a longer one. 524,288. */
   readonly resultChars: number
 }
 
-/** Who asks. What `createTokenVerifier` of `@baton/server/auth` gives fits. */
+/** Who asks. The result of `createTokenVerifier` of `@baton/server/auth` fits. */
 export type McpIdentity = Principal | { readonly principal: Principal; readonly expiresAtMs?: number }
 
 export interface McpHttpOptions extends McpServerOptions {
-  /** Undefined, or a throw: the request is answered with 401. Without it everybody is one principal, `anonymous`. */
+  /** If it returns undefined or throws, the request gets a 401. Without it, everybody is one principal, `anonymous`. */
   readonly authenticate?: (request: Request) => McpIdentity | undefined | Promise<McpIdentity | undefined>
   /**
-   * Origins of web pages that may ask, `*` for all; a function decides of each page alone. By default pages of this machine where
-   * nobody is authenticated, else none.
+   * Origins of web pages that may ask, `*` for all; a function decides for each page. By default pages of this machine if there is no
+   * `authenticate`, else none.
    */
   readonly origins?: readonly string[] | ((origin: string, request: Request) => boolean)
-  /** Names under which the server may be asked, without a port. By default those of this machine where nobody is authenticated, else all. */
+  /** Names under which clients may reach the server, without a port. By default those of this machine without `authenticate`, else all. */
   readonly hosts?: readonly string[]
-  /** Signs the state that a client brings back with an answer; at least 32 characters. Servers that share a store need the same. Random by default. */
+  /** Signs the state that a client brings back; at least 32 characters. Servers behind one address need the same. Random by default. */
   readonly secret?: string
 }
 

@@ -1,14 +1,14 @@
-// Progress of a call, told to a client that asked for it: at most 50 notes a second, the newest ones.
+// Sends the progress of a call to a client that asked for it: at most 50 notes a second, the newest ones.
 import type { JsonValue, Timers } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 
-/** Milliseconds between two notes; of those between them the newest is told. */
+/** Milliseconds between two notes; of the notes in between, the client gets the newest. */
 const PAUSE_MS = 20
 const WORDS = 1_000
 
-/** `end` tells the newest note, if it was not told. */
+/** `end` sends the newest note, if it was not sent. */
 export function relayProgress(live: LiveCall, context: ServerContext, timers: Timers): { end(): Promise<void> } {
   const token = context.mcpReq._meta?.progressToken
   if (token === undefined) return { end: () => Promise.resolve() }
@@ -20,7 +20,7 @@ export function relayProgress(live: LiveCall, context: ServerContext, timers: Ti
     if (count === told) return
     told = count
     const read = readNote(note, last + 1)
-    // MCP wants it to grow.
+    // MCP requires it to grow.
     if (read.progress <= last) return
     last = read.progress
     const params = { progressToken: token, ...read }
@@ -49,7 +49,7 @@ interface Note {
   readonly message?: string
 }
 
-/** Tools say `{ progress, total, message }`, a text, or something of their own. */
+/** Tools report `{ progress, total, message }`, a text, or a shape of their own. */
 function readNote(note: JsonValue, next: number): Note {
   if (typeof note === 'string') return { progress: next, message: note.slice(0, WORDS) }
   if (!isJsonObject(note)) return { progress: next, message: JSON.stringify(note).slice(0, WORDS) }

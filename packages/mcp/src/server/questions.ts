@@ -1,5 +1,4 @@
-// What a call asks of a person, as MCP elicitations: an approval and a question are elicitations with a form, and what the
-// client answers decides them.
+// Approvals and questions that a call waits for, as elicitations of MCP: each becomes a form, and the client's answer decides it.
 import type { CallView, JsonObject, JsonValue, Session } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
@@ -7,7 +6,7 @@ import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 export type Waiting = {
   readonly id: string
   readonly callId: string
-  /** Counts what was asked in the turn, from 1. */
+  /** The number of this approval or question in the turn, from 1. */
   readonly n: number
 } & (
   | { readonly type: 'approval'; readonly call: CallView }
@@ -19,7 +18,7 @@ const INPUT_CHARS = 4_000
 const REASON_CHARS = 1_000
 const KEY = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-/** Names a request for the client, once in a call: by the title of a question's schema, where that is a name. */
+/** A name for the request, unique in its call: the title of a question's schema, if that is a name. */
 export function nameRequest(waiting: Waiting): string {
   const title = waiting.type === 'question' ? waiting.schema['title'] : undefined
   const usual = waiting.type === 'question' ? 'answer' : 'approval'
@@ -31,7 +30,7 @@ export function toElicitation(waiting: Waiting): ElicitRequestFormParams {
   if (waiting.type === 'approval')
     return { mode: 'form', message: describeApproval(waiting.call), requestedSchema: APPROVAL }
   const { message, schema } = waiting
-  // Its properties were looked through, which the SDK's type cannot know.
+  // `toForm` has checked its properties, which the SDK's type cannot know.
   return { mode: 'form', message, requestedSchema: toForm(schema) as ElicitRequestFormParams['requestedSchema'] }
 }
 
@@ -54,7 +53,7 @@ function describeApproval({ name, title, input, diff }: CallView): string {
   return lines.join('\n')
 }
 
-/** Returns what is wrong with the answer if it may be asked for again. Undefined: it was accepted, or came too late. */
+/** Returns what is wrong with the answer if the client may answer again. Undefined: it was accepted, or came too late. */
 export async function decideWaiting(session: Session, waiting: Waiting, answer: unknown): Promise<string | undefined> {
   const { action, content } = isJsonObject(answer) ? answer : {}
   const given = action === 'accept' && isJsonObject(content) ? content : undefined

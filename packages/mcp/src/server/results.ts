@@ -1,4 +1,4 @@
-// What became of a call, as an MCP client gets it: whole texts, images, files and the value, or an error with its code.
+// The outcome of a call, as an MCP client gets it: whole texts, images, files and the value, or an error with its code.
 import type { CallResult, CallView, JsonObject, JsonValue, StoredPart } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { READ_RESULT, describeThrown, readPiece } from '@baton/runtime'
@@ -9,11 +9,11 @@ export type ReadMedia = (handle: string) => Promise<string | undefined>
 
 export interface ResultPlace {
   readonly media: ReadMedia
-  /** Whether the tool has promised a value. */
+  /** Whether the tool's output schema promises a value. */
   readonly needsValue: boolean
 }
 
-/** `calls`: the call, then those that read on in its result. Never rejects. */
+/** `calls`: the call, then the calls that read on in its result. Never rejects. */
 export async function toMcpResult(calls: readonly CallView[], place: ResultPlace): Promise<CallToolResult> {
   const [call, ...reads] = calls
   const result = call?.result
@@ -27,7 +27,7 @@ export async function toMcpResult(calls: readonly CallView[], place: ResultPlace
     const blocks: ContentBlock[] = []
     for (const [index, part] of content.entries())
       blocks.push(await toBlock(part, `baton://${call.callId}/${index}`, place.media))
-    // Its type is an object's; the SDK puts what is none into one for clients of 2025-11-25.
+    // The type says object. For clients of 2025-11-25 the SDK wraps any other value in one.
     return { content: blocks, ...(value !== undefined && { structuredContent: value as JsonObject }) }
   } catch (cause) {
     return toMcpError(cause)
@@ -89,7 +89,7 @@ async function toBlock(part: StoredPart, uri: string, media: ReadMedia): Promise
   const name = part.type === 'file' ? part.name : undefined
   if (source.type === 'url') return { type: 'resource_link', uri: source.url, name: name ?? source.url, mimeType }
   const data = source.type === 'base64' ? source.data : await media(source.handle)
-  if (data === undefined) return { type: 'text', text: `[The ${part.type} (${mimeType}) is not kept any more.]` }
+  if (data === undefined) return { type: 'text', text: `[The ${part.type} (${mimeType}) is no longer kept.]` }
   if (part.type === 'image') return { type: 'image', data, mimeType }
   if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType }
   const resource = { uri: name === undefined ? uri : `${uri}/${encodeURIComponent(name)}`, mimeType }

@@ -1,4 +1,4 @@
-// The SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and hands on calls and tasks.
+// The SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and passes on calls and tasks.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type {
@@ -48,7 +48,7 @@ const NoParams = z.looseObject({})
 
 export function createSdkServer(init: SdkServerInit): Server {
   const { parts, exposed, calls, tasks, isModern, secret } = init
-  // The state is useless to anybody but the principal that was asked.
+  // Only the principal that was asked can use the state.
   const codec = createRequestStateCodec<CallPlaceState>({
     key: secret,
     ttlSeconds: STATE_SECONDS,
@@ -70,7 +70,7 @@ export function createSdkServer(init: SdkServerInit): Server {
   })
   server.setRequestHandler('tools/list', async () => ({
     tools: (await exposed.list()).map(({ listed: { execution, ...listed } }) =>
-      // The tasks of 2026-07-28 are the server's own decision.
+      // In 2026-07-28 the server alone decides about tasks.
       execution && !isModern ? { ...listed, execution } : listed,
     ),
   }))

@@ -1,4 +1,4 @@
-// An agent for one MCP client that has started this process: messages come in on standard input and go out on standard output.
+// An agent for the one MCP client that started this process: messages come in on standard input and go out on standard output.
 import type { Host, Principal } from '@baton/core'
 import type { Readable, Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -8,7 +8,7 @@ import type { McpServerOptions } from './options.ts'
 import { readOptions } from './options.ts'
 
 export interface McpStdioOptions extends McpServerOptions {
-  /** Whose sessions the calls are; `local` by default. */
+  /** The owner of the calls' sessions; `local` by default. */
   readonly principal?: Principal
   /** Of the process by default. */
   readonly input?: Readable
@@ -18,14 +18,14 @@ export interface McpStdioOptions extends McpServerOptions {
 export interface McpStdioServer {
   /** Settles when the client has left. Never rejects. */
   readonly ended: Promise<void>
-  /** Takes running calls back, and ends. Never rejects. */
+  /** Cancels running calls, and ends. Never rejects. */
   close(): Promise<void>
 }
 
 const LOCAL: Principal = { id: 'local' }
 
 /**
- * Nothing else may write to the output: whatever does breaks the protocol.
+ * Nothing else may write to the output, because that would break the protocol.
  * @throws BatonError `invalid_option`, `invalid_agent`
  */
 export function serveMcpOverStdio(host: Host, options: McpStdioOptions): McpStdioServer {
@@ -64,7 +64,7 @@ export function serveMcpOverStdio(host: Host, options: McpStdioOptions): McpStdi
   return { ended: left, close }
 }
 
-/** Closes when the client has left, and when a message is over the bound. Who serves over it takes its `onclose`. */
+/** Closes when the client has left, and when a message is over the bound. `serveStdio` uses `onclose` itself, hence `onEnd`. */
 class EndingTransport extends StdioServerTransport {
   onEnd: () => void = () => {}
 

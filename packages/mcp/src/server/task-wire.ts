@@ -1,4 +1,4 @@
-// A task in the words of either revision: nested and with `tasks/result` (2025-11-25), or flat and with its result inside (the
+// A task in the format of either revision: nested and with `tasks/result` (2025-11-25), or flat and with its result inside (the
 // extension of 2026-07-28).
 import type { JsonObject } from '@baton/core'
 import type { Task } from './tasks.ts'
@@ -34,7 +34,7 @@ function describeTask(task: Task, isModern: boolean): JsonObject {
   }
 }
 
-/** What the SDK's types describe as JSON is that. */
+/** The SDK's types guarantee that it is JSON. */
 function toJson(value: unknown): JsonObject {
   return value as JsonObject
 }

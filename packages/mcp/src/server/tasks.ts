@@ -1,11 +1,11 @@
-// Calls that run as tasks: kept for whoever began them, under ids that nobody can guess, for a bounded time and in a bounded number.
+// Calls that run as tasks: kept for the principal that began them, under ids that nobody can guess, with bounds on time and number.
 import type { Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 import type { McpServerLimits } from './options.ts'
 
-/** Milliseconds after which a client may ask again how a task stands. */
+/** Milliseconds after which a client may poll a task again. */
 export const POLL_MS = 500
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled'
@@ -52,7 +52,7 @@ export class Task {
     return this.#isCancelled ? undefined : this.live.result
   }
 
-  /** Of a task that is over, nothing changes. */
+  /** Does nothing if the task is over. */
   cancel(): void {
     if (this.isOver) return
     this.#isCancelled = true
@@ -99,7 +99,7 @@ export class Tasks {
     return task
   }
 
-  /** Undefined for a task of somebody else, as for none. */
+  /** Undefined for another owner's task, as for one that does not exist. */
   find(owner: string, id: string): Task | undefined {
     const task = this.#tasks.get(id)
     return task?.owner === owner ? task : undefined
@@ -131,7 +131,7 @@ export class Tasks {
 function tooMany(limit: number, whose: string): BatonError {
   return new BatonError({
     code: 'rate_limited',
-    message: `${limit} tasks of ${whose} run; more are not taken`,
+    message: `${limit} tasks of ${whose} run, which is the limit`,
     hint: 'Wait for one to end, or cancel one.',
   })
 }

@@ -1,5 +1,5 @@
-// `tools/call`: one call of one client, over both revisions of the protocol. A question in mid-call is asked on the call's own stream
-// (2025-11-25), or sends the client back to its user with a signed state, with which it finds the same call again (2026-07-28).
+// `tools/call`: one call of one client, over both revisions of the protocol. A question in mid-call goes out on the call's own stream
+// (2025-11-25), or back to the client with a signed state, which leads its answer to the same call again (2026-07-28).
 import type { JsonObject, Session } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
@@ -16,7 +16,7 @@ import type { Task, Tasks } from './tasks.ts'
 
 export interface CallPlaceState extends CallPlace {
   readonly tool: string
-  /** Ids of what was asked, by the names under which the client was asked. */
+  /** Ids of the approvals and questions, by the names that the client got for them. */
   readonly asked: Readonly<Record<string, string>>
 }
 
@@ -60,7 +60,7 @@ export class ToolCalls {
     this.#init = init
   }
 
-  /** @throws ProtocolError for a tool that there is not, and a state that is of another call */
+  /** @throws ProtocolError for an unknown tool, and for the state of another tool */
   async run(request: ToolRequest, context: ServerContext): Promise<CallToolResult | InputRequiredResult | Task> {
     const { exposed, isModern, tasks, calls } = this.#init
     const offered = await exposed.find(request.name)
@@ -81,7 +81,7 @@ export class ToolCalls {
     }
   }
 
-  /** Waits for a task's end, and asks on this stream what it asks. */
+  /** Waits for a task's end, and passes its questions on over this stream. */
   async attendTask(task: Task, context: ServerContext): Promise<CallToolResult> {
     const related = { 'io.modelcontextprotocol/related-task': { taskId: task.id } }
     await this.#ask(task.live, context, related, () => task.isOver)
@@ -113,7 +113,7 @@ export class ToolCalls {
     state: CallPlaceState,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
-    if (state.tool !== request.name) throw invalid('the state is of another tool')
+    if (state.tool !== request.name) throw invalid('the state belongs to another tool')
     const live = await this.#init.calls.find(state, chooseFinish(offered))
     const { inputResponses = {} } = context.mcpReq
     for (const [name, id] of Object.entries(state.asked)) {
@@ -137,7 +137,7 @@ export class ToolCalls {
     const { signal } = context.mcpReq
     const { timers } = this.#init.parts
     const leave = (): void => {
-      // A tool that is not to be stopped goes on: its outcome is in the log, and a client that has the key finds it.
+      // A tool that must not be stopped goes on: its outcome is in the log, and a client with the key finds it.
       const isAsking = live.waiting.length > 0
       const goesOn = offered.type === 'tool' && offered.tool.onInterrupt !== 'cancel' && !isAsking
       if (!goesOn) live.cancel()
@@ -284,7 +284,7 @@ export function readArguments(given: unknown): JsonObject {
   return isJsonObject(given) ? given : {}
 }
 
-/** A key that was left aside would let a repeated call run twice. @throws ProtocolError */
+/** Ignoring a malformed key would let a repeated call run twice. @throws ProtocolError */
 function readKey(given: unknown): string | undefined {
   if (given === undefined || (typeof given === 'string' && given !== '' && given.length <= KEY_CHARS)) return given
   throw invalid(`_meta["baton/idempotencyKey"] must be a text of 1 to ${KEY_CHARS} characters`)

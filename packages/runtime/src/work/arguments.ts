@@ -7,30 +7,30 @@ import { createLinearPattern } from './linear-pattern.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
-/** What a text is validated by. */
+/** The schema that validates a text, and the words of its errors. */
 export interface ValidatedShape extends Pick<Tool, 'input'> {
   /** Begins the message about a text that is not JSON: `the answer is`. */
   readonly subject?: 'the arguments are' | 'the answer is' | 'the result is'
 }
 
 export interface ArgumentValidator {
-  /** Answers at once for plain JSON Schema; a schema of a library may take its time, or throw. */
+  /** Answers at once for plain JSON Schema; a library's schema may take longer, or throw. */
   validate(shape: ValidatedShape, argumentsText: string): Validated | Promise<Validated>
 }
 
-/** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
+/** Characters that describe what is wrong: enough to correct it, even if each of a thousand items is wrong. */
 const ISSUES_CHARS = 2000
 
-/** All that is wrong is looked for in arguments so short; of longer ones the first thing is told. */
+/** Up to this length, the error lists everything that is wrong; for longer arguments, only the first issue. */
 const ALL_ISSUES_CHARS = 16 * 1024
-/** Steps of one check: so many, and so many for each character. References that name each other twice double with each level. */
+/** Steps of one check: a fixed number, and some for each character. References that name each other twice double with each level. */
 const STEPS = 100_000
 const STEPS_PER_CHAR = 16
-/** What multiplies: each counts as many steps as its list is long. */
+/** Keywords that multiply work: each counts as many steps as its list is long. */
 const COUNTED =
   '$ref $dynamicRef anyOf oneOf allOf not if properties patternProperties required enum dependentSchemas dependentRequired'
 
-/** Steps that are left of the check that runs. */
+/** Steps that the running check has left. */
 interface Budget {
   left: number
   readonly spend: (steps: number) => void
@@ -79,8 +79,8 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
 }
 
 /**
- * Compiled JSON Schemas are kept for as long as their schema object lives. The draft that a schema names is not looked
- * at: most tools in the world still say draft 7, and mean what 2020-12 means.
+ * Keeps compiled JSON Schemas for as long as their schema object lives. It ignores the draft that a schema names: most tools in the
+ * world still say draft 7, and mean what 2020-12 means.
  */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
@@ -171,10 +171,10 @@ function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
   }
 }
 
-/** Also where its letters are written as escapes. */
+/** Finds the name even if its letters are written as escapes. */
 const PROTO = /__proto__|\\u00/
 
-/** Whether a property of it is named `__proto__`: what copies it would change the kind of the copy. */
+/** Whether it has a property `__proto__`, which would change the prototype of a copy. */
 function holdsProto(value: JsonValue): boolean {
   const open: JsonValue[] = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -198,7 +198,7 @@ function joinIssues(issues: readonly string[]): string {
   return text.length <= ISSUES_CHARS ? text : `${text.slice(0, ISSUES_CHARS)}… (${issues.length} issues)`
 }
 
-/** Ajv's own words do not say which property is one too many, and which values were allowed. */
+/** Ajv's own messages do not say which property is unknown and which values are allowed. */
 function describeError({ instancePath, message, keyword, params }: ErrorObject): string {
   const said = `${instancePath || 'the value'} ${message ?? 'is wrong'}`
   const { additionalProperty, allowedValues } = params as Readonly<Record<string, unknown>>
@@ -215,11 +215,11 @@ function describeIssue(issue: SchemaIssue): string {
 const KEPT_MAX = 256
 
 /**
- * Arguments that were validated when their call was proposed, kept until it runs, so that they are validated once. What is
- * not here any more, as after a restart, is validated again.
+ * Keeps validated arguments from the proposal of a call until it runs, so that they are validated once. Arguments that are gone, as after a
+ * restart, are validated again.
  */
 export class ValidatedArguments {
-  /** From the first call on: most sessions that are open do nothing. */
+  /** Made at the first call: most open sessions do nothing. */
   #kept: Map<string, unknown[]> | undefined
   #count = 0
 
@@ -233,7 +233,7 @@ export class ValidatedArguments {
     this.#count += 1
   }
 
-  /** Each value is given once: two equal calls never share an object. */
+  /** Gives each value only once: two equal calls never share an object. */
   take(name: string, argumentsText: string): { readonly value: unknown } | undefined {
     const key = `${name} ${argumentsText}`
     const values = this.#kept?.get(key)

@@ -1,6 +1,5 @@
-// What is found out about a call before the machine sees it: are its arguments valid, does a policy allow it, must a person
-// approve it, what is a person shown of it? All that asks code of others, which may throw or hang; such a call does not
-// run, and the model is told why.
+// Checks a call before the machine sees it: are its arguments valid, does a policy allow it, must a person approve it, and what does
+// that person see? The answers come from code of others, which may throw or hang. Then the call does not run, and the model reads why.
 import type { Agent, AskedCall, AskedFor, JsonObject, PolicyVerdict, StoredMessage, Timers, Tool } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
@@ -19,7 +18,7 @@ export interface CheckedCall {
   readonly session: string
   readonly principal: string
   readonly callId: string
-  /** What the model had read when it asked for the call. */
+  /** The messages that the model had read when it asked for the call. */
   readonly told: () => readonly StoredMessage[]
   readonly name: string
   /** JSON text. */
@@ -30,14 +29,14 @@ export interface CheckedCall {
   readonly untrusted: readonly string[]
   /** Names of the tools that the step offered, where `prepareStep` chose them. */
   readonly inForce?: ReadonlySet<string>
-  /** Calls of this turn that were the same again and again. */
+  /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks
 }
 
 /** Milliseconds that a schema and an approval function may take together. */
 const CHECK_MS = 10_000
 
-/** Never rejects. Answers at once where only plain JSON Schema is asked. */
+/** Never rejects. Answers at once if the check needs only plain JSON Schema. */
 export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | Promise<CallCheck> {
   const argumentsHash = context.digest(call.arguments)
   if (call.inForce && !call.inForce.has(call.name))
@@ -72,7 +71,7 @@ interface Judged {
   readonly argumentsHash: string
 }
 
-/** The agent's policy first, then the tool's own word. */
+/** The agent's policy decides first, then the tool's own `approval`. */
 async function judge(
   context: WorkContext,
   judged: Judged,
@@ -101,7 +100,7 @@ async function judge(
   return asks ? { ...found, asks: true } : found
 }
 
-/** Policies are code of others, and what they answer goes into a record. @throws BatonError `invalid_agent` */
+/** Policies are code of others, and their answers go into a record. @throws BatonError `invalid_agent` */
 function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefined {
   if (verdict === undefined || verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return verdict
   const { deny, ask, destination, each } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
@@ -110,7 +109,7 @@ function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefi
   if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
   throw new BatonError({
     code: 'invalid_agent',
-    message: `the approval policy answered ${describeValue(verdict)}, which is no verdict`,
+    message: `the approval policy answered ${describeValue(verdict)}, which is not a verdict`,
     hint: `Answer 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
   })
 }

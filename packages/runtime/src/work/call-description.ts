@@ -1,4 +1,4 @@
-// What people are shown of a call: made by the tool from its validated input, bounded, and never in the way of the call.
+// What people see of a call: the tool makes it from its validated input. It is bounded, and its errors never stop the call.
 import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
 import { WAITING_CHARS_MAX, describeValue } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
@@ -7,7 +7,7 @@ const TITLE_CHARS = 200
 const PLACES_MAX = 32
 const PATH_CHARS = 1024
 const DIFF_CHARS = 65_536
-/** UTF-16 units that are looked at. */
+/** The most UTF-16 units to read. */
 const SAY_SEARCHED = 10_000
 
 export interface CallAbout extends CallDescription {
@@ -15,7 +15,7 @@ export interface CallAbout extends CallDescription {
   readonly waiting?: WaitingWords
 }
 
-/** Undefined where the tool says nothing of itself. Never throws. */
+/** Undefined if the tool gives no description. Never throws. */
 export function describeCall(tool: Tool, input: unknown, log: Logger): CallAbout | undefined {
   const { kind, title } = tool
   const waiting = describeWaiting(tool, input, log)
@@ -54,10 +54,10 @@ function describeWaiting({ name, waiting }: Tool, input: unknown, log: Logger): 
   }
 }
 
-/** Words of a model may stand in it: what steers a terminal, or turns the order of letters around. */
+/** The text may contain a model's words, with characters that control a terminal or reverse the order of letters. */
 const UNSPOKEN = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]+/gu
 
-/** People are shown a call at once. A promise that nobody takes would end the process where it rejects. */
+/** People see a call at once, so a promise is refused. An unhandled one would end the process if it rejected. */
 function demandNow<Value>(value: Value): Value {
   const then: unknown = (value as { readonly then?: unknown } | null | undefined)?.then // code of others gave it
   if (typeof then !== 'function') return value
@@ -65,12 +65,12 @@ function demandNow<Value>(value: Value): Value {
   throw new Error('it gave a promise; it must answer at once')
 }
 
-/** Never half of a character. */
+/** Never cuts a character in half. */
 function cut(text: string, chars: number): string {
   return text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Field by field: what a tool gives is code of others, and goes into a record. */
+/** Copies field by field: the description comes from code of others, and goes into a record. */
 function bound({ title, locations, diff, destination }: CallDescription): CallDescription {
   let left = DIFF_CHARS
   const shown = (diff ?? []).slice(0, PLACES_MAX).flatMap(({ path, oldText, newText }) => {
@@ -86,7 +86,7 @@ function bound({ title, locations, diff, destination }: CallDescription): CallDe
     ...(title !== undefined && { title: cut(String(title), TITLE_CHARS) }),
     ...(places && { locations: places }),
     ...(shown.length > 0 && { diff: shown }),
-    // One that is cut would be another one.
+    // A cut destination would be a different one.
     ...(destination !== undefined && String(destination).length <= PATH_CHARS && { destination: String(destination) }),
   }
 }

@@ -1,4 +1,4 @@
-// Checks what a client gave back against the output schema of its tool, as the results of server tools are checked.
+// Checks a client's result against the output schema of its tool, as for server tools.
 import type { Tool } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -11,8 +11,8 @@ import type { WorkContext } from './work.ts'
 const CHECK_MS = 10_000
 
 /**
- * The outcome itself, or the error `result_invalid` in its place. Answers at once where the schema does, so that results keep
- * their order. Never throws or rejects.
+ * Returns the outcome, or the error `result_invalid` instead. Answers at once if the schema does, so that results keep their order.
+ * Never throws or rejects.
  */
 export function checkClientResult(
   { tools, validator, timers, secrets }: Pick<WorkContext, 'tools' | 'validator' | 'timers' | 'secrets'>,

@@ -1,13 +1,13 @@
-// What of a call's arguments stands in untrusted results: a person who is asked sees which words are not the user's. Exact copies are
-// found, not what the model said in other words.
+// Finds parts of a call's arguments that stand in untrusted results, so that a person who approves sees which words are not the user's.
+// It finds exact copies, not paraphrases.
 import type { CopiedText, StoredMessage } from '@baton/core'
 import { readText } from '@baton/core'
 
 /** UTF-16 units of a passage that is a copy. */
 const PASSAGE = 24
-/** Of a single word that has the look of an address, a number or a name of a file. */
+/** The same for a single word that looks like an address, a number or a file name. */
 const WORD_CHARS = 6
-/** UTF-16 units of untrusted results that are looked at, the newest first. */
+/** UTF-16 units of untrusted results to search, the newest first. */
 const READ_CHARS = 262_144
 /** UTF-16 units of arguments. */
 const INPUT_CHARS = 65_536
@@ -64,8 +64,8 @@ export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedTex
 }
 
 /**
- * Pointers to texts that were not taken over as they are, but for a slash at their end; names count too, but for the plain ones of the
- * outermost object. Numbers and scraps stand anywhere: they count when there are many. So does what is too long or too deep to look at.
+ * Pointers to texts that the model did not copy exactly; a slash at the end makes no difference. Property names count too, except plain
+ * ones of the outermost object. Numbers and scraps stand anywhere, so only many of them count. Parts too long or too deep to read count.
  */
 export function findComposed(input: unknown, { untrusted, user }: ReadTexts): readonly string[] {
   const { texts, names, numbers, unseen } = listTexts(input)
@@ -80,7 +80,7 @@ export function findComposed(input: unknown, { untrusted, user }: ReadTexts): re
 }
 
 const SCRAP_CHARS = 3
-/** UTF-16 units of all numbers and scraps of a call: a page, a count and a language fit, a number of an account does not. */
+/** UTF-16 units of all numbers and scraps of a call: a page, a count and a language fit, an account number does not. */
 const SCRAPS_CHARS = 8
 const PLAIN_NAME = /^[a-z_$][\w$.-]{0,31}$/i
 
@@ -90,7 +90,7 @@ interface ListedTexts {
   readonly texts: readonly Found[]
   readonly names: readonly Found[]
   readonly numbers: readonly Found[]
-  /** Places that were not looked at, or not to their end; at most `PLACES_MAX`. */
+  /** Places that were not searched, or only in part; at most `PLACES_MAX`. */
   readonly unseen: readonly string[]
 }
 

@@ -1,5 +1,5 @@
-// Effects that are work: each becomes a job, is performed, and ends in a report. For hosts that perform an effect somewhere
-// else than where it was decided, with nothing but what was folded of the records.
+// Effects that are work: each becomes a job, is performed, and ends in a report. For hosts that perform an effect elsewhere than where
+// it was decided, with only the state folded from the records.
 import type { AwaitedEffect, History, HostReport, State } from '@baton/core/machine'
 import type { CallModel, RunTool, Summarise } from './jobs.ts'
 import { createModelJob } from './model-work.ts'
@@ -31,7 +31,7 @@ export async function performEffect(effect: WorkEffect, place: EffectPlace): Pro
   return job && (await work.tool(job, createToolIo(job, place)))
 }
 
-/** What a host says when the process died that performed the effect, and nothing else did. */
+/** The report of a host when the process that performed the effect died alone. */
 export function createLossReport(effect: WorkEffect): HostReport {
   if (effect.type !== 'run-tool') return { type: 'work-lost', work: { type: 'model', attempt: effect.attempt } }
   const { callId, attempt } = effect

@@ -1,10 +1,10 @@
-// A signal that is handed to code of others. What one of its listeners throws, the platform would throw where nobody can
-// catch it, and the process would end.
+// Guards a signal for code of others. If one of its listeners throws, the platform rethrows where nobody can catch it, and the
+// process would end.
 import type { AbortSignalLike } from '@baton/core'
 
 type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...given: readonly unknown[]): unknown }
 
-/** The same signal; what its listeners throw or reject with goes to `report`. Of one signal only once. */
+/** Returns the same signal; errors of its listeners go to `report`. Call it only once for each signal. */
 export function guardSignal<Signal extends AbortSignalLike>(signal: Signal, report: (cause: unknown) => void): Signal {
   const { addEventListener, removeEventListener } = signal as Platform // what it is not typed for is passed on
   const guard: Guard = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
@@ -16,7 +16,7 @@ const GUARD: unique symbol = Symbol('guard')
 
 interface Guard extends Platform {
   readonly report: (cause: unknown) => void
-  /** The platform tells a listener by its identity. */
+  /** The platform recognises a listener by its identity. */
   safe: Map<Listener, () => void> | undefined
   onabort: unknown
 }

@@ -1,5 +1,5 @@
-// Jobs: one piece of work as plain data, so that it can be handed to another process. They are made from the state of a
-// session, where they are performed, and hold none of it.
+// Jobs: one piece of work as plain data, so that another process can do it. The process that performs a job makes it from the state of
+// the session; a job holds none of that state.
 import type { JsonObject, ModelSettings } from '@baton/core'
 import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
@@ -15,7 +15,7 @@ export interface ModelJob {
   /** Part of the ids of its calls; see `nameCall`. */
   readonly birth: string
   readonly effect: CallModel | Summarise
-  /** The id of the model that is asked. */
+  /** The id of the model to ask. */
   readonly model: string
   /** Those of the turn; they win over the agent's. */
   readonly settings: ModelSettings

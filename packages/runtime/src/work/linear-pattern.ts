@@ -1,5 +1,5 @@
-// Patterns of JSON Schema without backtracking: texts of models and strangers are tested in steps that are counted, at most the
-// pattern's size for each character. The syntax is JavaScript's own; each character is left to the engine's own RegExp.
+// Patterns of JSON Schema without backtracking: it tests texts of models and strangers in counted steps, for each character at most the
+// pattern's size. The syntax is JavaScript's; the engine's own RegExp judges single characters.
 import { BatonError } from '@baton/core'
 
 /** States of one pattern; `.{0,65535}` has twice as many as it repeats. */
@@ -13,13 +13,13 @@ type State =
   | { readonly type: 'look'; readonly from: number; readonly isWanted: boolean; next: number }
   | { readonly type: 'end' }
 
-/** Takes the state that comes behind it, and gives the state that it begins with. */
+/** Takes the state that follows, and returns the state that it begins with. */
 type Part = (states: State[], next: number) => number
 
 /** What ajv asks of an expression. */
 export interface LinearPattern {
   test(text: string): boolean
-  /** By it ajv knows an expression again. */
+  /** Ajv recognises an expression by it. */
   toString(): string
 }
 
@@ -28,7 +28,7 @@ export interface LinearPattern {
  * @throws SyntaxError for a malformed pattern, BatonError `invalid_schema` for a backreference, a lookbehind or a pattern that is too large
  */
 export function createLinearPattern(pattern: string, spend: (steps: number) => void): LinearPattern {
-  // It knows better what is wrong.
+  // Its error says best what is wrong.
   void new RegExp(pattern, 'u')
   const states: State[] = [{ type: 'end' }]
   const from = new PatternReader(pattern).read()(states, 0)
@@ -44,7 +44,7 @@ interface Run {
   readonly spend: (steps: number) => void
 }
 
-/** Whether the states read what stands at `at`, or anywhere behind it. */
+/** Whether the states match at `at`, or anywhere after it. */
 function runStates(run: Run, from: number, at: number, isHere: boolean): boolean {
   const { states, text, spend } = run
   let now: number[] = []

@@ -14,9 +14,9 @@ export interface KeepMedia {
   readonly digestMedia: (base64: string) => string
 }
 
-/** Milliseconds that the store has for one image or file. */
+/** Milliseconds the store may take for one image or file. */
 const STORE_MS = 30_000
-/** Blobs that are written or read at once, for one input or request. */
+/** Blobs to write or read at once, for one input or request. */
 const AT_ONCE = 4
 
 export function nameMediaBlob(handle: string): string {
@@ -36,7 +36,7 @@ export async function storeMedia(
   return await mapSome(parts, (part) => storePart(session, part, keep))
 }
 
-/** As `storeMedia`, but what cannot be stored becomes a text that says so: a tool that has run has run. */
+/** As `storeMedia`, but what cannot be stored becomes a text that says so: the tool has already run. */
 export async function storeMediaOrSay(
   session: string,
   parts: readonly StoredPart[],
@@ -59,7 +59,7 @@ async function storePart(session: string, part: StoredPart, keep: KeepMedia): Pr
   return { ...part, source: { type: 'blob', handle, bytes: countMediaBytes(part.source) } }
 }
 
-/** What a blob store does, within its time. @throws BatonError `store_failed`, `session_closed` */
+/** Runs an operation of a blob store within its time. @throws BatonError `store_failed`, `session_closed` */
 export async function inTime<Value>(timers: Timers, work: () => Promise<Value>): Promise<Value> {
   const slow = (): BatonError =>
     new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for an image or file` })

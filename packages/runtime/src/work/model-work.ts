@@ -1,4 +1,4 @@
-// Performs one model call: materialises the request, streams what is said, and reports the whole answer.
+// Performs one model call: materialises the request, streams the answer, and reports the whole of it.
 import type { JsonObject, LiveFrame, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
@@ -22,7 +22,7 @@ interface ModelWork {
   readonly heard: Heard
   /** Names of the tools in force, where `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
-  /** Calls of this turn that were the same again and again. */
+  /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks | undefined
 }
 
@@ -55,7 +55,7 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
   } catch (cause) {
     const thrown = heard.failure ?? cause
     const error = describeFailure(thrown, context.secrets)
-    // An abort was asked for, and is no news. The message is left out: providers quote in it what they were sent.
+    // An abort was intended, so it is not logged. The message is left out, because providers quote the request in it.
     if (!io.signal.aborted || heard.failure)
       context.log.warn('a model call failed', {
         session,
@@ -105,8 +105,8 @@ async function askSummary(work: ModelWork): Promise<HostReport> {
 function ignore(): void {}
 
 /**
- * From pieces of an answer to frames with offsets. The pieces come from code of others, at any time and of any shape: what
- * is wrong with them ends the call, and is never thrown at who handed them in.
+ * Turns pieces of an answer into frames with offsets. The pieces come from code of others, at any time and of any shape: a wrong one ends
+ * the call, and never throws at the code that handed it in.
  */
 function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => void): (event: ModelEvent) => void {
   const { attempt } = job.effect
@@ -175,7 +175,7 @@ function createTooLarge(limit: number, what: string): BatonError {
   return new BatonError({ code: 'model_answer_too_large', message })
 }
 
-/** In this answer, too, the provider may have run a tool of its own. */
+/** The provider may have run a tool of its own in this answer, too. */
 function nameUntrusted({ io }: ModelWork, said: readonly ModelPart[]): readonly string[] {
   const parts = said.filter((part) => part.type === 'source' || part.type === 'provider')
   return [...new Set([...io.history.untrusted(), ...listUntrusted([{ role: 'assistant', parts }])])]
@@ -213,7 +213,7 @@ async function finishStep(
         return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
       const asked = { ...about, callId: nameCall(birth, effect.step, index), name, arguments: given }
       const check = await checkCall(context, asked)
-      // What was cut off is never repaired: only an answer that its provider calls whole.
+      // Only an answer that its provider calls whole is repaired, never one that was cut off.
       const better =
         check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
       if (better) repaired.set(call, better.arguments)
@@ -256,7 +256,7 @@ function joinText(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-/** With the price of the model that was asked, whatever it calls itself. */
+/** Takes the price of the requested model, whatever name the answer gives. */
 function addPrice({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
   const priced = priceOf?.(model, usage)
   if (priced === undefined) return usage
@@ -289,7 +289,7 @@ function describeResponse(thrown: unknown, secrets?: readonly string[]): JsonObj
 /** UTF-16 units of a failure's message: it stands in the log. */
 const MESSAGE_CHARS = 4096
 
-/** What a throw of a model means to the machine. Never throws, whatever was thrown. */
+/** The machine's failure for what a model threw. Never throws, whatever was thrown. */
 export function describeFailure(cause: unknown, secrets?: readonly string[]): Failure {
   // Hidden before it is cut: half a key is still too much.
   const said = hideSecrets(describeThrown(cause), secrets).slice(0, MESSAGE_CHARS).toWellFormed()
@@ -299,7 +299,7 @@ export function describeFailure(cause: unknown, secrets?: readonly string[]): Fa
       const { code, retryable, data } = cause
       const { retryAfterMs } = (data ?? {}) as { readonly retryAfterMs?: unknown }
       const waits = isCount(retryAfterMs) ? { retryAfterMs } : {}
-      // Asked again: an error of another copy of Baton may say a code that this one does not know, or another one each time.
+      // Checked again: an error of another copy of Baton may have a code that this one does not know, or a different one each time.
       if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...waits }
     }
   } catch {

@@ -1,4 +1,4 @@
-// Results that the machine put behind handles because they take too much of the model's window: a request has the beginning of
+// Results that the machine moved behind handles because they take too much of the model's window: a request shows the beginning of
 // each, and the model reads the rest with `result.read`.
 import type { BlobStore, StoredMessage, Timers } from '@baton/core'
 import { inTime } from './media.ts'
@@ -6,7 +6,7 @@ import { READ_RESULT, showPiece } from './tool-result.ts'
 
 /** Characters of the beginning. With the handle they stay below the machine's `RULES.movedChars`. */
 const SHOWN_CHARS = 1000
-/** The end of a text that is itself a piece of a longer one, which the store already has. */
+/** Matches the end of a piece of a longer text, which the store already has. */
 const KEPT_PIECE = new RegExp(
   String.raw`\n\[characters (\d+) to \d+ of (\d+)\. Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}\]$`,
 )

@@ -33,7 +33,7 @@ export function createOutputReader(output: Schema, validator: ArgumentValidator)
   }
 }
 
-/** Of a schema that a host cannot check answers by: told before anybody is asked. */
+/** Refuses, before any model call, a schema that the host cannot check answers with. */
 export function findSchemaRefusal(schema: JsonObject, validator: ArgumentValidator): Refused | undefined {
   try {
     void validator.validate({ input: schema }, '{}')
@@ -52,12 +52,12 @@ function findJson(text: string): string {
   return from >= 0 && to > from ? candidate.slice(from, to + 1) : candidate
 }
 
-/** What stands in the first code block that ends: its kind is JSON, or it has none. */
+/** The content of the first complete code block that is marked as JSON or not marked. */
 function findFenced(text: string): string | undefined {
   for (const { index } of text.matchAll(/```(?:json)?[^\S\n]*\n/g)) {
     const from = text.indexOf('\n', index) + 1
     const to = text.indexOf('```', from)
-    // Behind it there is none, either.
+    // No later block ends, either.
     return to < 0 ? undefined : text.slice(from, to)
   }
   return undefined

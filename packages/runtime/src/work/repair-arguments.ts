@@ -1,5 +1,5 @@
-// Arguments that are nearly right, as models write them: the one place that the calls of every adapter pass. Only whole
-// arguments come here, and a validator has the last word on what is made of them.
+// Repairs arguments that are nearly right, in the one place that the calls of every adapter pass. Only complete arguments come here, and
+// a validator has the last word on the repair.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core'
 import type { CallCheck } from '@baton/core/machine'
@@ -14,8 +14,8 @@ export interface RepairedCall {
 }
 
 /**
- * What the arguments of a refused call mean, where they can mean only one thing: JSON with small mistakes, JSON in a text,
- * and lists and objects in texts where the tool's schema wants the thing itself. Undefined: they stay as they are.
+ * Repairs the arguments of a refused call if they can mean only one thing: JSON with small mistakes, JSON in a text, and lists and
+ * objects in texts where the tool's schema wants the value itself. Undefined: they stay as they are.
  * Never rejects.
  */
 export async function repairCall(context: WorkContext, call: CheckedCall): Promise<RepairedCall | undefined> {
@@ -63,7 +63,7 @@ function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, val
     const meant = schema && JSON.stringify(withoutTextValues(schema, value))
     return meant === JSON.stringify(value) ? undefined : meant
   } catch {
-    // A schema of others may throw; its tool's check has told so.
+    // A schema of others may throw; the tool's check has reported that.
     return undefined
   }
 }

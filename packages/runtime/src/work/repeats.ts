@@ -1,5 +1,5 @@
-// Calls that a model makes again and again: the same tool with the same arguments gave the same result. It is told the third time,
-// and the fifth call does not run. Read from the history, so that it is the same on every host and after a restart.
+// Calls that a model repeats: the same tool with the same arguments gave the same result. The model reads a warning after the third, and
+// the fifth call does not run. All is read from the history, so every host gives the same answer, also after a restart.
 import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
 import { parseJson, stringifySorted } from '@baton/core'
 
@@ -16,8 +16,8 @@ const TOLD_AT = 3
 const DENIED_AT = 5
 
 /**
- * By tool name, since the user last said something. Other tools' calls in between do not end a streak: a model may loop over two of them.
- * @param tools those that say `polls` are left out
+ * Counted by tool name, since the user's last input. Calls of other tools do not end a streak: a model may loop over two tools.
+ * @param tools tools with `polls` are left out
  */
 export function countRepeats(messages: readonly (Message | StoredMessage)[], tools: readonly Tool[]): Streaks {
   const last = messages.findLastIndex(({ role }) => role === 'user')
@@ -37,7 +37,7 @@ function add(
   { name, content, isError }: ResultPart<MediaSource>,
 ): void {
   const [said] = content
-  // A denied call ends no streak: the model may try again at once.
+  // A denied call does not end a streak: the model may try again at once.
   if (!call || (isError && said?.type === 'text' && said.text.startsWith(`Error: ${describeStreak(name)}`))) return
   const given = canonical(call.arguments)
   const result = JSON.stringify([isError, content])
@@ -46,7 +46,7 @@ function add(
   streaks.set(name, { arguments: given, result, count: isSame ? before.count + 1 : 1 })
 }
 
-/** What the model is told beside the results; undefined where nothing repeats. */
+/** The note for the model beside the results; undefined if nothing repeats. */
 export function describeRepeats(streaks: Streaks): string | undefined {
   const told = [...streaks].filter(([, { count }]) => count >= TOLD_AT)
   if (told.length === 0) return undefined

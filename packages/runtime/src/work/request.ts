@@ -34,7 +34,7 @@ export interface RequestSources {
   readonly context: WorkContext
   readonly model: Model
   readonly history: Pick<History, 'messages'>
-  /** Calls of this turn that were the same again and again. */
+  /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks | undefined
 }
 
@@ -47,7 +47,7 @@ export async function createRequest(sources: RequestSources, job: ModelJob): Pro
   return outputSchema ? addOutput(sources, request, outputSchema) : request
 }
 
-/** The schema goes to the provider where it keeps answers to it, else into the instructions. */
+/** The schema goes to the provider if the provider enforces it, else into the instructions. */
 function addOutput({ context, model }: RequestSources, request: ModelRequest, schema: JsonObject): ModelRequest {
   const { name } = context.agent
   const { output = 'none' } = model.capabilities
@@ -69,7 +69,7 @@ async function createStepRequest(
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
   const declared = declareTools(toolSearch?.choose(messages) ?? tools, clientTools, messages)
   const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
-  // A choice that held for every step would leave no answer; one of a tool that is not there now would fail the turn.
+  // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
   const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))
   return {
@@ -83,8 +83,8 @@ async function createStepRequest(
 }
 
 /**
- * Calls and results read as text: a summary needs no tools, not those of the provider either, and no provider refuses it. It is
- * asked once, so a prompt cache that is charged for what it takes in would cost more and give nothing back.
+ * Turns calls and results into text, so that a summary needs no tools, not even the provider's, and no provider refuses it. The request is
+ * sent once, so writing it into a prompt cache would cost more and save nothing.
  */
 async function createSummaryRequest(
   { context, history }: RequestSources,
@@ -125,7 +125,7 @@ function declareTools(
   clientTools: readonly ClientToolSpec[],
   messages: readonly Message[],
 ): readonly ToolDeclaration[] {
-  // It is offered while a shortened result is in sight.
+  // `result.read` is offered while the window has a shortened result.
   const own = tools.filter(
     (tool) =>
       tool.name !== READ_RESULT ||
@@ -186,7 +186,7 @@ export class RequestMessages {
   }
 }
 
-/** By the handles; those that are gone are not among them. */
+/** The bytes by handle, without blobs that are gone. */
 async function readBlobs(
   session: string,
   handles: readonly string[],

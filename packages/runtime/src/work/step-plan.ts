@@ -1,4 +1,4 @@
-// What `prepareStep` of an agent changes about one step: it is asked after the request was made, and before it is sent.
+// The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
 import type { ModelRequest, PrepareStep, StepChange } from '@baton/core'
 import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
 import { within } from '../deadline.ts'
@@ -11,7 +11,7 @@ import type { WorkContext } from './work.ts'
 const PREPARE_MS = 30_000
 
 /**
- * What it throws, or gives that is no change, is told as its own fault and not as the provider's.
+ * If it throws, or returns an invalid change, the error names `prepareStep` and not the provider.
  * @throws BatonError `internal`
  */
 export async function askPrepareStep(
@@ -71,7 +71,7 @@ export function applyStepChange(request: ModelRequest, change: StepChange, effec
   return {
     ...request,
     ...(inForce && { tools: request.tools.filter(({ name }) => inForce.has(name)) }),
-    // Out of rounds the choice is none, whatever the step would like.
+    // When the rounds are used up, the choice is `none`, whatever the step asks for.
     ...(toolChoice && effect.choice === 'auto' && { toolChoice }),
     ...(instructions !== undefined && { instructions }),
     ...(settings && { settings: { ...request.settings, ...settings } }),

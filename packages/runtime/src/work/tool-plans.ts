@@ -1,4 +1,4 @@
-// The plans that one run of a tool sets. The newest counts: a tool may set as many as it likes, and few become records.
+// The plans that one run of a tool sets. The newest counts: a tool may set any number, and few become records.
 import type { PlanEntry } from '@baton/core'
 import { parseJson } from '@baton/core'
 import type { ToolJob } from './jobs.ts'
@@ -27,7 +27,7 @@ export class ToolPlans {
     this.#io = io
   }
 
-  /** What is no plan is logged, and people go on to see the plan before. */
+  /** An invalid plan is logged, and people still see the last valid one. */
   set(given: readonly PlanEntry[]): void {
     const { callId } = this.#job
     const plan = copyPlan(given)
@@ -36,7 +36,7 @@ export class ToolPlans {
     if (!this.#stopPause) this.#tell()
   }
 
-  /** The run is over: its last plan is told. */
+  /** Call it at the end of the run: it records the last plan. */
   end(): void {
     this.#stopPause?.()
     this.#stopPause = undefined
@@ -56,7 +56,7 @@ export class ToolPlans {
   }
 }
 
-/** A copy, with its JSON; or what is wrong with it. What a tool hands in is code of others. */
+/** A copy with its JSON, or what is wrong with it. The plan comes from code of others. */
 function copyPlan(given: unknown): { readonly entries: readonly PlanEntry[]; readonly text: string } | string {
   let text: string
   try {

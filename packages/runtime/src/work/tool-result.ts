@@ -1,4 +1,4 @@
-// From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
+// Turns a tool's return value into what the model reads: JSON as text, bounded, with a way to read the rest.
 import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core'
 import {
   BatonError,
@@ -16,14 +16,14 @@ import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { KeepMedia } from './media.ts'
 import { storeMediaOrSay } from './media.ts'
 
-/** Characters of a result that go to the model at once; a longer one is kept whole and its head is shown. */
+/** Characters of a result that the model reads at once. A longer result is kept whole, and the model sees its head. */
 export const INLINE_CHARS = 16_384
 const HEAD_CHARS = 12_288
 /** Characters of a result that is kept at all. */
 const KEPT_CHARS = 8 * 1024 * 1024
-/** Milliseconds that the store has to keep a result; then the model gets its head only. */
+/** Milliseconds for the store to keep a result; after that the model gets only its head. */
 const KEEP_MS = 10_000
-/** The tool that reads on in a result. It is offered once a result was too long. */
+/** The tool that reads on in a result. It is offered after a result was too long. */
 export const READ_RESULT = 'result.read'
 
 export interface KeepResult {
@@ -62,7 +62,7 @@ function checkMedia(content: readonly ContentPart[], limits: Limits): void {
   throw new BatonError({ code: 'result_too_large', message: `the result is too large: ${large}` })
 }
 
-/** The value that a text stands for, where that says more than the text itself. It is whole also where the text is not. */
+/** The value that a text stands for, if that says more than the text. It is complete even if the text is cut. */
 function readValue(
   value: unknown,
   [part]: readonly ContentPart[],
@@ -74,7 +74,7 @@ function readValue(
   return parsed.ok ? { value: parsed.value } : {}
 }
 
-/** Any throw of a tool becomes a result that the model can act on. Never throws, whatever was thrown. */
+/** Turns whatever a tool threw into a result that the model can act on. Never throws. */
 export function describeToolFailure(thrown: unknown, secrets?: readonly string[]): Outcome {
   // Hidden before it is cut: half a key is still too much.
   const message = hideSecrets(describeWithCause(thrown), secrets).slice(0, HEAD_CHARS)
@@ -82,12 +82,12 @@ export function describeToolFailure(thrown: unknown, secrets?: readonly string[]
     const code: unknown = isBatonError(thrown) ? thrown.code : readServiceFailure(thrown)
     if (isErrorCode(code)) return { type: 'error', code, message }
   } catch {
-    // It has a getter that throws, or says another code each time.
+    // It has a getter that throws, or gives a different code each time.
   }
   return { type: 'error', code: 'tool_failed', message }
 }
 
-/** The platform's `fetch` says why only in its cause, which another error may have as its own. */
+/** The platform's `fetch` gives the reason only in its cause, which may be deeper in the chain. */
 function describeWithCause(thrown: unknown): string {
   const said = describeThrown(thrown)
   if (said !== 'fetch failed') return said
@@ -122,7 +122,7 @@ export function stringifyResult(value: unknown): string {
   return text
 }
 
-/** Whether a tool means content, and not JSON that happens to have such a field. */
+/** Whether a tool returned content, and not JSON that happens to have such a field. */
 function isContent(value: unknown): value is { readonly content: readonly object[] } {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false
   const { content } = value as { readonly content?: unknown }
@@ -136,8 +136,8 @@ function isMeantAsPart(part: unknown): boolean {
 }
 
 /**
- * Images and files are read as strictly as those of inputs are. Whatever else a tool hung on its parts is no content, and
- * may not even be JSON.
+ * Reads images and files as strictly as those of inputs. Other fields that a tool put on its parts are dropped: they may not even be
+ * JSON.
  * @throws BatonError `result_invalid`
  */
 function decodeContent(content: readonly object[]): readonly ContentPart[] {
@@ -182,7 +182,7 @@ interface Piece {
   readonly of?: number
 }
 
-/** A piece of a long result, and how the next one is had. */
+/** A piece of a long result, and how to read the next one. */
 export function showPiece(
   text: string,
   { offset = 0, chars = HEAD_CHARS, handle, from = 0, of = text.length }: Piece,
@@ -207,11 +207,11 @@ export interface ShownPiece {
   readonly to: number
   /** Characters of the whole. */
   readonly of: number
-  /** By which the rest is read; absent at the end, and where the rest is lost. */
+  /** Reads the rest; absent at the end, and if the rest is lost. */
   readonly handle?: string
 }
 
-/** Undefined for a text that is whole. Any tool may write such an end, so a handle is compared with the one that is expected. */
+/** Undefined for a complete text. Any tool may write such an end, so the caller compares the handle with the expected one. */
 export function readPiece(text: string): ShownPiece | undefined {
   const [shown, from, to, of, handle] = PIECE_END.exec(text.slice(-PIECE_END_CHARS)) ?? []
   if (shown === undefined) return undefined
@@ -247,7 +247,7 @@ export function createReadResultTool(blobs: BlobStore): Tool {
       const isOwn = readLogId(handle, 3) === readLogId(callId, 2)
       const text = isOwn ? await blobs.get(session, `result/${handle}`) : undefined
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
-      // As it stands: as JSON a text full of quotes would be too long itself, and be shortened once more.
+      // As plain text: as JSON, a text full of quotes could be too long again, and would be shortened once more.
       return { content: [showPiece(text, { handle, offset: Math.min(text.length, Number(input['offset'])) })] }
     },
   })

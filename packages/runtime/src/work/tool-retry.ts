@@ -37,8 +37,8 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
 }
 
 /**
- * An error of Baton says whether it can be retried, and so does the status of a service. Of any other nobody knows, and a tool that asks
- * for retries means it.
+ * An error of Baton says whether it can be retried, and so does the status of a service. Any other error is retried, because the tool asked
+ * for retries.
  */
 function mayGoAway(thrown: unknown): boolean {
   try {

@@ -1,5 +1,5 @@
-// Many tools behind one that finds them: the schemas of hundreds of tools cost more than the conversation, and models choose worse
-// among them. A tool that was found, or called, is in every later request in which that is in sight.
+// Hides many tools behind one that finds them: the schemas of hundreds of tools cost more than the conversation, and models choose worse
+// among them. A tool that was found or called stays in later requests while the window shows that.
 import type { Agent, JsonObject, Message, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 
@@ -11,22 +11,22 @@ const TOOLS_MAX = 30
 /** Tools are deferred if their schemas take more than this share of the model's window. */
 const WINDOW_SHARE = 0.2
 const CHARS_PER_TOKEN = 4
-/** Found tools of one request, the newest of all. */
+/** The most found tools in one request; the newest stay. */
 const FOUND_MAX = 64
 const RESULTS = { usual: 8, most: 20 } as const
-/** Characters of a description in a result: the request has the whole one. */
+/** Characters of a description in a result: the request has the whole description. */
 const DESCRIPTION_CHARS = 300
 
 export interface ToolSearch {
   readonly tool: Tool
-  /** The agent's window, with what the tools of a request cost: those that every request has, and some that are found. */
+  /** The agent's window, with the cost of a request's tools: those that every request has, and some found ones. */
   measure(agent: Pick<Agent, 'window' | 'instructions'>): Agent['window']
-  /** Those to declare: all that every request has, then what was found or called in these messages, in that order. */
+  /** The tools to declare: those of every request, then those that these messages found or called, in that order. */
   choose(messages: readonly Message[]): readonly Tool[]
 }
 
 /**
- * Undefined where every request has all tools: there are 30 at most, and their schemas take a fifth of the window at most.
+ * Undefined if every request has all tools: at most 30, whose schemas take at most a fifth of the window.
  * @param contextTokens of the model's window; undefined where it is not known
  */
 export function createToolSearch(tools: readonly Tool[], contextTokens: number | undefined): ToolSearch | undefined {
@@ -55,7 +55,7 @@ function countChars({ name, description, inputSchema }: Pick<Tool, 'name' | 'des
   return name.length + description.length + JSON.stringify(inputSchema).length
 }
 
-/** In the order in which they were first seen, so that a provider's prompt cache knows the beginning of the list. */
+/** In the order of their first appearance, so that a provider's prompt cache recognises the beginning of the list. */
 function listSeen(messages: readonly Message[], deferred: ReadonlyMap<string, Tool>): readonly Tool[] {
   const names = new Set<string>()
   for (const { role, parts } of messages) {
@@ -115,7 +115,7 @@ function createSearchTool(deferred: readonly Tool[]): Tool {
   })
 }
 
-/** Where the tools come from tells a model whether to look at all. */
+/** The sources of the tools tell a model whether a search makes sense. */
 function describeSearch(deferred: readonly Tool[]): string {
   const sources = new Map<string, number>()
   for (const { source } of deferred) if (source !== undefined) sources.set(source, (sources.get(source) ?? 0) + 1)
@@ -139,7 +139,7 @@ function countWords({ name, title = '', description, inputSchema }: Tool): WordC
   return counts
 }
 
-/** `listPullRequests` and `list_pull_requests` are the same words, and so are their plurals. */
+/** `listPullRequests` and `list_pull_requests` give the same words; plurals count as singulars. */
 function splitWords(text: string): readonly string[] {
   const apart = text.replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
   return (apart.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) =>
@@ -147,7 +147,7 @@ function splitWords(text: string): readonly string[] {
   )
 }
 
-/** A word that few tools have says more. */
+/** A word that occurs in few tools weighs more. */
 function createRarity(all: readonly WordCounts[]): (word: string) => number {
   const tools = new Map<string, number>()
   for (const words of all) for (const word of words.keys()) tools.set(word, (tools.get(word) ?? 0) + 1)
@@ -159,7 +159,7 @@ function score(asked: readonly string[], words: WordCounts, rarity: (word: strin
   for (const word of asked) {
     const weight = words.get(word)
     if (weight !== undefined) sum += weight * rarity(word)
-    // Half of it for a word that begins so, or is the beginning.
+    // Half the weight if one word is the beginning of the other.
     else if (
       word.length > 3 &&
       [...words.keys()].some((other) => other.startsWith(word) || (other.length > 3 && word.startsWith(other)))

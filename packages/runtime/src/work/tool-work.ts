@@ -1,5 +1,4 @@
-// Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
-// the same.
+// Performs one run of a server tool. The tool may throw, hang or ignore its signal: the machine's clock settles its call anyway.
 import type { JsonObject, JsonValue, LiveFrame, OutputOf, Question, Schema, Tool, ToolContext } from '@baton/core'
 import {
   BatonError,
@@ -27,14 +26,14 @@ const LOGGED_CHARS = 500
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 
-/** What a tool reaches beside its job. */
+/** What a tool can reach besides its job. */
 export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
   readonly live: (frame: LiveFrame) => void
   readonly report: (report: HostReport) => void
 }
 
-/** Undefined when the call is not open any more. */
+/** Undefined if the call is no longer open. */
 export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
   const call = history.openCall(callId)
   if (!call) return undefined
@@ -64,7 +63,7 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
   }
 }
 
-/** Most tools set none. */
+/** Made on demand: most tools set no plan. */
 interface LazyPlans {
   current?: ToolPlans
 }
@@ -80,7 +79,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     if (!tool || !execute)
       throw new BatonError({ code: 'tool_gone', message: `there is no tool "${name}" for ${callId} any more` })
     const input = await validateInput(context, job, tool)
-    // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
+    // The call was settled during the check of its arguments, or its session has another owner: it must not begin.
     if (io.cancellation.aborted) return undefined
     const given: Parameters<Execute> = [input, createContext(context, job, io, plans)]
     const value = await (tool.retry
@@ -110,7 +109,7 @@ function start({ runTool }: WorkContext, job: ToolJob, execute: Execute, given: 
   return runTool ? runTool(job, execute, ...given) : execute(...given)
 }
 
-/** For those who run the host: what a tool says of its own input is the model's business, and no warning. */
+/** A log line for operators. A tool's error about its input concerns only the model, so it is not a warning. */
 function logFailure({ log }: WorkContext, { session, callId, name }: ToolJob, outcome: Outcome): void {
   if (outcome.type !== 'error' || !isErrorCode(outcome.code)) return
   const { code, message } = outcome
@@ -179,7 +178,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
 }
 
 /**
- * The JSON Schema that the user is shown, and that the answer must be checked against later.
+ * The JSON Schema that the user sees, and that later checks the answer.
  * @throws BatonError `question_refused` when the value is not a schema, or the schema cannot describe itself
  */
 function describeAnswer({ validator }: WorkContext, { schema }: Question): JsonObject {
@@ -188,7 +187,7 @@ function describeAnswer({ validator }: WorkContext, { schema }: Question): JsonO
       if (isJsonObject(schema)) void validator.validate({ input: schema }, '{}')
       return schema // `checkQuestion` refuses anything but an object
     }
-    // A copy: a library may hang itself on its JSON Schema, and nothing of it is in the log.
+    // A copy: a library may attach itself to its JSON Schema, and that must not reach the log.
     const copy = parseJson(JSON.stringify(toJsonSchema(schema)))
     return copy.ok && isJsonObject(copy.value) ? copy.value : {}
   } catch (cause) {
@@ -206,7 +205,7 @@ async function readAnswer({ schema }: Question, answer: JsonValue): Promise<unkn
   throw new BatonError({ code: 'question_refused', message: `the answer does not fit: ${issues}` })
 }
 
-/** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */
+/** A copy, because the tool may change its own later. A note that cannot be shown does not make the tool fail. */
 function copyNote(note: JsonValue): JsonValue | undefined {
   try {
     const text = stringifyResult(note)

@@ -1,5 +1,5 @@
-// What work needs: one effect is performed from plain data. A job comes in, a report goes out, and nothing is thrown
-// (`performModel`, `performTool`, `checkCall`): it runs in the process of an actor as well as in an activity of a workflow.
+// What work needs. Work performs one effect from plain data: a job comes in, a report goes out, and nothing is thrown
+// (`performModel`, `performTool`, `checkCall`). It runs in the process of an actor as well as in an activity of a workflow.
 import type {
   AbortSignalLike,
   Agent,
@@ -23,7 +23,7 @@ import type { OutputReader } from './output.ts'
 import type { RequestMessages } from './request.ts'
 import type { ToolSearch } from './tool-search.ts'
 
-/** What work needs beside its job; the same for all jobs of a session. */
+/** What work needs besides its job; the same for all jobs of a session. */
 export interface WorkContext {
   readonly agent: Agent
   /** The agent's tools, those of its sources, and `result.read`. */
@@ -35,7 +35,7 @@ export interface WorkContext {
   /** Millionths of a US dollar; undefined where the price is not known. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown
-  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  /** Texts that no message of a failed tool or model may show, such as keys; `[redacted]` replaces each one. */
   readonly secrets?: readonly string[] | undefined
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
@@ -46,8 +46,8 @@ export interface WorkContext {
   readonly timers: Timers
   readonly log: Logger
   /**
-   * Runs a tool's `execute` so that an error which it leaves behind, as in a timer of its own, can be told to be its.
-   * Absent: it is called as it is.
+   * Runs a tool's `execute` so that a late error, as in a timer of its own, can be traced to the tool. Absent: `execute` is called
+   * directly.
    */
   readonly runTool?: RunTool
   /** SHA-256 in base64url, of a call's arguments. */
@@ -66,7 +66,7 @@ export type RunTool = (
 export interface ModelIo {
   readonly history: Pick<History, 'messages' | 'turnTexts' | 'untrusted'>
   readonly signal: AbortSignalLike
-  /** Aborts the signal: what the model goes on to say is not wanted. */
+  /** Aborts the signal: the rest of the answer is not needed. */
   abort(): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
@@ -74,9 +74,9 @@ export interface ModelIo {
 
 export interface ToolIo {
   readonly history: Pick<History, 'messages'>
-  /** Aborted before the tool began: it does not begin. Later it is the tool's to look. */
+  /** If it aborts before the tool begins, the tool does not begin. Afterwards the tool has to check it. */
   readonly cancellation: Cancellation
-  /** The session left this process: a long result would be kept for nobody. */
+  /** The session left this process, so there is no need to keep a long result. */
   readonly isClosed: () => boolean
   live(frame: LiveFrame): void
   /** Replaces the session's plan. */

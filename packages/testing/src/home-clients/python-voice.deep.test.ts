@@ -20,10 +20,16 @@ const run = promisify(execFile)
 const ANSWER = 'It is Dr. Ng. She has **3.5** apples.\n- Red ones.\n- Green ones\n\nShall I ask her?'
 const SAID = ['It is Dr. Ng.', 'She has 3.5 apples.', 'Red ones.', 'Green ones', 'Shall I ask her?']
 
-/** Between the voice and the server; `cut` breaks what is open. */
+/** Between the voice and the server; `cut` breaks what is open. The first connection ends before the server has said a word. */
 async function startProxy(port: number) {
   const open = new Set<Socket>()
+  let isFirst = true
   const server = createServer((near) => {
+    if (isFirst) {
+      isFirst = false
+      near.once('data', () => near.end())
+      return
+    }
     const far = connect(port, '127.0.0.1')
     for (const socket of [near, far]) {
       open.add(socket)

@@ -1,4 +1,4 @@
-// What a tool of the AI SDK says of itself, in any of the versions 4 to 7. Read once, from a value that may have any shape.
+// Reads the fields of a tool of the AI SDK, version 4 to 7, once, from a value that may have any shape.
 import { BatonError, describeValue } from '@baton/core'
 
 /** A tool of any version: one with `parameters` is of version 4. */
@@ -58,7 +58,7 @@ export function readAiSdkTool(name: string, given: unknown): ReadTool {
   }
 }
 
-/** Calls one of its functions, if it has it, as the method that it may be. */
+/** Calls one of its functions as a method, if it has that function. */
 export function callOptional(given: AiSdkTool, name: keyof AiSdkTool, parameters: readonly unknown[]): unknown {
   const method = given[name]
   return typeof method === 'function' ? call(method, given, parameters) : undefined

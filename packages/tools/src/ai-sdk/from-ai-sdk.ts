@@ -12,7 +12,7 @@ import { toModelMessages } from './model-messages.ts'
 import { readModelOutput } from './model-output.ts'
 import { decodeBy, readAiSdkSchema } from './schema.ts'
 
-/** What stands around each run of a tool. */
+/** The call that `around` and `options` get. */
 export interface AroundCall {
   readonly name: string
   readonly input: unknown
@@ -20,14 +20,14 @@ export interface AroundCall {
 }
 
 export interface AiSdkOptions<Name extends string = string> extends ToolsSettings<Name> {
-  /** Called in place of each run; it calls `run` and gives what it gave: for AsyncLocalStorage, transactions, spans. */
+  /** Wraps each run: it calls `run` and returns its result. For AsyncLocalStorage, transactions, spans. */
   readonly around?: (run: () => Promise<unknown>, call: AroundCall) => unknown
   /**
-   * Added to what `execute` gets as its second argument. Without it `context` (version 7) and `experimental_context` (5 and 6) are
-   * `context.services`, and `messages` is the conversation that the session's window has.
+   * Adds fields to the second argument of `execute`. Without it, `context` (version 7) and `experimental_context` (5 and 6) are
+   * `context.services`, and `messages` is the conversation in the session's window.
    */
   readonly options?: (call: AroundCall) => object | Promise<object>
-  /** Of tools of version 5: their `toModelOutput` took the output itself, and pictures in the results of `messages` look otherwise. */
+  /** Say 5 for tools of version 5: their `toModelOutput` takes the output itself, and images in the results of `messages` differ. */
   readonly version?: AiSdkVersion
 }
 
@@ -43,8 +43,8 @@ const ELSEWHERE = {
 }
 
 /**
- * A set of tools of the AI SDK 4 to 7. One without `execute` becomes a client tool. What a tool throws is an error for the model;
- * what its `execute` yields before the last value is progress.
+ * A set of tools of the AI SDK 4 to 7. A tool without `execute` becomes a client tool. The model reads what a tool throws as an error.
+ * The values that `execute` yields before the last one are progress.
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
 export function fromAiSdk<const Tools extends AiSdkTools>(
@@ -70,7 +70,7 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
   ) as unknown as readonly Tool<Extract<keyof Tools, string>>[] // the names are those of the set
 }
 
-/** Of a tool and of a promise the fields would be read as tools. @throws BatonError `invalid_tool` */
+/** Refuses a single tool and a promise: their fields would pass for tools. @throws BatonError `invalid_tool` */
 function checkSet({ execute, description, then }: Readonly<Record<string, unknown>>): void {
   const wrong = (what: string, hint: string): BatonError =>
     new BatonError({
@@ -97,7 +97,7 @@ function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
       runTool({ ...read, execute }, value, context, options)
     return tool({ ...said, name, description, input, execute: run })
   }
-  // Nobody else has looked at what a client sends.
+  // Nothing else checks what a client sends.
   const output =
     given.outputSchema === undefined
       ? undefined
@@ -123,7 +123,7 @@ function readApproval(read: ReadTool, options: AiSdkOptions): Tool['approval'] {
       ? unknown
       : { experimental_context: call.services, ...(await createContextOf(read, call.services)) }
     const about = extend({ toolCallId: call.callId }, services, await createMessages(read, call, options))
-    // As in the SDK: what counts as true asks.
+    // As in the SDK, any truthy answer asks.
     return Boolean(await needsApproval(input, about))
   }
 }
@@ -149,7 +149,7 @@ async function runTool(read: Runnable, input: unknown, context: ToolContext, opt
   return readModelOutput(name, isJsonObject(said) && said['value'] === asked && asked !== output ? undefined : said)
 }
 
-/** @throws BatonError `result_invalid`: it threw, as one of version 5 does that is not told of */
+/** @throws BatonError `result_invalid`: it threw, as a tool of version 5 does without `version: 5` */
 async function sayToModel({ name, given }: ReadTool, asked: unknown): Promise<unknown> {
   try {
     return await callOptional(given, 'toModelOutput', [asked])
@@ -175,7 +175,7 @@ async function createAbout(read: ReadTool, call: AroundCall, options: AiSdkOptio
   )
 }
 
-/** Checked by the tool's own schema, where it has one. @throws BatonError `tool_failed` */
+/** The context, checked by the tool's own schema if it has one. @throws BatonError `tool_failed` */
 async function createContextOf({ name, given }: ReadTool, context: unknown): Promise<{ readonly context: unknown }> {
   if (given.contextSchema === undefined) return { context }
   const schema = readAiSdkSchema(`"${name}": the schema of its context`, given.contextSchema)
@@ -183,8 +183,8 @@ async function createContextOf({ name, given }: ReadTool, context: unknown): Pro
 }
 
 /**
- * The conversation. Most tools do not look at it: it is put into the words of the AI SDK when it is read, and only a tool that reads
- * it fails if the store does.
+ * The conversation. Most tools do not read it. It takes the format of the AI SDK only when a tool reads it, and only such a tool fails
+ * if the store fails.
  */
 async function createMessages(
   { given }: ReadTool,
@@ -209,13 +209,13 @@ function extend(...all: readonly object[]): object {
   return Object.defineProperties({}, fields)
 }
 
-/** The last value of those that it yields; each is progress. */
+/** Returns the last value that it yields; each value is progress. */
 async function readLast(result: unknown, context: ToolContext): Promise<unknown> {
   if (!isAsyncIterable(result)) return result
   let last: unknown
   for await (const value of result) {
     context.signal.throwIfAborted()
-    context.progress(value as JsonValue) // what is not JSON is logged, and not shown
+    context.progress(value as JsonValue) // Baton logs what is not JSON, and does not show it
     last = value
   }
   return last

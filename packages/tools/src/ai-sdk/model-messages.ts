@@ -1,11 +1,11 @@
-// The conversation in the words of the AI SDK, as the version of a tool has them. What only a provider understands, such as
-// signatures, is left out; so are citations.
+// The conversation in the format of a tool's version of the AI SDK. It leaves out what only a provider understands, such as
+// signatures, and citations.
 import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core'
 import { parseJson, readText } from '@baton/core'
 
 export type AiSdkVersion = 4 | 5 | 6 | 7
 
-/** As each version's `ModelMessage` (in version 4 `CoreMessage`) is. */
+/** A `ModelMessage` of any version (`CoreMessage` in version 4). */
 export interface ModelMessage {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly content: string | readonly object[]
@@ -76,7 +76,7 @@ function toResult({ callId, name, isError, content }: ResultPart, version: AiSdk
   return { ...about, output: { type: 'content', value: content.map((part) => toResultPart(part, version)) } }
 }
 
-/** A list or an object; what a tool returns stands in the history as text. */
+/** Reads a list or an object: the history holds the results of tools as text. */
 function readValue(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   const parsed = parseJson(text)
@@ -87,7 +87,7 @@ function toResultPart(part: ContentPart, version: AiSdkVersion): object {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const { source, mediaType, type } = part
   if (source.type === 'url') {
-    if (version < 6) return { type: 'text', text: source.url } // they know no addresses here
+    if (version < 6) return { type: 'text', text: source.url } // they have no addresses here
     return { type: type === 'image' ? 'image-url' : 'file-url', url: source.url, mediaType }
   }
   const { data } = source

@@ -1,11 +1,11 @@
-// What `toModelOutput` of the AI SDK 5 to 7 and `experimental_toToolResultContent` of version 4 say to the model, as the result of a
-// tool of Baton.
+// Turns what `toModelOutput` of the AI SDK 5 to 7 and `experimental_toToolResultContent` of version 4 return into the result of a tool
+// of Baton.
 import { BatonError, describeValue, isJsonObject } from '@baton/core'
 import { invalidOutput, readContent } from '../shared/content-parts.ts'
 
 /**
- * A text, a value of JSON, or content.
- * @throws BatonError `tool_failed` (it says that the tool failed), `call_denied`, `result_invalid` (it says something else)
+ * A text, a JSON value, or content.
+ * @throws BatonError `tool_failed` (the output is an error), `call_denied`, `result_invalid` (an unknown type)
  */
 export function readModelOutput(name: string, said: unknown): unknown {
   if (!isJsonObject(said)) throw invalidOutput(name, 'it gave no output of the AI SDK')

@@ -1,5 +1,4 @@
-// The schemas that tools of the AI SDK have, as schemas of Baton: Zod 3 and 4, jsonSchema() of each version, lazy schemas, and
-// Standard Schemas.
+// Schemas of AI SDK tools as schemas of Baton: Zod 3 and 4, jsonSchema() of each version, lazy schemas, and Standard Schemas.
 import type { JsonObject, Schema, SchemaIssue, SchemaResult, StandardSchema } from '@baton/core'
 import { BatonError, describeValue, isJsonObject, isStandardSchema } from '@baton/core'
 import { toJSONSchema } from 'zod'
@@ -12,7 +11,7 @@ const WRAPPED = Symbol.for('vercel.ai.schema')
 const NOTHING: JsonObject = { type: 'object', properties: {}, additionalProperties: false }
 
 /**
- * Nothing is an object without fields.
+ * A missing schema counts as an object without fields.
  * @throws BatonError `invalid_schema`
  */
 export function readAiSdkSchema(what: string, given: unknown): Schema {
@@ -28,7 +27,7 @@ export function readAiSdkSchema(what: string, given: unknown): Schema {
   throw noSchema(what)
 }
 
-/** What a schema of Baton makes of a value. @throws BatonError `tool_failed` where the value does not fit */
+/** Decodes a value with a schema of Baton. @throws BatonError `tool_failed` if the value does not fit */
 export async function decodeBy(what: string, schema: Schema, value: unknown): Promise<unknown> {
   if (!isStandardSchema(schema)) return value
   const result = await schema['~standard'].validate(value)
@@ -48,7 +47,7 @@ type WrappedResult =
 function readWrapped(what: string, wrapped: Wrapped): Schema {
   const described = wrapped.jsonSchema
   if (isHolder(described) && 'then' in described) {
-    void Promise.resolve(described).catch(() => undefined) // told below, whatever becomes of it
+    void Promise.resolve(described).catch(() => undefined) // the error below reports it
     throw new BatonError({
       code: 'invalid_schema',
       message: `${what}: its JSON Schema is a promise`,
@@ -84,7 +83,7 @@ function isZod3(schema: object): schema is Zod3 {
 }
 
 function readZod3(schema: Zod3): Schema {
-  // As the AI SDK does it: without references, which not every provider takes. Its types want a class of its own copy of Zod 3.
+  // As in the AI SDK, without references: some providers refuse them. The types want a class of the library's own copy of Zod 3.
   const describe = (): JsonObject =>
     zodToJsonSchema(schema as unknown as Parameters<typeof zodToJsonSchema>[0], { $refStrategy: 'none' }) as JsonObject
   return createStandard('zod', describe, async (value) => {
@@ -93,7 +92,7 @@ function readZod3(schema: Zod3): Schema {
   })
 }
 
-/** Zod from 4.2 on describes itself; that of 4.0 and 4.1 is read by the Zod that this kit brings. */
+/** Zod describes itself from 4.2 on; the Zod of this kit reads schemas of 4.0 and 4.1. */
 function readZod4(schema: object): Schema {
   const standard = schema as StandardSchema // every Zod 4 is one
   if (standard['~standard'].jsonSchema) return standard
@@ -110,13 +109,13 @@ function createStandard(
   return { '~standard': { version: 1, vendor, validate, jsonSchema: { input: describeCopy, output: describeCopy } } }
 }
 
-/** Some say only their properties. */
+/** Some schemas give only their properties. */
 function giveType(schema: JsonObject): JsonObject {
   const says = ['type', '$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema)
   return says ? schema : { type: 'object', ...schema }
 }
 
-/** Errors of Zod have their issues in them, those of the AI SDK in their cause. */
+/** Errors of Zod hold their issues; errors of the AI SDK hold them in their cause. */
 function readIssues(error: unknown): readonly SchemaIssue[] {
   for (const holder of [error, isHolder(error) ? Reflect.get(error, 'cause') : undefined]) {
     const issues: unknown = isHolder(holder) ? Reflect.get(holder, 'issues') : undefined

@@ -1,4 +1,4 @@
-// The services of a set of tools: built once, at the first call, and given back by `close`. Runs Effects with them, and ends those
+// The services of a set of tools: built once, at the first call, and released by `close`. Runs Effects with them, and interrupts those
 // whose call is over.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
@@ -9,7 +9,7 @@ import { describeEnding, describeFailure } from './failure.ts'
 const CAUSE_CHARS = 4000
 
 export interface EffectServicesInit {
-  /** A runtime of the program, which ends it itself. */
+  /** A runtime that belongs to the program: `close` leaves it alone. */
   readonly runtime?: ManagedRuntime
   /** Without it and `runtime` there are no services. */
   readonly layer?: Opaque
@@ -36,8 +36,8 @@ export class EffectServices {
   }
 
   /**
-   * What the Effect succeeds with. Settles as soon as the call is over, though an Effect that cannot be interrupted goes on.
-   * @throws BatonError `tool_failed`, `cancelled` (the call is over), `tool_gone` (closed), or the one that the Effect failed with
+   * The Effect's success value. Settles as soon as the call is over, though an Effect that cannot be interrupted goes on.
+   * @throws BatonError `tool_failed`, `cancelled` (the call is over), `tool_gone` (closed), or the Effect's own
    */
   async run(program: Opaque, context: Pick<ToolContext, 'signal' | 'log' | 'callId'>): Promise<unknown> {
     if (this.#closing) throw new BatonError({ code: 'tool_gone', message: 'the services of this tool were closed' })
@@ -63,8 +63,8 @@ export class EffectServices {
   }
 
   /**
-   * Interrupts what runs, and gives the services back. Idempotent.
-   * @throws BatonError `cancelled` when they took longer than `closeMs`
+   * Interrupts running Effects, and releases the services. Idempotent.
+   * @throws BatonError `cancelled` if that takes longer than `closeMs`
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#end())
@@ -76,7 +76,7 @@ export class EffectServices {
     return runtime.runPromiseExit(program, { signal })
   }
 
-  /** Once; after a failure the next call tries again. */
+  /** Builds the services once; after a failure the next call tries again. */
   async #build(): Promise<ManagedRuntime> {
     const { library } = this.#module
     const runtime = this.#init.runtime ?? library.ManagedRuntime.make(this.#init.layer ?? library.Layer.empty)

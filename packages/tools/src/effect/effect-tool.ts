@@ -1,4 +1,4 @@
-// A tool whose work is an Effect: what a program says of it, and the tool of Baton that it becomes.
+// A tool whose work is an Effect: its definition, and the tool of Baton that it becomes.
 import type { StandardSchema, Tool, ToolContext, WaitingInit } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import type { SettingsOfTool, ToolSettings } from '../shared/tool-settings.ts'
@@ -15,11 +15,11 @@ export interface EffectToolInit<Input extends EffectSchema, Output extends Effec
   readonly name: string
   /** What the model reads to decide when to call it. */
   readonly description: string
-  /** A schema of Effect that needs no services, a struct at the root. Decoded before `execute` sees it. */
+  /** A schema of Effect that needs no services, a struct at the root. It decodes the arguments before `execute` sees them. */
   readonly input: Input
-  /** The result is encoded by it; one that does not fit is an error for the model (`result_invalid`). */
+  /** Encodes the result. A result that does not fit is an error for the model (`result_invalid`). */
   readonly output?: Output
-  /** Makes the Effect that does the work. A typed failure reaches the model as its tag and its words. */
+  /** Makes the Effect that does the work. A typed failure reaches the model with its tag and its message. */
   readonly execute: (input: Input['Type'], context: ToolContext) => Made & Fitting<SuccessOf<Made>, Output['Type']>
   readonly approval?: boolean | ((input: Input['Type']) => boolean | Promise<boolean>)
   readonly waiting?: WaitingInit<Input['Type']>
@@ -38,7 +38,7 @@ export interface EffectTool<out Requires = never> {
   readonly types?: { readonly requires: Requires }
 }
 
-/** What is left of it once the compiler has looked. */
+/** The definition without its types, after the compiler has checked them. */
 export interface AnyEffectToolInit extends Omit<SettingsOfTool, 'approval'> {
   readonly name: string
   readonly description: string
@@ -104,7 +104,7 @@ export function toBatonTool({ name, init }: EffectTool<unknown>, place: EffectPl
   })
 }
 
-/** Zod's, JSON's and the other version's schemas are none: Effect would fail on them without words. @throws BatonError `invalid_schema` */
+/** Refuses Zod, JSON Schema and the other version's schemas: Effect's own failure would not say why. @throws BatonError `invalid_schema` */
 function checkSchema(what: string, schema: Opaque, { module }: EffectPlace): void {
   if (module.library.Schema.isSchema(schema)) return
   throw new BatonError({
@@ -114,7 +114,7 @@ function checkSchema(what: string, schema: Opaque, { module }: EffectPlace): voi
   })
 }
 
-/** The schema of what a model writes. `keep` leaves it as it was written, for a program that decodes it itself. */
+/** The schema of the model's arguments. `keep` leaves them undecoded, for a program that decodes them itself. */
 export function toStandardSchema(schema: Opaque, { schemas }: EffectModule, keep = false): StandardSchema {
   const describe = (): Record<string, unknown> => ({ ...schemas.describe(schema) })
   return {

@@ -1,5 +1,5 @@
-// What the compiler reads off values of Effect 3 and of Effect 4: what an Effect needs and gives, and what a Layer provides. Both
-// versions keep it under a key of their own, so it is looked for under every key.
+// What the compiler reads from values of Effect 3 and of Effect 4: what an Effect needs and gives, and what a Layer provides. Each
+// version keeps it under its own key, so these types look under every key.
 
 /** A schema of Effect: `Type` is what it decodes to. */
 export interface EffectSchema {
@@ -59,14 +59,14 @@ type RequiredByTool<Tool> = {
   [Key in keyof Tool]-?: Tool[Key] extends { readonly _Requirements: (_: never) => infer Services } ? Services : never
 }[keyof Tool]
 
-/** Says in the compiler's message that the layer itself is not complete. Of a layer of `any` nobody knows. */
+/** Says in the compiler's message that the layer itself is not complete. Of a layer of type `any` the compiler knows nothing. */
 export type Closed<Needed> = [Needed] extends [never]
   ? unknown
   : 0 extends Needed & 1
     ? unknown
     : { readonly 'services that the layer itself needs; Layer.provide gives them': Needed }
 
-/** Names what nobody provides in the compiler's message. */
+/** Names the missing services in the compiler's message. */
 export type Provided<Needed, Given> = [Needed] extends [Given]
   ? unknown
   : { readonly 'services that are missing in the layer': Exclude<Needed, Given> }

@@ -1,4 +1,4 @@
-// From the end of an Effect to the error that the model reads: a typed failure in its tag and its words, a defect in its words.
+// Turns the failure of an Effect into the error that the model reads: a typed failure with tag and message, a defect with its message.
 import { BatonError, isBatonError, readServiceFailure } from '@baton/core'
 import type { Opaque } from './library.ts'
 
@@ -7,7 +7,7 @@ const FIELDS_CHARS = 2000
 /** Steps through the causes of a failure, which are a tree in Effect 3. */
 const CAUSES = 1000
 
-/** Whether somebody made a mistake: nobody declared this failure. */
+/** Whether the failure is a defect: the Effect's type does not declare it. */
 export interface Ending {
   readonly error: BatonError
   readonly isDefect: boolean
@@ -54,7 +54,7 @@ function stringify(value: object): string {
   try {
     return JSON.stringify(value).slice(0, FIELDS_CHARS)
   } catch {
-    return '' // it holds itself, or a bigint
+    return '' // it is circular, or holds a bigint
   }
 }
 

@@ -215,5 +215,7 @@ test.each([
 ])('%s is no schema of the Effect that was given', (_, input) => {
   const init = { name: 'read', description: 'Reads', input, execute: () => effect4Module.Effect.void }
   const tools = [effectTool(init as never)]
-  expect(() => fromEffect(effect4Module, { tools } as never)).toThrow(/tool "read": input is not a schema of the Effect module/)
+  expect(() => fromEffect(effect4Module, { tools } as never)).toThrow(
+    /tool "read": input is not a schema of the Effect module/,
+  )
 })

@@ -1,4 +1,4 @@
-// Tools whose work is an Effect, and the toolkits of Effect AI, as tools of Baton. One set of services for all of them.
+// Tools whose work is an Effect, and toolkits of Effect AI, as tools of Baton. They share one set of services.
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
@@ -22,7 +22,7 @@ import { readToolkit } from './toolkit.ts'
 export interface EffectToolsInit extends ToolsSettings {
   /** The services of the tools, a Layer that needs nothing itself. Built once, at the first call. */
   readonly layer?: unknown
-  /** In place of `layer`: a ManagedRuntime of your own, which `close` leaves alone. */
+  /** Instead of `layer`: a ManagedRuntime of your own, which `close` leaves alone. */
   readonly runtime?: unknown
   /** A tag of your own for `ToolContext`: Effects find the context of their call under it. */
   readonly call?: ServiceTag<ToolContext>
@@ -34,7 +34,7 @@ export interface EffectToolsInit extends ToolsSettings {
   readonly closeMs?: number
 }
 
-/** What nobody provides, as a field that the compiler misses. */
+/** The missing services, as a field whose absence the compiler reports. */
 type Complete<Init> = Provided<
   | (Init extends { readonly tools: readonly EffectTool<infer Services>[] } ? Services : never)
   | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> | RequiredByTools<Toolkit> : never),
@@ -48,8 +48,8 @@ export interface EffectTools {
   /** For `defineAgent({ tools: [...tools] })`. */
   readonly tools: readonly Tool[]
   /**
-   * Interrupts what runs, and gives the services back. Idempotent; a call after it fails as `tool_gone`.
-   * @throws BatonError `cancelled` when that took longer than `closeMs`
+   * Interrupts running Effects, and releases the services. Idempotent; later calls fail with `tool_gone`.
+   * @throws BatonError `cancelled` if that takes longer than `closeMs`
    */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -68,8 +68,8 @@ const FIELDS: ReadonlySet<string> = new Set([
 const CLOSE_MS = 10_000
 
 /**
- * Effects as tools. A typed failure reaches the model as `tool_failed` with its tag and its words, a defect with its words, and
- * the log gets its cause. A call that is over interrupts its fiber. The settings are for the tools of the toolkit.
+ * Effects as tools. A typed failure reaches the model as `tool_failed` with tag and message, a defect with its message, and the log
+ * gets its cause. When a call is over, its fiber is interrupted. The settings apply to the tools of the toolkit.
  * @param effect the module of Effect 3.22 or newer, or of Effect 4: `import * as effect from 'effect'`
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */

@@ -34,7 +34,7 @@ export interface Library {
 
 /** What differs between the versions. */
 export interface Schemas {
-  /** The JSON Schema (draft 2020-12) of what the schema decodes. @throws whatever Effect throws where it cannot say one */
+  /** The JSON Schema (draft 2020-12) of what the schema decodes. @throws Effect's own error if there is none */
   readonly describe: (schema: Opaque) => JsonObject
   /** Decodes what came as JSON. */
   readonly decode: (schema: Opaque, value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
@@ -124,7 +124,7 @@ function schemasOf3({ Schema, JSONSchema }: Schemas3): Schemas {
   }
 }
 
-/** Of Effect 4 the codec for JSON: a schema alone decodes a Date from a Date. */
+/** Effect 4 needs its JSON codec: a schema alone decodes a Date from a Date. */
 function schemasOf4({ Schema }: Schemas4): Schemas {
   return {
     describe: (schema) => {
@@ -147,7 +147,7 @@ function toRoot(root: object, definitions: object): JsonObject {
   return takesAnyObject(described) ? { type: 'object', properties: {}, additionalProperties: false } : described
 }
 
-/** What Effect 3 and Effect 4 say of a struct without fields. */
+/** How Effect 3 and Effect 4 describe a struct without fields. */
 const EMPTY_STRUCTS: readonly string[] = ['{"anyOf":[{"type":"object"},{"type":"array"}]}', '{"not":{"type":"null"}}']
 
 function takesAnyObject(described: JsonObject): boolean {

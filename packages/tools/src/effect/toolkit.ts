@@ -16,7 +16,7 @@ interface ToolkitTool {
   readonly name: string
   readonly description?: string
   readonly parametersSchema: Opaque
-  /** Effect 4: a dynamic tool, whose parameters nobody decodes. */
+  /** Effect 4: a dynamic tool, whose parameters stay undecoded. */
   readonly jsonSchema?: JsonObject
   /** Effect 4. */
   readonly needsApproval?: boolean | ((input: unknown, about: object) => Opaque)
@@ -36,7 +36,7 @@ interface WithHandlers {
 interface Handled {
   readonly result?: unknown
   readonly encodedResult?: unknown
-  /** Effect 4: what `toModelOutput` of the tool says in place of the result. */
+  /** Effect 4: what the tool's `toModelOutput` returns in place of the result. */
   readonly modelOutput?: readonly unknown[]
   readonly isFailure?: boolean
   readonly preliminary?: boolean
@@ -136,14 +136,14 @@ function readApproval(
       messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
     }
     const asked = needsApproval(decoded.issues ? written : decoded.value, about)
-    // What counts as true asks, and a promise is waited for.
+    // Any truthy answer asks; a promise is awaited.
     return Boolean(
       library.Effect.isEffect(asked) ? await place.services.run(asked, createUnwatched(callId)) : await asked,
     )
   }
 }
 
-/** Nobody ends the question whether a person is asked but the host's own limit for it. */
+/** Only the host's own time limit ends this check. */
 function createUnwatched(callId: string): Pick<ToolContext, 'signal' | 'log' | 'callId'> {
   return { signal: new AbortController().signal, log: { info: () => {}, warn: () => {} }, callId }
 }

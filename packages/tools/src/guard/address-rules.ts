@@ -1,8 +1,8 @@
-// Which addresses of the network are public. It knows no names, no DNS and no exceptions that a program makes.
+// Which network addresses are public. It knows no names, no DNS, and no exceptions of a program.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Special ranges that the library counts as public, or knows by no name of ours. Read from IANA's registries in 2026-11. */
+/** Special ranges that the library counts as public, or names differently. Read from IANA's registries in 2026-11. */
 const MORE_RANGES: readonly (readonly [range: string, words: string])[] = [
   ['168.63.129.16/32', 'the metadata service of a cloud'],
   ['192.0.0.0/24', 'reserved'],
@@ -32,8 +32,8 @@ const RANGE_WORDS: Readonly<Record<string, string>> = {
 type Address = ReturnType<typeof ipaddr.parse>
 
 /**
- * Why an address is not public, after "is": `private`; undefined for a public one. An IPv4 address inside of an IPv6 one is judged
- * where the network would go there (mapped, and NAT64's well-known prefix); the other forms with one inside are refused.
+ * Why an address is not public, as words after "is": `private`; undefined for a public address. An IPv4 address inside an IPv6 address
+ * is judged if the network would go there (mapped, and NAT64's well-known prefix); other forms with one inside are refused.
  * @param text as DNS and the URL parser write it, without brackets
  */
 export function findAddressIssue(text: string): string | undefined {
@@ -61,7 +61,7 @@ function findInner(address: Address): Address | undefined {
   return ipaddr.fromByteArray(address.toByteArray().slice(12))
 }
 
-/** Undefined for all but the plain forms: `127.1` is none, and no address has a zone. */
+/** Undefined for all but the plain forms, so for `127.1` and for addresses with a zone. */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined
   const address = ipaddr.parse(text)

@@ -1,12 +1,12 @@
-// What a program allows beside the public network: origins, hosts and ranges of addresses. It only compares.
+// What a program allows besides the public network: origins, hosts and ranges of addresses. It only compares.
 import { BatonError } from '@baton/core'
 import type { AddressRange } from './address-rules.ts'
 import { isWithin, parseAddress, parseRange } from './address-rules.ts'
 
 export interface AllowList {
-  /** Whether the program named the origin, or the host at all its ports: wherever it leads is right. */
+  /** Whether the program named the origin, or the host with all its ports. Its addresses then need no check. */
   allowsPlace(url: URL): boolean
-  /** Whether the program named the origin, and its scheme with it. */
+  /** Whether the program named the origin, and thereby its scheme. */
   allowsOrigin(url: URL): boolean
   allowsAddress(address: string): boolean
 }

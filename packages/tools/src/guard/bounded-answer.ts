@@ -1,11 +1,11 @@
-// An answer whose body ends at a number of bytes, counted as the reader gets them, which is after decompression.
+// An answer with a limit on the bytes of its body, counted as the reader gets them: after decompression.
 import { BatonError } from '@baton/core'
 import type { Response as UndiciResponse } from 'undici'
 
 export interface AnswerBounds {
-  /** Undefined: no bound, for streams that their reader bounds. */
+  /** Undefined: no limit, for streams whose reader limits them. */
   readonly maxBytes: number | undefined
-  /** Called once, when the body has ended, was given up or has failed. */
+  /** Called once, when the body has ended, was cancelled or has failed. */
   readonly onEnd: () => void
   /** Turns an error of the network into the one that the reader gets. */
   readonly describe: (thrown: unknown) => unknown
@@ -13,7 +13,7 @@ export interface AnswerBounds {
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
-/** @throws BatonError `api_malformed` for a body that says to be larger than the bound; one that turns out to be fails with it */
+/** @throws BatonError `api_malformed` for a body that declares more bytes than the limit; a body that exceeds it later fails so, too */
 export function boundAnswer(answer: UndiciResponse, place: string, bounds: AnswerBounds): Response {
   const { status, statusText, headers, body } = answer
   const { maxBytes = Infinity, onEnd } = bounds
@@ -36,7 +36,7 @@ export function boundAnswer(answer: UndiciResponse, place: string, bounds: Answe
     })
   } else onEnd()
   const made = new Response(bounded, { status, statusText, headers: [...headers] })
-  // What a made response cannot be told.
+  // The constructor of a response does not take these.
   Object.defineProperty(made, 'url', { value: answer.url })
   return made
 }

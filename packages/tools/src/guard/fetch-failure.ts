@@ -1,4 +1,4 @@
-// What went wrong between a request and its answer, in the codes of Baton.
+// Maps failures between a request and its answer to Baton's error codes.
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 
@@ -10,7 +10,7 @@ export interface FailedRequest {
   readonly place: () => string
 }
 
-/** The caller's own reason where the caller aborted; else a BatonError. Never throws. */
+/** The caller's own reason if the caller aborted; else a BatonError. Never throws. */
 export function describeFetchFailure(thrown: unknown, { signal, place }: FailedRequest): unknown {
   if (signal.aborted) return signal.reason
   const chain = listCauses(thrown)
@@ -35,6 +35,6 @@ function listCauses(thrown: unknown): readonly Error[] {
   const chain: Error[] = []
   for (let current = thrown; current instanceof Error && chain.length < 8; current = current.cause) chain.push(current)
   const last = chain.at(-1)
-  // Of several addresses that were tried.
+  // The failures of several addresses.
   return last instanceof AggregateError && last.errors[0] instanceof Error ? [...chain, last.errors[0]] : chain
 }

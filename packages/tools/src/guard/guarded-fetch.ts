@@ -1,5 +1,5 @@
-// A fetch for addresses that a model, a server or a document names: public places only, each redirect judged anew, everything
-// bounded. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
+// A fetch for addresses that a model, a server or a document names: public places only, a check of each redirect, and limits on
+// everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
 import { lookup } from 'node:dns/promises'
 import type { Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
@@ -17,7 +17,7 @@ import { checkUrl } from './url-rules.ts'
 
 export interface GuardOptions {
   /**
-   * What may be fetched although it is not public: origins (`http://localhost:3000`, which also allows its scheme), hosts
+   * Addresses that may be fetched although they are not public: origins (`http://localhost:3000`, which also allows its scheme), hosts
    * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). Nothing by default.
    */
   readonly allow?: readonly string[]
@@ -31,9 +31,9 @@ export interface GuardOptions {
   readonly maxRedirects?: number
   /** Milliseconds from the call to the end of the body, redirects included; 30,000 by default. */
   readonly timeoutMs?: number
-  /** True: an event stream may go on for any time and any bytes once it has begun; its reader bounds it. False by default. */
+  /** True: an event stream that has begun has no limit of time or bytes; its reader limits it. False by default. */
   readonly streams?: boolean
-  /** All addresses of a name; the machine's resolver by default. It is asked once for each connection. */
+  /** All addresses of a name; the machine's resolver by default. Called once for each connection. */
   readonly lookup?: (hostname: string) => Promise<readonly string[]>
   /** Of the process by default. */
   readonly timers?: Timers
@@ -41,7 +41,7 @@ export interface GuardOptions {
 
 export interface GuardedFetch {
   /**
-   * Like `fetch`. It knows no proxy, because a proxy looks names up by itself.
+   * Like `fetch`. It uses no proxy, because a proxy looks names up by itself.
    * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too slow),
    * `api_malformed` (no HTTP, or larger than a limit); the reason of an aborted signal. A body fails with the same errors.
    */
@@ -146,7 +146,7 @@ function bound(guard: Guard, answer: UndiciResponse, { url, method }: Asked, dea
   const isStream = guard.streams && /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '')
   if (isStream) deadline.end()
   return boundAnswer(answer, url.origin, {
-    // The length that an answer to HEAD says is another one's.
+    // The answer to HEAD declares the length of a body that it does not have.
     maxBytes: isStream || method === 'HEAD' ? undefined : guard.maxBytes,
     onEnd: deadline.end,
     describe: (thrown) => describeFetchFailure(thrown, deadline),
@@ -154,9 +154,9 @@ function bound(guard: Guard, answer: UndiciResponse, { url, method }: Asked, dea
 }
 
 export interface Deadline {
-  /** Aborted by the caller or by the time. */
+  /** Aborted by the caller or by the time limit. */
   readonly signal: AbortSignal
-  /** Whom the request is sent to now, for messages. */
+  /** Where the request goes now, for messages. */
   readonly at: (url: URL) => void
   readonly place: () => string
   readonly end: () => void
@@ -178,7 +178,7 @@ const lookUp: Resolve = async (hostname) => (await lookup(hostname, { all: true 
 
 const PLATFORM_TIMERS: Timers = {
   start: (delayMs, callback) => {
-    // A request that waits holds its process by its connection; a body that nobody reads must not.
+    // The connection of a waiting request keeps the process alive; a body that nobody reads must not.
     const timer = setTimeout(callback, delayMs).unref()
     return () => clearTimeout(timer)
   },

@@ -1,5 +1,5 @@
-// Connections that go to the very addresses that were checked: each one resolves its name once, all addresses of the name are
-// judged, and the socket is handed nothing else. Only this file and guarded-fetch.ts know undici.
+// Connections that go exactly to the checked addresses: each one resolves its name once, checks all addresses of the name, and gives
+// the socket nothing else. Only this file and guarded-fetch.ts know undici.
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { BatonError } from '@baton/core'
@@ -18,9 +18,9 @@ export interface PinnedAgentInit {
   readonly maxHeaderBytes: number
 }
 
-/** Addresses of one name; a name with more is no honest one. */
+/** Addresses of one name; no honest name has more. */
 const ADDRESSES = 64
-/** Milliseconds to look up a name and to connect. */
+/** Milliseconds to look a name up and to connect. */
 const CONNECT_MS = 10_000
 
 export function createPinnedAgent({ allow, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
@@ -41,7 +41,7 @@ export function createPinnedAgent({ allow, resolve, maxHeaderBytes }: PinnedAgen
         connectAnywhere(options, callback)
         return
       }
-      // No name is looked up for a literal.
+      // A literal address needs no lookup.
       const issue = isIP(options.hostname) === 0 ? undefined : judge(options.hostname)
       if (issue !== undefined) {
         callback(refuseUrl(url, `its address is ${issue}`), null)
@@ -63,7 +63,7 @@ export function createPinnedAgent({ allow, resolve, maxHeaderBytes }: PinnedAgen
   })
 }
 
-/** The last look, before a byte of the request is written: whom the socket is connected to. */
+/** The last check, before a byte of the request is written: where the socket is connected. */
 function findPeerIssue(
   url: URL,
   { remoteAddress }: Socket,
@@ -73,7 +73,7 @@ function findPeerIssue(
   return issue === undefined ? undefined : refuseUrl(url, `its address is ${issue}`)
 }
 
-/** One address that is refused refuses the name: the others may be there to get past a check. */
+/** One refused address is enough to refuse the name: the others may be there to get past a check. */
 function createLookup(resolve: Resolve, judge: (address: string) => string | undefined): LookupFunction {
   const find = async (hostname: string): Promise<readonly string[]> => {
     const addresses = (await resolve(hostname)).slice(0, ADDRESSES + 1)

@@ -1,4 +1,4 @@
-// A request as it is sent, and what becomes of it when an answer redirects it. It sends nothing.
+// A request as it is sent, and the request that follows a redirect. It sends nothing.
 import { BatonError } from '@baton/core'
 import type { UrlRules } from './url-rules.ts'
 import { checkUrl, refuseUrl } from './url-rules.ts'
@@ -17,10 +17,10 @@ export interface RequestBounds extends UrlRules {
   readonly signal: AbortSignal
 }
 
-/** Headers that say which server is meant or how bytes are framed; the connection says both. */
+/** Headers that name the server or frame the bytes; the connection sets both. */
 const REFUSED_HEADERS = ['host', 'transfer-encoding', 'connection', 'upgrade', 'proxy-authorization', 'te', 'trailer']
 
-/** What goes along to another origin. All else may be a key, whatever it is called. */
+/** The headers that go to another origin. Any other may be a key, whatever its name. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'range', 'user-agent'])
 
 /** @throws BatonError `url_refused`, `invalid_option` for a header that may not be set or a body that is too large */
@@ -49,7 +49,7 @@ async function readBody(
   let bytes = 0
   const stop = (): void => {
     reader.cancel(signal.reason).catch(() => {
-      // It was given up.
+      // The caller gave it up.
     })
   }
   signal.addEventListener('abort', stop, { once: true })
@@ -76,7 +76,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * As the fetch standard says, but that nothing secret goes to another origin: neither headers nor a body.
+ * As in the fetch standard, except that nothing secret goes to another origin: neither headers nor a body.
  * @throws BatonError `url_refused`
  */
 export function nextRequest(asked: Asked, status: number, url: URL): Asked {

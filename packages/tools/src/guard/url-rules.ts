@@ -1,4 +1,4 @@
-// What an address must be before anything is looked up or asked. It knows no DNS.
+// The checks of an address before any lookup or request. It knows no DNS.
 import { isIP } from 'node:net'
 import { BatonError } from '@baton/core'
 import { findAddressIssue } from './address-rules.ts'
@@ -14,7 +14,7 @@ export interface UrlRules {
 /** Characters of an address. */
 const URL_CHARS = 8_192
 
-/** Of the fetch standard (bad ports), read in 2026-11: mail, shells, databases of old; none of them speaks HTTP. */
+/** The bad ports of the fetch standard, read in 2026-11: mail, shells, old databases; none of them speaks HTTP. */
 const BAD_PORTS: ReadonlySet<number> = new Set(
   (
     '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 ' +
@@ -35,7 +35,7 @@ const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|hom
 export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   if (text.length > URL_CHARS)
     throw refuseUrl(undefined, `it has ${text.length} characters; at most ${URL_CHARS}`, from)
-  // Other programs read these in other ways than the URL standard; an honest address has none.
+  // Other programs read these differently from the URL standard; no honest address has them.
   if (hasOddCharacter(text)) throw refuseUrl(undefined, 'it has a control character or a backslash', from)
   const url = URL.parse(text, from?.href)
   if (!url) throw refuseUrl(undefined, 'it is no valid address', from)

@@ -1,4 +1,4 @@
-// From the answer of a service to a tool's result, or to the error that a model can act on.
+// Turns the answer of a service into a tool's result, or into an error that a model can act on.
 import type { JsonObject, JsonValue, ToolContent } from '@baton/core'
 import { BatonError, hasNeverConnected, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
 import { bareType, isJsonType } from './document.ts'
@@ -6,10 +6,10 @@ import { bareType, isJsonType } from './document.ts'
 export interface Reading {
   /** Begins messages: `shop.getOrder: GET https://api.example.com`. */
   readonly what: string
-  /** The request may change something, so that it matters whether it arrived. */
+  /** The request may change something, so it matters whether it arrived. */
   readonly mayChange: boolean
   readonly maxBytes: number
-  /** What answers that succeed may be, as the document says; empty: it says nothing. */
+  /** Media types of successful answers, as the document says; empty if it says nothing. */
   readonly types: readonly string[]
   /** Texts that no error may show. */
   readonly secrets: readonly string[]
@@ -18,7 +18,7 @@ export interface Reading {
 
 /** Characters of a service's words in an error. */
 const WORDS = 1_000
-/** Bytes of a refusal that are read for its words. */
+/** Bytes to read of a refusal for its words. */
 const REFUSAL_BYTES = 64 * 1024
 
 /**
@@ -47,7 +47,7 @@ export async function readAnswer(response: Response, reading: Reading): Promise<
 function readJson(bytes: Buffer, reading: Reading): JsonValue | ToolContent {
   const text = new TextDecoder().decode(bytes)
   const parsed = parseJson(text)
-  // A service's JSON is data, also where it has the form of a tool's images and files.
+  // A service's JSON is data, even if it looks like a tool's images and files.
   if (parsed.ok && isJsonObject(parsed.value) && Array.isArray(parsed.value['content']))
     return { content: [{ type: 'text', text: JSON.stringify(parsed.value) }] }
   if (parsed.ok) return parsed.value
@@ -67,7 +67,7 @@ function decode(bytes: Buffer, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes)
   } catch {
-    return new TextDecoder().decode(bytes) // a charset that nobody knows
+    return new TextDecoder().decode(bytes) // an unknown charset
   }
 }
 
@@ -87,14 +87,14 @@ async function readRefusal(response: Response, reading: Reading): Promise<BatonE
   return new BatonError({ code: readStatusCode(status), message, data })
 }
 
-/** Milliseconds, a day at most; undefined where the header says nothing that can be read. */
+/** Milliseconds, a day at most; undefined for a header that cannot be read. */
 function readRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null || header.trim() === '') return undefined
   const waitMs = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), 86_400_000)
 }
 
-/** The one sentence where the body has one; else the body. A page is no words. */
+/** The body; if it is an object with one field, that field alone. An HTML page does not count. */
 function readWords(bytes: Buffer, contentType: string, { secrets }: Reading): string {
   const type = bareType(contentType)
   if (type === 'text/html' || (type !== '' && !isJsonType(type) && !isTextType(type))) return ''
@@ -119,7 +119,7 @@ function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text)
 }
 
-/** The body as far as `maxBytes`; what is behind them is not read. */
+/** Reads the body up to `maxBytes`, and nothing beyond. */
 async function readBytes(
   response: Response,
   maxBytes: number,
@@ -142,7 +142,7 @@ async function readBytes(
   return { bytes: Buffer.concat(pieces), isWhole: true }
 }
 
-/** What a fetch threw: refusals of the guard and errors of an aborted call stay as they are. */
+/** The error for what a fetch threw. Refusals of the guard and errors of an aborted call stay as they are. */
 export function describeNetworkFailure({ what, mayChange }: Reading, thrown: unknown): unknown {
   if (thrown instanceof Error && thrown.name === 'AbortError') return thrown
   const isOwn = isBatonError(thrown)

@@ -1,4 +1,4 @@
-// Reads an OpenAPI document, 3.0 or 3.1, as it came: its references, and its operations one by one. It makes no schemas and no requests.
+// Reads an OpenAPI document, 3.0 or 3.1: its references, and its operations one by one. It makes no schemas and no requests.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, describeValue, isJsonObject } from '@baton/core'
 
@@ -9,7 +9,7 @@ export interface Parameter {
   readonly name: string
   readonly in: ParameterPlace
   readonly isRequired: boolean
-  /** How its value is written; `json` where the document describes it by `content`. */
+  /** How its value is written; `json` if the document describes it by `content`. */
   readonly style: ParameterStyle | 'json'
   readonly explode: boolean
   readonly description: string | undefined
@@ -33,9 +33,9 @@ export interface Operation {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly body: RequestBody | undefined
-  /** Where the document says that it is; undefined where it does not say. */
+  /** The server that the document names; undefined if it names none. */
   readonly server: string | undefined
-  /** Media types of answers that succeed, as far as the document tells them. */
+  /** Media types of successful answers, if the document names any. */
   readonly answerTypes: readonly string[]
 }
 
@@ -46,7 +46,7 @@ export interface OperationPlace {
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
-/** References that name one another, one behind the other. */
+/** The longest chain of references to references. */
 const CHAIN = 32
 /** The specification gives these to other fields of an operation. */
 const OTHERS_HEADERS = ['accept', 'content-type', 'authorization']
@@ -56,7 +56,7 @@ const OWN_HEADERS =
 
 export class OpenApiDocument {
   readonly #root: JsonObject
-  /** Schemas of 3.0 have words of their own. */
+  /** Schemas of 3.0 have keywords of their own. */
   readonly isOlder: boolean
 
   /** @throws BatonError `invalid_option` */
@@ -86,7 +86,7 @@ export class OpenApiDocument {
     )
   }
 
-  /** @throws BatonError `invalid_option` for what the document says of the operation and cannot be used */
+  /** @throws BatonError `invalid_option` if Baton cannot use what the document says of the operation */
   read({ method, path, id }: OperationPlace): Operation {
     const where = `${method} ${path}`
     const item = this.#object(entryOf(this.#root['paths'], path), where)

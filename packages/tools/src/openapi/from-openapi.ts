@@ -1,5 +1,5 @@
-// Operations of an OpenAPI document as tools. The document is data: what is offered, where it is asked and with whose login the
-// program says.
+// Operations of an OpenAPI document as tools. The document is data: the program says which operations to offer, where the API is, and
+// whose login to use.
 import { createHash } from 'node:crypto'
 import type {
   Clock,
@@ -22,14 +22,14 @@ import { createInput } from './input-schema.ts'
 import { buildRequest } from './request.ts'
 
 export interface OpenApiOptions<Services = unknown> {
-  /** Which operations are offered: by `operationId`, or as `GET /orders/{id}`. There is no way to offer all of them unnamed. */
+  /** The operations to offer: by `operationId`, or as `GET /orders/{id}`. The program must name each one. */
   readonly operations: readonly string[]
   /**
    * Where the API is, such as `https://api.example.com/v1`. Naming it allows it: it may be on this machine or in your network. By
    * default it is the first server that the document names, which must then be public and have `https:`.
    */
   readonly server?: string
-  /** Sent with each request, and stronger than what a model says: logins, by the call's principal. */
+  /** Sent with each request, and stronger than a model's headers: logins, by the call's principal. */
   readonly headers?: (
     context: ToolContext<Services>,
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
@@ -38,7 +38,7 @@ export interface OpenApiOptions<Services = unknown> {
   /** Effects by operation; else GET and HEAD are `pure`, PUT and DELETE `idempotent`, all others `once`. */
   readonly effects?: Readonly<Record<string, EffectClass>>
   /**
-   * The header by which the API knows a request that it has seen, such as `Idempotency-Key`. With it, POST and PATCH are
+   * The header by which the API recognises a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
    * `idempotent`; its value is a digest of the call's `idempotencyKey`.
    */
   readonly idempotencyHeader?: string
@@ -47,8 +47,8 @@ export interface OpenApiOptions<Services = unknown> {
   /** `untrusted` by default: policies learn that results come from outside. */
   readonly trust?: Trust
   /**
-   * How an operation that may be asked twice (`pure` or `idempotent`) is asked again where the service is away, has failed or wants
-   * a pause, as `retry` of `tool()`. Absent: the model reads of the first failure. A refusal such as 422 is never asked again.
+   * How to repeat an operation that may run twice (`pure` or `idempotent`) if the service is away, has failed or asks for a pause; as
+   * `retry` of `tool()`. Absent: the model reads the first failure. After a refusal such as 422 Baton never repeats the request.
    */
   readonly retry?: ToolRetry
   /** Milliseconds for the whole answer to one request; 30,000 by default. */
@@ -74,13 +74,13 @@ const KINDS = {
   retry: 'an object',
 } as const
 const DESCRIPTION_CHARS = 4_000
-/** Milliseconds that the call has beyond the request, so that the error is the request's. */
+/** Milliseconds that the call lasts longer than the request, so that the request's own error comes first. */
 const GRACE_MS = 2_000
 const TIMER_MS = 2_147_483_647
 
 /**
  * @param document an OpenAPI document 3.0 or 3.1 as `JSON.parse` gives it
- * @throws BatonError `invalid_option` (the options, or what the document says of a chosen operation), `invalid_schema`, `invalid_tool`
+ * @throws BatonError `invalid_option` (an option, or the document's words on a chosen operation), `invalid_schema`, `invalid_tool`
  */
 export function fromOpenApi<Services = unknown>(
   document: unknown,
@@ -173,7 +173,7 @@ function choose(places: readonly OperationPlace[], chosen: string): OperationPla
   )
 }
 
-/** Names of one document never collide: the later one says its method and path. */
+/** Names of one document never collide: the later one gets its method and path. */
 function chooseName({ id, method, path }: OperationPlace, given: string | undefined, taken: Set<string>): string {
   const plain = `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`
   if (given !== undefined && taken.has(given))
@@ -215,7 +215,7 @@ function createTool<Services>(parts: ToolParts<Services>): ServerRunTool<JsonObj
   })
 }
 
-/** Of all tries with their waits, so that each request has its time. */
+/** Milliseconds for all tries and their waits, so that each request has its full time. */
 function wholeTimeMs(timeoutMs: number, { attempts, maxMs = 10_000 }: ToolRetry = { attempts: 1 }): number {
   return Math.min(attempts * timeoutMs + (attempts - 1) * maxMs + GRACE_MS, TIMER_MS)
 }
@@ -255,7 +255,7 @@ async function call<Services>(
   return readAnswer(response, reading)
 }
 
-/** What the platform says of a wrong value shows it, and it may be a key. @throws BatonError `invalid_option` */
+/** The platform's own error would show a wrong value, which may be a key. @throws BatonError `invalid_option` */
 function addOwnHeaders(sent: Headers, own: readonly (readonly [string, string])[]): void {
   for (const [header, value] of own) {
     const isLegal =
@@ -276,7 +276,7 @@ function kindOf(method: string): ToolKind {
   return method === 'DELETE' ? 'delete' : method === 'PUT' || method === 'PATCH' ? 'edit' : 'other'
 }
 
-/** A name from outside may be one that every object has. */
+/** A name from outside may be that of a property which every object has. */
 function ownEntry<Value>(record: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }

@@ -1,5 +1,5 @@
-// One JSON Schema (2020-12) for all that an operation takes: a property for each parameter, and `body`. What schemas refer to goes
-// into `$defs`, so one that holds itself stays as it is.
+// One JSON Schema (2020-12) for the input of an operation: a property for each parameter, and `body`. Referenced schemas go into
+// `$defs`, so a schema may be recursive.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { OpenApiDocument, Operation, Parameter } from './document.ts'
@@ -11,7 +11,7 @@ export interface OperationInput {
   readonly slots: readonly { readonly property: string; readonly parameter: Parameter }[]
 }
 
-/** Parts of one tool's schema, and how deep they stand in each other: what a model can read is far smaller. */
+/** The most parts of one tool's schema, and its greatest depth: what a model can read is far smaller. */
 const NODES = 20_000
 const DEPTH = 256
 const DESCRIPTION_CHARS = 1_000
@@ -41,7 +41,7 @@ export function createInput(document: OpenApiDocument, operation: Operation): Op
   }
 }
 
-/** The name itself; where two have one, the later one says where it stands. */
+/** The name itself; if two parameters share it, the later one also gets its place. */
 function chooseName(parameter: Parameter, taken: Set<string>): string {
   const longer = `${parameter.in}_${parameter.name}`
   let name = taken.has(parameter.name) ? longer : parameter.name
@@ -56,7 +56,7 @@ function describe(schema: JsonValue, { description }: { readonly description: st
   return { ...(isJsonObject(schema) ? schema : {}), description: words }
 }
 
-/** Words whose values are schemas, lists and maps of schemas, and those that are copied as they are. */
+/** Keywords whose values are schemas, lists or maps of schemas, and keywords that are copied as they are. */
 const SCHEMA_WORDS = new Set(
   'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(
     ' ',
@@ -89,7 +89,7 @@ class SchemaCopier {
     return Object.fromEntries(this.#definitions)
   }
 
-  /** In the words of 2020-12; words that say nothing to a validator or a model are left out. */
+  /** Translates it into 2020-12, and leaves out keywords that say nothing to a validator or a model. */
   copy(schema: JsonValue): JsonValue {
     this.#nodes += 1
     this.#depth += 1
@@ -131,7 +131,7 @@ class SchemaCopier {
     let name = last
     for (let count = 2; this.#definitions.has(name); count += 1) name = `${last}_${count}`
     this.#names.set(reference, name)
-    // Its place is kept: what it holds may refer to it.
+    // This reserves its place: its parts may refer to it.
     this.#definitions.set(name, true)
     this.#definitions.set(name, this.copy(this.#document.find(reference, this.#where)))
     return `#/$defs/${name}`
@@ -143,13 +143,13 @@ class SchemaCopier {
   }
 }
 
-/** What a service only answers, and takes from nobody. */
+/** Properties that appear only in answers. */
 function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
   const properties = entriesOf(schema['properties'])
   return new Set(properties.filter(([, item]) => isJsonObject(item) && item['readOnly'] === true).map(([name]) => name))
 }
 
-/** The words of 3.0 that mean something else today. */
+/** The keywords of 3.0 that mean something else today. */
 function modernise(schema: JsonObject, { nullable }: JsonObject): JsonObject {
   const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema
   const bounds: JsonObject = {

@@ -1,4 +1,4 @@
-// From a call's arguments to the request: address, headers, body, as the document says that they are written. It sends nothing.
+// Turns a call's arguments into a request: address, headers and body in the styles that the document names. It sends nothing.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { Operation, Parameter } from './document.ts'
@@ -45,7 +45,7 @@ export function buildRequest(
 function fillPath(path: string, parameter: Parameter, property: string, value: JsonValue | undefined): string {
   const words = value === undefined || value === null ? [] : listWords(parameter, property, value)
   const text = words.join(',')
-  // A value must stay one step of the path: servers and proxies resolve these, some of them when they are encoded.
+  // A value must stay one segment of the path: servers and proxies resolve these, some even when they are encoded.
   if (text === '' || text.split(/[\\/]/).some((step) => step === '.' || step === '..'))
     throw wrong(
       property,
@@ -72,14 +72,14 @@ function writeQuery(parameter: Parameter, property: string, value: JsonValue): r
   return [`${encode(name)}=${listWords(parameter, property, value).map(encode).join(',')}`]
 }
 
-/** `filter[color]=red`; lists by repeated names, and objects inside of it by more brackets, as most services read them. */
+/** `filter[color]=red`; lists repeat the name, and nested objects add brackets, as most services expect. */
 function writeDeep(name: string, value: JsonValue): readonly (readonly [string, string])[] {
   if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((item) => writeDeep(name, item))
   if (isJsonObject(value)) return Object.entries(value).flatMap(([key, item]) => writeDeep(`${name}[${key}]`, item))
   return value === null || typeof value === 'object' ? [] : [[name, String(value)]]
 }
 
-/** What stands between the commas. */
+/** The parts between the commas. */
 function listWords({ style, explode }: Parameter, property: string, value: JsonValue): readonly string[] {
   if (style === 'json') return [JSON.stringify(value)]
   if (Array.isArray(value)) return (value as readonly JsonValue[]).map((item) => writeOne(property, item))
@@ -96,7 +96,7 @@ function writeOne(property: string, value: JsonValue): string {
 
 function encode(text: string): string {
   try {
-    // What the function leaves as it is has no meaning in addresses, but some of it has in logs and shells.
+    // `encodeURIComponent` leaves these characters, which have no meaning in addresses but some in logs and shells.
     return encodeURIComponent(text).replaceAll(
       /[!'()*]/g,
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

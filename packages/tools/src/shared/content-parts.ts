@@ -1,4 +1,4 @@
-// Texts, images and files that other libraries have their tools say to the model, as content of Baton. The versions of the AI SDK and
+// Texts, images and files that tools of other libraries return for the model, as content of Baton. The versions of the AI SDK and
 // Effect AI give the same things different names.
 import type { ContentPart, ToolContent } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
@@ -8,7 +8,7 @@ export function readContent(name: string, parts: readonly unknown[]): ToolConten
   return { content: parts.map((part) => readPart(name, part)) }
 }
 
-/** The names that the versions gave to the same thing. */
+/** The names of the same thing in different versions. */
 interface AnyPart {
   readonly type?: unknown
   readonly text?: unknown
@@ -47,7 +47,7 @@ function readPart(name: string, part: unknown): ContentPart {
   }
 }
 
-/** Where nobody says what kind of image it is. */
+/** The media type if an image does not name its own. */
 const IMAGE = 'image/png'
 
 interface Media {
@@ -88,6 +88,6 @@ export function invalidOutput(name: string, why: string): BatonError {
   return new BatonError({
     code: 'result_invalid',
     message: `what the model should read of "${name}" is wrong: ${why}`,
-    hint: 'See its toModelOutput. If it is a tool of the AI SDK 5, say fromAiSdk(tools, { version: 5 }).',
+    hint: 'Check its toModelOutput. If it is a tool of the AI SDK 5, write fromAiSdk(tools, { version: 5 }).',
   })
 }

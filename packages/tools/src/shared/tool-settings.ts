@@ -1,5 +1,4 @@
-// What a program says of tools that come from another library: of all of them, and of single ones by their names. It knows no
-// library.
+// Settings of a program for tools from another library: for all of them, and for single ones by name. It knows no library.
 import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, ToolRetry, Trust, WaitingInit } from '@baton/core'
 import { BatonError, checkFields, findNearName } from '@baton/core'
 
@@ -7,24 +6,24 @@ import { BatonError, checkFields, findNearName } from '@baton/core'
 export interface ToolSettings {
   /** `once` by default: the safe assumption about a tool that says nothing. */
   readonly effect?: EffectClass
-  /** `trusted` by default. Say `untrusted` of a tool that reads what strangers write. */
+  /** `trusted` by default. Choose `untrusted` for a tool that reads what strangers write. */
   readonly trust?: Trust
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
   /** False: never beside another call. True by default. */
   readonly parallel?: boolean
-  /** In place of what the tool itself says: true, or a function of the validated input, and a person must approve the call first. */
+  /** Replaces the tool's own approval: true, or a function of the validated input. A person must then approve the call first. */
   readonly approval?: boolean | Asks
   readonly onInterrupt?: InterruptPolicy
   readonly waiting?: WaitingInit<JsonObject>
   /**
-   * How a tool that failed for a moment is tried again; of an Effect only defects are, and `Effect.retry` is for its typed errors. Said
-   * of all tools, it holds for those that run here and may run twice; said of a `once` tool in `byName`, it is refused.
+   * How to repeat a tool after a failure that may go away. Effects are repeated only after defects: use `Effect.retry` for typed errors.
+   * For a whole set, it applies to tools that run here and may run twice; in `byName`, a `once` tool refuses it.
    */
   readonly retry?: ToolRetry
   readonly title?: string
   readonly kind?: ToolKind
-  /** Only of a tool that a client runs: milliseconds that a call waits while no client can run it. */
+  /** Only for a tool that a client runs: milliseconds that a call waits while no client can run it. */
   readonly awayMs?: number
 }
 
@@ -33,7 +32,7 @@ type Asks = {
   run(input: JsonObject): boolean | Promise<boolean>
 }['run']
 
-/** Of all tools, and in `byName` what is different for one. */
+/** Settings for all tools, and in `byName` for single ones. */
 export interface ToolsSettings<Name extends string = string> extends ToolSettings {
   readonly byName?: { readonly [Key in Name]?: ToolSettings }
 }
@@ -52,13 +51,13 @@ export const TOOL_SETTINGS: readonly (keyof ToolSettings)[] = [
   'awayMs',
 ]
 
-/** What `tool()` is given beside name, description, schemas and function. */
+/** The fields for `tool()` besides name, description, schemas and function. */
 export interface SettingsOfTool extends Omit<ToolSettings, 'approval' | 'waiting'> {
   readonly approval?: boolean | ((input: unknown) => boolean | Promise<boolean>)
   readonly waiting?: WaitingInit
 }
 
-/** @throws BatonError `invalid_tool`: `byName` names a tool that is not there, or says something that no tool has */
+/** @throws BatonError `invalid_tool`: `byName` names an unknown tool or an unknown field */
 export function checkSettings(what: string, settings: ToolsSettings, names: readonly string[]): void {
   for (const [name, own] of Object.entries(settings.byName ?? {})) {
     if (!names.includes(name)) {
@@ -74,7 +73,7 @@ export function checkSettings(what: string, settings: ToolsSettings, names: read
   }
 }
 
-/** What holds for one tool. `byItself`: what the tool says of itself. */
+/** The settings of one tool. `byItself`: the tool's own. */
 export function settingsOf(
   name: string,
   { byName, ...all }: ToolsSettings,
@@ -87,7 +86,7 @@ export function settingsOf(
     if (said !== undefined) settings[field] = said
   }
   const { effect = byItself.effect ?? 'once' } = settings as SettingsOfTool
-  // What is said of a whole set is for those tools that may run twice.
+  // A setting for a whole set applies to the tools that may run twice.
   if (own?.retry === undefined && (effect === 'once' || !byItself.runsHere)) delete settings['retry']
   return settings // each of its fields is one of `tool()`, which checks them
 }

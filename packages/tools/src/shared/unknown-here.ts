@@ -1,5 +1,5 @@
-// What a library hands to its tools and Baton does not know at that place. A tool that only passes it on is not disturbed; one
-// that reads it fails, in words that say what to do.
+// Stands in for a value that a library gives to its tools and that Baton does not know at that place. A tool may pass it on. A tool that
+// reads it fails, and the error says what to do.
 import { BatonError } from '@baton/core'
 
 export interface Missing {
@@ -30,5 +30,5 @@ function isElement(key: string): boolean {
 }
 
 function describe({ what, tool, hint }: Missing): BatonError {
-  return new BatonError({ code: 'tool_failed', message: `"${tool}" reads ${what}, which it is not given`, hint })
+  return new BatonError({ code: 'tool_failed', message: `"${tool}" reads ${what}, which it does not get`, hint })
 }

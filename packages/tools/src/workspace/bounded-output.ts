@@ -1,4 +1,4 @@
-// The output of a command: its beginning and its end, however much comes in between. What people watch is told as it comes.
+// The output of a command: its beginning and its end, however much comes in between.
 import { stripVTControlCharacters } from 'node:util'
 
 export class BoundedOutput {
@@ -8,7 +8,7 @@ export class BoundedOutput {
   #tail: Buffer = Buffer.alloc(0)
   #bytes = 0
 
-  /** A quarter of the bytes is kept of the beginning: the end says how it went. */
+  /** Keeps a quarter of the bytes from the beginning: the end says how the command went. */
   constructor(most: number) {
     this.#headMost = Math.floor(most / 4)
     this.#tailMost = most - this.#headMost
@@ -28,7 +28,7 @@ export class BoundedOutput {
     return this.#bytes - this.#head.length - this.#tail.length
   }
 
-  /** Without colours and what else steers a terminal. A character that was cut is replaced. */
+  /** Without colours and other control sequences of a terminal. A cut character is replaced. */
   read(): string {
     const [head, tail] = [this.#head, this.#tail]
     if (this.droppedBytes === 0) return toText(Buffer.concat([head, tail]))

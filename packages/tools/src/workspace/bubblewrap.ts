@@ -14,10 +14,10 @@ export interface BoxedCommand {
   readonly readable: readonly string[]
 }
 
-/** Links on systems that keep everything in /usr, and folders elsewhere. */
+/** These are links on systems that keep everything in /usr, and folders elsewhere. */
 const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
 
-/** What programs look up; never the whole of /etc, which has hashes of passwords and keys of the machine. */
+/** What programs look up; never the whole of /etc, which holds password hashes and keys of the machine. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',
@@ -37,7 +37,7 @@ const SETTINGS = [
   'ssl',
 ]
 
-/** What another program would run later, outside of the box: hooks, and commands that git's settings name. */
+/** What another program would run later, outside the sandbox: hooks, and commands in git's settings. */
 const RUN_LATER = ['.git/hooks', '.git/config']
 
 export function boxArguments({ root, folder, network, readable }: BoxedCommand): readonly string[] {
@@ -84,7 +84,7 @@ function bind(option: string, paths: readonly string[]): readonly string[] {
 /** Milliseconds. */
 const PROBE_MS = 10_000
 
-/** Why bubblewrap cannot be used here; undefined where it can. Containers often forbid it. */
+/** Why bubblewrap does not work here; undefined if it does. Containers often forbid it. */
 export function findBoxProblem(program: string, command: BoxedCommand): Promise<string | undefined> {
   return new Promise((found) => {
     execFile(program, [...boxArguments(command), 'true'], { timeout: PROBE_MS }, (error, _, errors) => {

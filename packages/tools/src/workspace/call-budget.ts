@@ -1,5 +1,5 @@
-// What one call of a tool may spend: time and entries. It counts what was seen, tells watchers how far the call is, and
-// says when to stop. It does not know what the work is.
+// What one call of a tool may spend: time and entries. It counts the entries seen, reports progress to watchers, and says when to
+// stop. It does not know the work.
 import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { WorkspaceLimits } from './workspace-limits.ts'
@@ -20,7 +20,7 @@ export class CallBudget {
   hidden = 0
   /** Folders and files that could not be read. */
   unreadable = 0
-  /** Whether the work ended before its end. */
+  /** Whether the work stopped early. */
   hasStopped = false
 
   constructor(

@@ -1,5 +1,5 @@
-// Changes to files of the workspace, each whole or not at all, in a folder that is held open: a link that is swapped in between leads
-// nowhere else. It judges no paths; `Workspace.locateTarget` does.
+// Atomic changes to files of the workspace. They work in a folder that is held open, so swapping in a link does not lead them
+// elsewhere. It judges no paths; `Workspace.locateTarget` does.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { BatonError } from '@baton/core'
 import { refused, systemCode } from './refused.ts'
 import type { Target, Workspace } from './workspace.ts'
 
-/** What tells one state of a file from another. */
+/** What distinguishes one state of a file from another. */
 export interface FileVersion {
   readonly inode: bigint
   readonly bytes: bigint
@@ -24,8 +24,8 @@ interface Writing {
 const NEW_FILE_MODE = 0o666
 
 /**
- * Puts the content in place of what is there, and makes the folders that are missing. The file keeps its permissions. Readers see the old
- * content or the new one, never a part; after a failure the old one is there.
+ * Replaces the content, and makes missing folders. The file keeps its permissions. Readers see the old content or the new one, never a
+ * part. After a failure the old content is there.
  * @throws BatonError `tool_failed`, `path_outside_workspace`
  */
 export async function replaceFile(workspace: Workspace, target: Target, writing: Writing): Promise<void> {
@@ -40,7 +40,7 @@ export async function replaceFile(workspace: Workspace, target: Target, writing:
       const handle = await open(temporary, flags, mode)
       try {
         await handle.writeFile(writing.content)
-        // The mask of the process took bits away that the old file has.
+        // The process's umask removed bits that the old file has.
         if (before) await handle.chmod(mode)
         await handle.datasync()
       } finally {
@@ -57,7 +57,7 @@ export async function replaceFile(workspace: Workspace, target: Target, writing:
 }
 
 /**
- * Never onto something that exists.
+ * Moves an entry, never onto something that exists.
  * @throws BatonError `tool_failed`, `path_outside_workspace`
  */
 export async function moveEntry(workspace: Workspace, from: Target, to: Target): Promise<void> {
@@ -73,7 +73,7 @@ export async function moveEntry(workspace: Workspace, from: Target, to: Target):
   })
 }
 
-/** A link is made only where nothing is. File systems without links check first. */
+/** A hard link never replaces a file. File systems without links need a check first. */
 async function moveFile(source: string, place: string): Promise<void> {
   try {
     await link(source, place)

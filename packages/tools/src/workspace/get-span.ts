@@ -69,7 +69,7 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
       const given = startLine + span.lines.length - 1
       const wantedEnd = Math.min(askedEnd, span.totalLines ?? askedEnd)
       const truncated = given < wantedEnd || span.cutLines.length > 0
-      // Without a cursor a line that was not reached would never be reached.
+      // Without a cursor, no later call would reach this line either.
       const { line, byte } = span.stoppedAt
       const cursor = span.totalLines === undefined && line <= given + 1 ? `${line}:${byte}` : undefined
       return {
@@ -98,7 +98,7 @@ interface Place {
   readonly byte: number
 }
 
-/** @throws BatonError `invalid_arguments` for a cursor behind the span */
+/** @throws BatonError `invalid_arguments` for a cursor beyond the span */
 function readCursor({
   cursor,
   startLine,
@@ -108,7 +108,7 @@ function readCursor({
 }): Place {
   const [, line = '1', byte = '0'] = CURSOR.exec(cursor ?? '') ?? []
   if (Number(line) >= 1 && Number(line) <= startLine) return { line: Number(line), byte: Number(byte) }
-  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it away`)
+  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it out`)
 }
 
 interface SpanRequest {
@@ -117,7 +117,7 @@ interface SpanRequest {
   readonly limits: WorkspaceLimits
   readonly budget: CallBudget
   readonly from: Place
-  /** The owner allows it, whatever it holds. */
+  /** The owner allows the file, whatever it holds. */
   readonly isAllowed: boolean
 }
 
@@ -126,7 +126,7 @@ interface Span {
   readonly cutLines: readonly number[]
   readonly totalLines: number | undefined
   readonly invalidUtf8: boolean
-  /** Where the reading ended. */
+  /** Where reading stopped. */
   readonly stoppedAt: Place
 }
 
@@ -142,7 +142,7 @@ async function readSpan(
   const collector = new SpanCollector(request)
   const scan = new SecretScan()
   const buffer = Buffer.alloc(CHUNK_BYTES)
-  // A key may begin before the place where the reading goes on.
+  // A key may begin before the place where reading resumes.
   let position = Math.max(0, from.byte - OVERLAP_CHARS)
   const end = async (atEnd: boolean): Promise<Span> => {
     if (!isAllowed && (await scan.judge())) throw hiddenContent(file.path)
@@ -155,7 +155,7 @@ async function readSpan(
     const chunk = buffer.subarray(0, bytesRead)
     if (position === 0 && isBinary(chunk))
       throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be shown`)
-    // Tokens are ASCII. What lies behind the span is not shown, and only its lines are counted.
+    // Tokens are ASCII. Text after the span is not shown; only its lines are counted.
     if (!isAllowed && !collector.isPast && (await scan.take(chunk.toString('latin1')))) throw hiddenContent(file.path)
     collector.handleChunk(chunk.subarray(Math.max(0, from.byte - position)))
     position += bytesRead
@@ -211,7 +211,7 @@ class SpanCollector {
 
   #takePiece(piece: Buffer): void {
     this.#lineBytes += piece.length
-    // A character has at most 4 bytes; what is behind the longest line shown is not kept.
+    // A character has at most 4 bytes; nothing beyond the longest shown line is kept.
     const roomBytes = this.#request.limits.lineCharactersMax * 4 + 4 - this.#pieceBytes
     if (!this.#isWanted || roomBytes <= 0) return
     this.#pieces.push(Buffer.from(piece.subarray(0, roomBytes)))
@@ -233,13 +233,13 @@ class SpanCollector {
     const isCut = unmarked.length > lineCharactersMax
     const text = isCut ? unmarked.slice(0, lineCharactersMax) : unmarked
     const bytes = Buffer.byteLength(text) + 1
-    // The first line is always given, else a reader that goes on would stand still.
+    // The first line is always given; otherwise a reader that continues would make no progress.
     const fits = bytes <= this.#bytesLeft || this.#lines.length === 0
     this.#bytesLeft = fits ? this.#bytesLeft - bytes : 0
     if (!fits) return
     this.#lines.push(text)
     if (isCut) this.#cutLines.push(this.#line)
-    // U+FFFD stands where bytes were invalid; a file that really holds it is called invalid too, which harms nobody.
+    // U+FFFD replaces invalid bytes; a file that really holds it counts as invalid too, which does no harm.
     if (text.includes('\uFFFD')) this.#invalidUtf8 = true
   }
 }

@@ -75,7 +75,7 @@ interface FileMatches {
   readonly lines: readonly LineMatch[]
 }
 
-/** One search over many files; holds what was found so far. */
+/** One search over many files; holds the matches so far. */
 class Search {
   readonly #kit: WorkspaceKit
   readonly #lines: LineSearch
@@ -104,12 +104,12 @@ class Search {
     const options = { workspace, guard: this.#guard, from: start.from, depth: Number.MAX_SAFE_INTEGER }
     for await (const entry of walk({ ...options, after, withBytes: false, budget: this.#budget })) {
       if (entry.type !== 'file' || !entry.path.startsWith(start.prefix)) continue
-      // Asked here and not after the file, so that a search that just fits is not called truncated.
+      // Checked here and not after the file, so that a search that just fits does not count as truncated.
       this.#isTruncated = this.#shown >= limits.matchesMax
       if (this.#isTruncated) return
       const found = await this.#searchFile(entry.path, 1)
       const isUnfinished = found?.stoppedAt !== undefined
-      // The next search begins with this file. One that has all the time of a call and needs more would stand still.
+      // The next search begins with this file. A file that needs more than the whole time of a call would block it for ever.
       if (isUnfinished && this.#next !== undefined) break
       this.#next = { after: entry.path }
       if (isUnfinished) this.#skipped.unfinished++
@@ -150,7 +150,7 @@ class Search {
     if (!found) return
     const firstLeftOut = found.matches[this.#kit.limits.matchesMax]?.line ?? found.stoppedAt
     this.#isTruncated = firstLeftOut !== undefined
-    // A line that took all the time of a call would take it again.
+    // A line that took the whole time of a call would take it again.
     if (firstLeftOut !== undefined) this.#next = { startLine: Math.max(firstLeftOut, startLine + 1) }
     this.#show(path, found.matches, this.#kit.limits.matchesMax)
   }
@@ -169,7 +169,7 @@ class Search {
       const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#readText(opened))
       if (text === undefined) return undefined
       const found = await this.#lines.find(text, startLine, this.#budget)
-      // Only what would be shown is judged: that takes longer than the search.
+      // Only files with matches are judged, because that takes longer than the search.
       if (found.matches.length > 0 && !this.#kit.workspace.isAllowed(path) && (await holdsSecret(text))) {
         this.#budget.hidden++
         return undefined
@@ -186,7 +186,7 @@ class Search {
 
   async #readText(opened: OpenedFile): Promise<string | undefined> {
     const { searchedFileBytesMax } = this.#kit.limits
-    // One byte more than it had: a file that grows meanwhile is not read without end.
+    // One byte more than its size: a file that grows meanwhile must not be read for ever.
     const buffer = Buffer.alloc(Math.min(opened.bytes, searchedFileBytesMax) + 1)
     const { bytesRead } = await opened.handle.read(buffer, 0, buffer.length, 0)
     const bytes = buffer.subarray(0, bytesRead)

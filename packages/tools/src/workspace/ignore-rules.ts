@@ -21,7 +21,7 @@ interface Base {
   readonly settings: IgnoreSettings
 }
 
-/** Made anew for each call of a tool, so that edits of the rules are seen; within it every file is read once. */
+/** Made anew for each call of a tool, so that it sees edits of the rules; within a call it reads every file once. */
 export class IgnoreRules {
   readonly #root: string
   readonly #settings: Map<string, Promise<IgnoreSettings>>
@@ -68,7 +68,7 @@ export class IgnoreRules {
     const known = this.#settings.get(top) ?? ignoreSettings(top)
     this.#settings.set(top, known)
     const base = { top, settings: await known }
-    // Whoever makes an ignored folder the workspace wants to see it: then only the rules inside count.
+    // An owner who makes an ignored folder the workspace wants to see it: then only the rules inside count.
     const isRootIgnored = top !== this.#root && (await this.#judge(base, this.#root, true))
     return isRootIgnored ? { top: this.#root, settings: { ...base.settings, ruleFiles: [] } } : base
   }
@@ -82,7 +82,7 @@ export class IgnoreRules {
   }
 }
 
-/** Rules that the workspace's owner writes in the options, in the syntax of .gitignore. */
+/** The rules in the owner's options, in the syntax of .gitignore. */
 export function patternRules(patterns: readonly string[]): Ignore {
   return ignore({ ignorecase: false }).add(patterns)
 }
@@ -106,7 +106,7 @@ async function readText(path: string, flags: number): Promise<string> {
   }
 }
 
-/** A rule that could take too long is replaced by one that hides more: all that begins like it. */
+/** Replaces a rule that could take too long by one that hides more: everything with the same beginning. */
 function boundedRules(text: string): string {
   if (!text.includes('**')) return text
   const bounded = text.split('\n').map((line) => {

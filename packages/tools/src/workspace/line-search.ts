@@ -7,7 +7,7 @@ import { refused } from './refused.ts'
 
 /** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
 const LINE_STEPS_MAX = 25_000_000
-/** The same, of the lines between two turns of the event loop. */
+/** The same, for the lines between two turns of the event loop. */
 const TURN_STEPS_MAX = 2_000_000
 
 export interface LineMatch {
@@ -47,7 +47,7 @@ export class LineSearch {
     this.#size = this.#expression.programSize()
   }
 
-  /** Line by line from `startLine`, counted from 1; a line is what stands before `\n` or `\r\n`. */
+  /** Line by line from `startLine`, counted from 1; a line ends before `\n` or `\r\n`. */
   async find(text: string, startLine: number, budget: CallBudget): Promise<LinesFound> {
     const matches: LineMatch[] = []
     let longLines = 0

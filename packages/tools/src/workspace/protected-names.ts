@@ -10,7 +10,7 @@ const FILE_PATTERNS: readonly RegExp[] = [
   /^(id|identity)(_(rsa|dsa|ecdsa|ecdsa_sk|ed25519|ed25519_sk|xmss))?$|^id_(rsa|dsa|ecdsa|ed25519|xmss)/,
   /^ssh_host_\w+_key$/,
   /^(wallet\.dat|key[34]\.db|logins\.json|cookies\.(txt|sqlite)|login data|local state)$/,
-  // Words that say it themselves
+  // Words that mean secrets
   /^(\.|[\w-]+[-_.])?(credentials?|secrets?|passwords?|passwd|shadow|htpasswd)(\.(db|json|ya?ml|toml|ini|csv|xml|txt|properties|conf|cfg|tfrc\.json))?(\.enc)?$/,
   /^(\.|[\w-]+[-_.])?(api[-_]?keys?|access[-_]?tokens?|auth[-_]?tokens?|refresh[-_]?tokens?|vault[-_]?pass(word)?|token)(\.(db|json|ya?ml|toml|ini|txt|properties))?$/,
   /\.(secret|secrets|credentials|mobileprovision|publishsettings|agilekeychain)$/,
@@ -26,7 +26,7 @@ const FILE_PATTERNS: readonly RegExp[] = [
   /^\.?\w*_history$|^\.(histfile|history|lesshst|viminfo|node_repl_history|rediscli_history)$|^consolehost_history\.txt$/,
 ]
 
-/** What editors and people put behind a name, or around it, when they keep a copy. */
+/** What editors and people add after a name, or around it, when they keep a copy. */
 const COPY =
   /(?:[.~_-](?:bak|backup|old|orig|save|saved|copy|tmp|temp|prev|\d{1,8})|~|\.sw[a-p]|\.(?:gz|bz2|xz|zst|zip|tar|tgz|asc|b64|base64))$/
 
@@ -44,7 +44,7 @@ const PLACES: readonly RegExp[] = [
   /\/\.m2\/settings(-security)?\.xml\/|\/\.gradle\/gradle\.properties\/|\/\.bundle\/config\/|\/\.subversion\/auth\//,
 ]
 
-/** `path` is relative to the workspace with `/` between names. A folder that holds secrets protects all that is in it. */
+/** `path` is relative to the workspace with `/` between names. A folder with a secret name protects everything in it. */
 export function isProtected(path: string, isFolder: boolean): boolean {
   const lower = path.toLowerCase()
   const names = lower.split('/')

@@ -1,16 +1,16 @@
-// What git itself knows about a folder's repository: where it begins, and the rules that ignore files beside those of
-// .gitignore. Git is asked where it is installed; else its defaults hold.
+// What git itself knows about a folder's repository: where it begins, and the rules that ignore files besides those of
+// .gitignore. If git is installed, this asks git; otherwise git's defaults hold.
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Folders above the workspace that are looked at for the repository's root. */
+/** How many folders above the workspace are searched for the repository's root. */
 const LEVELS_MAX = 64
 const GIT_TIMEOUT_MS = 5000
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024
-/** They would make git speak of another repository. */
+/** These would point git to another repository. */
 const MISLEADING = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_COMMON_DIR', 'GIT_CEILING_DIRECTORIES']
 
 export interface IgnoreSettings {
@@ -53,7 +53,7 @@ export async function ignoreSettings(top: string): Promise<IgnoreSettings> {
   }
 }
 
-/** What git says; nothing where it is not installed, refuses this folder, or has no answer. */
+/** Git's answer; nothing if git is not installed, refuses this folder, or has no answer. */
 async function git(folder: string, words: readonly string[]): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.includes(name)))
   const options = { cwd: folder, env, timeout: GIT_TIMEOUT_MS, maxBuffer: GIT_OUTPUT_BYTES_MAX, windowsHide: true }

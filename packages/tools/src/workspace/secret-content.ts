@@ -3,9 +3,9 @@
 import { lintSource } from '@secretlint/core'
 import { creator } from '@secretlint/secretlint-rule-preset-recommend'
 
-/** Characters that are judged at once; so long a text takes some 15 ms. */
+/** Characters that are judged at once; a text of that length takes some 15 ms. */
 export const WINDOW_CHARS = 1024 * 1024
-/** Characters of two windows that are the same: no key is longer. */
+/** Characters that two windows share: no key is longer. */
 export const OVERLAP_CHARS = 16 * 1024
 
 const MORE_FORMS: readonly RegExp[] = [
@@ -29,7 +29,7 @@ const MORE_FORMS: readonly RegExp[] = [
   /"auths"\s*:\s*\{[^{}]{0,200}\{[^{}]{0,2000}"auth"\s*:\s*"[A-Za-z0-9+/]{8,}={0,2}"/,
 ]
 
-/** Judges `WINDOW_CHARS` of it at most. */
+/** Judges at most `WINDOW_CHARS` of the text. */
 export async function holdsSecret(text: string): Promise<boolean> {
   const content = text.slice(0, WINDOW_CHARS)
   if (MORE_FORMS.some((form) => form.test(content))) return true

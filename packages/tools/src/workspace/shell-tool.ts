@@ -34,7 +34,7 @@ export interface ShellOptions {
 const TIMEOUT_MS = 120_000
 /** Milliseconds from the polite signal to the one that cannot be ignored. */
 const TERM_MS = 2_000
-/** Milliseconds that output is waited for behind the end: a process in the background may hold it open. */
+/** Milliseconds to wait for output after the end: a process in the background may hold it open. */
 const DRAIN_MS = 500
 const PROGRESS_MS = 250
 /** As JSON, where each may take six bytes, it fits a note. */
@@ -150,13 +150,13 @@ class Shell {
 
   #spawn({ command, folder }: Asked, isBoxed: boolean): ChildProcess {
     const bash = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
-    // One pipe for both, or nobody could tell their order.
+    // Both share one pipe, which keeps their order.
     const line = [bash, '-c', 'exec 2>&1; eval "$1"', 'shell', command]
     const [program = '', ...words] = isBoxed ? ['bwrap', ...boxArguments(this.#box(folder)), ...line] : line
     return spawn(program, words, {
       cwd: folder,
       env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },
-      // Of the second one only the sandbox itself makes use.
+      // Only the sandbox itself writes to the second one.
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own, so that what it starts ends with it.
       detached: true,
@@ -170,7 +170,7 @@ interface Following {
   readonly output: BoundedOutput
 }
 
-/** Resolves when the command has ended, also where what it started holds its output open. */
+/** Resolves when the command has ended, even if a process that it started holds the output open. */
 async function follow(child: ChildProcess, { asked, context, output }: Following): Promise<Ended> {
   let timedOut = false
   let toldAt = 0
@@ -222,6 +222,6 @@ function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // All of the group has ended.
+    // The whole group has ended.
   }
 }

@@ -2,7 +2,7 @@
 import { refused } from './refused.ts'
 
 export interface TextEdit {
-  /** As it stands in the text, with all its blanks. */
+  /** As it stands in the text, with all its whitespace. */
   readonly oldText: string
   readonly newText: string
   /** Every place; otherwise there must be exactly one. */
@@ -68,7 +68,7 @@ function countLines(text: string, end: number): number {
   return lines
 }
 
-/** What a model most often gets wrong: blanks, or lines that it remembers from before another edit. */
+/** Names a model's most frequent mistakes: whitespace, and lines that it remembers from before another edit. */
 function hint(text: string, part: string): string {
   const lines = part.split(/\r?\n/).map((line) => line.trim())
   const first = lines.find((line) => line !== '')

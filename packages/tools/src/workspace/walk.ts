@@ -20,7 +20,7 @@ export interface WalkOptions {
   readonly from: string
   /** 1: the entries of `from` only. */
   readonly depth: number
-  /** Only what comes behind this path in the order. */
+  /** Only entries after this path in the order. */
   readonly after?: string | undefined
   readonly withBytes: boolean
   readonly budget: CallBudget
@@ -32,10 +32,10 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
   for (const entry of await readEntries(options)) {
     if (budget.isSpent()) return
     const isFolder = entry.type === 'folder'
-    // The cursor itself was given; of what it lies in, only the rest behind it is new.
+    // An earlier walk gave the cursor itself; of its folders, only the rest after it is new.
     const leadsToCursor = after !== undefined && isFolder && after.startsWith(`${entry.path}/`)
     if (after !== undefined && !leadsToCursor && compareInWalk(entry.path, after) < 0) continue
-    // Counted and judged when the walk comes to it: a folder of very many files is searched as far as the budget goes.
+    // Counted and judged when the walk reaches it: the budget decides how much of a huge folder is searched.
     budget.takeEntry()
     if (await guard.isHidden(entry.path, isFolder)) {
       budget.hidden++
@@ -46,7 +46,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
   }
 }
 
-/** Entries of one folder; what it has beyond them is counted as unreadable. */
+/** The entries of one folder; any beyond the limit count as unreadable. */
 const FOLDER_ENTRIES_MAX = 200_000
 
 async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]> {

@@ -1,4 +1,4 @@
-// The bounds of the workspace tools. Whoever meets one is told so in the result, with where to read on.
+// The bounds of the workspace tools. A result that met one says so, and says where to read on.
 import { BatonError } from '@baton/core'
 import * as z from 'zod'
 
@@ -16,7 +16,7 @@ export interface WorkspaceLimits {
   readonly spanLinesMax: number
   /** UTF-8 bytes of one span. */
   readonly spanBytesMax: number
-  /** Bytes that are read to reach a span and to count the lines behind it. */
+  /** Bytes to read in order to reach a span and to count the lines after it. */
   readonly scanBytesMax: number
   /** Characters of one line; the rest of a longer line is left out. */
   readonly lineCharactersMax: number
@@ -32,7 +32,7 @@ export interface WorkspaceLimits {
   readonly searchedFileBytesMax: number
   /** UTF-8 bytes of a file that is written or edited. */
   readonly writtenBytesMax: number
-  /** Bytes that are shown of a command's output: a quarter from its beginning, the rest from its end. */
+  /** Bytes to show of a command's output: a quarter from its beginning, the rest from its end. */
   readonly shellOutputBytesMax: number
   /** Milliseconds of one call that lists, reads or searches. */
   readonly timeMs: number

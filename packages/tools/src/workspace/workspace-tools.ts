@@ -16,8 +16,8 @@ export interface WorkspaceOptions {
   /** The folder that is shown. Nothing outside it can be read, by no path and no link. */
   readonly root: string
   /**
-   * What models may read although it is ignored by git or its name says that it may hold secrets: patterns in the
-   * syntax of .gitignore. Nothing by default.
+   * Files that models may read although git ignores them or their names suggest secrets: patterns in the syntax of .gitignore. None by
+   * default.
    */
   readonly allow?: readonly string[]
   /** Adds `fs.write`, `fs.edit`, `fs.move` and `fs.delete`; each call needs an approval, unless `{ approval: false }`. */
@@ -30,7 +30,7 @@ export interface WorkspaceOptions {
    */
   readonly trust?: Trust
   readonly limits?: Partial<WorkspaceLimits>
-  /** For the time limit of a call; the machine's clock by default. */
+  /** The clock for the time limit of a call; the machine's by default. */
   readonly clock?: Clock
 }
 
@@ -43,8 +43,9 @@ export interface WorkspaceKit {
 }
 
 /**
- * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a
- * bound says `truncated: true` and, in `next`, with which arguments to read on. With `write` four tools that change files, with `shell` one that runs commands.
+ * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a bound says
+ * `truncated: true` and, in `next`, with which arguments to read on. `write` adds four tools that change files, `shell` one that runs
+ * commands.
  * @throws BatonError `invalid_option` when `root` is not a folder or a limit is not a number
  */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {

@@ -1,5 +1,5 @@
-// One folder as the tools see it: turns the paths that a model writes into open files that are inside it for sure.
-// A path is judged again after the opening, by what the descriptor really holds, so swapping a link in between is no use.
+// One folder as the tools see it: turns the paths that a model writes into open files that are certainly inside it.
+// It judges a path again after opening, by what the descriptor really holds, so swapping in a link in between does not help.
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { isProtected } from './protected-names.ts'
 import { outside, protectedPath, refused, systemCode } from './refused.ts'
 import type { IgnoreSettings } from './repository.ts'
 
-/** Names of one path. What lies deeper is hidden, for rules with `**` take longer the deeper a path is. */
+/** The most names in one path. Deeper files are hidden, because rules with `**` take longer the deeper a path is. */
 const LEVELS_MAX = 64
 
 export interface OpenedFile {
@@ -23,7 +23,7 @@ export interface OpenedFile {
 
 /** What a walk may look at; made for one call of a tool. */
 export interface Guard {
-  /** True for what must not be shown unasked: ignored files, secrets, git's own. */
+  /** True for what is not shown unless the owner allows it: ignored files, secrets, git's own. */
   isHidden(path: string, isFolder: boolean): Promise<boolean>
 }
 
@@ -98,7 +98,7 @@ export class Workspace {
     if (path.includes('\0')) throw refused('invalid_arguments', 'a path cannot contain a NUL character')
     let plain = path.replaceAll('\\', '/')
     if (/^[A-Za-z]:/.test(plain) || plain.startsWith('//')) {
-      // A drive or a share: only Windows has them, and only there can they be inside.
+      // A drive or a share: only Windows has them, and only there they can be inside.
       if (process.platform !== 'win32') throw outside(path)
     }
     if (isAbsolute(plain)) {
@@ -122,7 +122,7 @@ export class Workspace {
     return lstatSync(join(this.#root, this.normalise(path)), { throwIfNoEntry: false }) !== undefined
   }
 
-  /** Of a real path that `locate` has given. */
+  /** Takes a real path that `locate` has given. */
   async isFile(path: string): Promise<boolean> {
     return (await stat(join(this.#root, path))).isFile()
   }
@@ -154,7 +154,7 @@ export class Workspace {
   }
 
   /**
-   * Holds a folder open while `use` works in it: what is reached through the path that it gets is in this folder, whatever is swapped.
+   * Holds a folder open while `use` works in it: the path that `use` gets leads into this folder, even if somebody swaps it.
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   async useFolder<Result>(path: string, use: (stablePath: string) => Promise<Result>): Promise<Result> {
@@ -173,7 +173,8 @@ export class Workspace {
   }
 
   /**
-   * Where a model wants to write: a folder that exists, and the names below it. The last name is that of the target itself. What a link leads to must be named by its own path: a person who approves a change sees what is changed.
+   * Where a model wants to write: a folder that exists, and the names below it. The last name is the target's own. The target of a link
+   * must be named by its real path, so that a person who approves a change sees what changes.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
   async locateTarget(path: string, guard: Guard): Promise<Target> {
@@ -211,10 +212,10 @@ export class Workspace {
     }
   }
 
-  /** Runs changes one after the other, so that none is made to what another one is just changing. */
+  /** Runs changes one after the other, so that no two change the same file at once. */
   changeAlone<Result>(change: () => Promise<Result>): Promise<Result> {
     const changed = this.#change.then(change)
-    this.#change = changed.catch(() => {}) // whoever asked for it is told
+    this.#change = changed.catch(() => {}) // the caller gets the error
     return changed
   }
 
@@ -238,7 +239,7 @@ export class Workspace {
   }
 
   async #realPath(asked: string, shown: string): Promise<string> {
-    // Climbs up to what exists, so that "not there" is never said about a place outside.
+    // Climbs up to what exists, so that "not there" never reveals anything about a place outside.
     for (let path = join(this.#root, asked); ; path = dirname(path)) {
       const real = await realpath(path).catch((error: unknown) => {
         if (['ENOENT', 'ENOTDIR'].includes(systemCode(error)) && resolveInside(this.#root, dirname(path)) !== undefined)

@@ -45,7 +45,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
       title: workspace.exists(path) ? `Replace all of ${path}` : `Write ${path}`,
       locations: [{ path }],
       destination: workspace.normalise(path),
-      // What would be lost stands in the file, which may hold what is not for records.
+      // A diff would put the lost content into records, and the file may hold what must not get there.
       ...(!workspace.exists(path) && { diff: [{ path, oldText: null, newText: content }] }),
     }),
     execute: ({ path, content }, context) =>
@@ -115,14 +115,14 @@ function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
     approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
     describe: ({ from, to }) => ({
       title: `Move ${from} to ${to}`,
-      // It names no destination: an approval of one place would stand for taking any file away to there.
+      // It names no destination: one approval would allow moving any file to that place.
       locations: [{ path: from }, { path: to }],
     }),
     execute: ({ from, to }, context) =>
       workspace.changeAlone(async () => {
         const source = await locateExisting(kit, from, context)
         const place = await locate(kit, to)
-        // There a model may read what it could not read here: a file whose content has the look of a secret.
+        // There, a model may read what it may not read here: a file whose content looks like a secret.
         const inside = source.isFolder ? `${place.path}/any` : place.path
         if (workspace.isAllowed(inside) && !workspace.isAllowed(source.path))
           throw refused('path_protected', `in "${to}" you may read everything, so a person must move "${from}" there`)
@@ -162,7 +162,7 @@ function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
   })
 }
 
-/** What may not be written is refused before a person is asked about it. */
+/** Forbidden changes are refused before anybody is asked. */
 async function asksFor(kit: WorkspaceKit, approval: boolean, path: string): Promise<boolean> {
   await locate(kit, path)
   return approval
@@ -174,7 +174,7 @@ async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard):
   if (!target.exists && UNSHOWABLE.test(target.path))
     throw refused(
       'invalid_arguments',
-      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them away`,
+      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them out`,
     )
   if (target.path.split('/').some(decidesWhatIsShown) && !workspace.isAllowed(target.path))
     throw refused(
@@ -184,15 +184,15 @@ async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard):
   return target
 }
 
-/** What steers a terminal, and what turns the order of letters around: a person would approve another name than the real one. */
+/** Characters that control a terminal or reverse the order of letters: with them, a person would approve a wrong name. */
 const UNSHOWABLE = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/u
 
-/** Some systems take a name for the same without blanks and dots at its end, and without characters that are not seen. */
+/** Some systems ignore blanks and dots at the end of a name, and invisible characters. */
 function decidesWhatIsShown(name: string): boolean {
   return /^\.git(ignore|attributes)$/i.test(name.replaceAll(/\p{Cf}/gu, '').replace(/[. ]+$/, ''))
 }
 
-/** A folder with something hidden in it stays where it is: elsewhere it might be shown, and nobody saw what would be lost. */
+/** A folder that holds something hidden stays where it is: elsewhere its files might be shown, and a deletion would lose them unseen. */
 async function locateExisting(kit: WorkspaceKit, path: string, context: ToolContext): Promise<Target> {
   const { workspace, limits } = kit
   const guard = workspace.guard()
@@ -202,7 +202,7 @@ async function locateExisting(kit: WorkspaceKit, path: string, context: ToolCont
   if (!target.isFolder) return target
   const budget = kit.startBudget(context)
   const whole = { workspace, guard, from: target.path, depth: Infinity, withBytes: false, budget }
-  // It is walked for what it hides.
+  // The walk looks for hidden entries.
   for await (const _ of walk(whole)) if (budget.hidden > 0) break
   if (budget.hidden > 0)
     throw refused(
