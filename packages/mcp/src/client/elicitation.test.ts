@@ -18,7 +18,7 @@ async function ask(url: string, message = 'Log in'): Promise<readonly string[]> 
 test('a page is shown with its host and its whole address', async () => {
   const [shown] = await ask(`https://login.example/${'a'.repeat(600)}?end=1`, 'x'.repeat(9_000))
   expect(shown).toMatch(
-    /^The MCP server "shop" asks: x+\nThe page is on login\.example: https:\/\/login\.example\/a+\?end=1$/,
+    /^The MCP server "shop" asks: x+ \[…\d+ characters left out\]\nThe page is on login\.example: https:\/\/login\.example\/a+\?end=1$/,
   )
   expect(shown?.length).toBeLessThan(4_000)
 })

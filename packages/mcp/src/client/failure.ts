@@ -26,7 +26,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
       ...(hint !== undefined && { hint }),
       cause: thrown,
     })
-  if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'wants a login', GIVE_TOKEN)
+  if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'requires a login', GIVE_TOKEN)
   if (thrown instanceof OAuthClientFlowError)
     return fail('api_unauthorized', `requires a login, but offers no way to log in: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))

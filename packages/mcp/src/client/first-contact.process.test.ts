@@ -86,7 +86,7 @@ test.each([
   const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`
   expect(await list({ url, ...config })).toMatchObject({
     code: 'api_unauthorized',
-    message: expect.stringMatching(/^MCP server "tried" (wants a login|answered 401)/) as string,
+    message: expect.stringMatching(/^MCP server "tried" (requires a login|answered 401)/) as string,
     hint: expect.stringContaining('headers: { Authorization: "Bearer …" }') as string,
   })
   web.close()
