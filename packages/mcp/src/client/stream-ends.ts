@@ -1,5 +1,5 @@
 // Over streamable HTTP each request gets its answer on a stream of its own. If the stream ends or breaks without the answer, the SDK leaves
-// the request open. This file answers such a request with an error at once.
+// the request open; if the request is cancelled, the SDK leaves the stream open (before 2026-07-28). This file ends both at once.
 import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
 
 /** Marks the error that replaces the answer; `failure.ts` recognises it by this. */
@@ -9,7 +9,7 @@ type Message = Parameters<NonNullable<Transport['onmessage']>>[0]
 
 /** Call it before the transport connects: the SDK calls handlers that it finds there before its own. */
 export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): void {
-  const open = new Set<string | number>()
+  const open = new Map<string | number, AbortController>()
   let broke: string | undefined
   const before = transport.onmessage
   transport.onmessage = (message: Message) => {
@@ -23,8 +23,16 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
     const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined
-    if (id === undefined) return send(message, options)
-    open.add(id)
+    if (id === undefined) {
+      await send(message, options)
+      const cancelled = readCancelled(message)
+      if (cancelled === undefined) return
+      open.get(cancelled)?.abort()
+      open.delete(cancelled)
+      return
+    }
+    const stream = new AbortController()
+    open.set(id, stream)
     broke = undefined
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.()
@@ -33,10 +41,17 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
       transport.onmessage?.({ jsonrpc: '2.0', id, error })
     }
     try {
-      await send(message, { ...options, onRequestStreamEnd })
+      await send(message, { ...options, requestSignal: options?.requestSignal ?? stream.signal, onRequestStreamEnd })
     } catch (cause) {
       open.delete(id)
       throw cause
     }
   }
+}
+
+/** The id of the request that the message cancels. */
+function readCancelled(message: Message | Message[]): string | number | undefined {
+  if (Array.isArray(message) || !('method' in message) || message.method !== 'notifications/cancelled') return undefined
+  const id: unknown = message.params?.['requestId']
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
