@@ -70,11 +70,11 @@ const TIMER_MAX_MS = 2 ** 31 - 1
 interface ApprovalDescriptor {
   readonly expiresAtMs?: number
   /** Why a policy asks. */
-  readonly asked?: { readonly message: string; readonly destination?: string }
+  readonly asked?: { readonly message: string; readonly destination?: string; readonly each?: true }
 }
 
-function describeAsked({ message, destination }: NonNullable<ApprovalDescriptor['asked']>): string {
-  if (destination === undefined) return `${message}.`
+function describeAsked({ message, destination, each }: NonNullable<ApprovalDescriptor['asked']>): string {
+  if (destination === undefined || each) return `${message}.`
   return `${message}. If you allow it, later calls to ${destination} are allowed too.`
 }
 

@@ -75,6 +75,16 @@ test('who is asked by a policy sees why, which words are a stranger’s, and wha
   ])
 })
 
+test('an approval that stands for one call alone promises nothing about later ones', async () => {
+  const { person, asked } = createPerson()
+  const { questions, notes } = createAsking(person)
+  const answer = questions.approval({ ...call('a'), asked: { message: 'Read a page', destination: 'bob', each: true } })
+  await settled()
+  asked[0]?.answer('y')
+  expect(await answer).toBe('approve')
+  expect(notes.at(-1)).toBe('Read a page')
+})
+
 test('a second question waits for the first answer and for what became of it', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)

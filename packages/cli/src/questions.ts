@@ -155,7 +155,7 @@ async function askApproval(
 /** Characters of a copied text that are shown. */
 const COPY_CHARS = 120
 
-function explainAsked({ message, destination, copied = [] }: AskedFor, argumentsText: string): readonly string[] {
+function explainAsked({ message, destination, each, copied = [] }: AskedFor, argumentsText: string): readonly string[] {
   const parsed = parseJson(argumentsText)
   const lines = copied.flatMap(({ path, from, to, tool }) => {
     const text = parsed.ok ? readPointer(parsed.value, path) : undefined
@@ -164,7 +164,8 @@ function explainAsked({ message, destination, copied = [] }: AskedFor, arguments
     const shownWords = words.length > COPY_CHARS ? `${words.slice(0, COPY_CHARS)}…` : words
     return [`${path.slice(1)} has words from ${tool}: ${JSON.stringify(shownWords)}`]
   })
-  const stands = destination === undefined ? [] : [`Your approval also stands for later calls of it to ${destination}.`]
+  const stands =
+    destination === undefined || each ? [] : [`Your approval also stands for later calls of it to ${destination}.`]
   return [message, ...lines, ...stands]
 }
 

@@ -47,6 +47,8 @@ export interface AskedFor {
   readonly message: string
   /** Approving the call approves later ones of its tool to this destination; absent: this call alone. */
   readonly destination?: string
+  /** The approval stands for this call alone, unless the person says `remember`. */
+  readonly each?: true
   /** Tools whose untrusted results the model has read. */
   readonly untrusted?: readonly string[]
   readonly copied?: readonly CopiedText[]

@@ -52,6 +52,7 @@ const CALL = object({
   'asked?': object({
     message: TEXT,
     'destination?': TEXT,
+    'each?': FLAG,
     'untrusted?': listOf(TEXT),
     'copied?': listOf(object({ path: TEXT, from: COUNT, to: COUNT, tool: TEXT })),
   }),

@@ -1,4 +1,4 @@
-// Policies that answer what is no verdict: the call does not run, and the session can be read by the next host.
+// Policies with invalid verdicts: the call does not run, and the next host can read the session.
 import { createScriptedModel } from '@baton/core/testing'
 import { defineAgent, tool } from '@baton/core'
 import { expect, test } from 'vitest'

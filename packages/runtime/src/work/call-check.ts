@@ -95,8 +95,7 @@ async function judge(
     saysEach === undefined && typeof tool?.approval === 'function'
       ? await tool.approval(checked.value, describeForApproval(context, call))
       : (saysEach ?? tool?.approval)
-  if (verdict !== undefined)
-    return { ...askFor(verdict, policyCall, { found, about }), ...(asks && { asksEach: true as const }) }
+  if (verdict !== undefined) return askFor(verdict, policyCall, { found, about, isEach: Boolean(asks) })
   return asks ? { ...found, asks: true } : found
 }
 
@@ -134,18 +133,23 @@ const TOOLS_MAX = 32
 function askFor(
   { ask, destination }: { readonly ask: string; readonly destination?: string },
   call: PolicyCall | undefined,
-  { found, about }: { readonly found: CallCheck; readonly about: CallAbout | undefined },
+  {
+    found,
+    about,
+    isEach,
+  }: { readonly found: CallCheck; readonly about: CallAbout | undefined; readonly isEach: boolean },
 ): CallCheck {
   const untrusted = call?.untrusted.slice(0, TOOLS_MAX) ?? []
   const copied = call?.copied() ?? []
   const asked: AskedFor = {
     message: String(ask).slice(0, MESSAGE_CHARS),
     ...(destination !== undefined && { destination }),
+    ...(isEach && { each: true as const }),
     ...(untrusted.length > 0 && { untrusted }),
     ...(copied.length > 0 && { copied }),
   }
   const shown = { ...about, asked } as unknown as JsonObject // plain data by its bounds
-  return { ...found, about: shown, asks: true, asksFor: destination ?? '' }
+  return { ...found, about: shown, asks: true, asksFor: destination ?? '', ...(isEach && { asksEach: true as const }) }
 }
 
 type PolicyCall = Parameters<NonNullable<Agent['approvalPolicy']>>[0]
