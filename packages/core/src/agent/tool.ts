@@ -1,5 +1,6 @@
 // Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
 import type { JsonObject, JsonValue } from '../json.ts'
+import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
 import type { ContentPart, Message } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
@@ -161,6 +162,8 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly describe?: (input: OutputOf<Input>) => CallDescription
   /** `trusted` by default. Results of an untrusted tool are marked as such for policies. */
   readonly trust?: Trust
+  /** For people: the codes of the errors that `execute` throws. Any tool may also fail as `timeoutMs`, `input` and `output` say. */
+  readonly errors?: readonly ErrorCode[]
 }
 
 /** A tool that a connected client runs. */
@@ -215,6 +218,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly kind?: ToolKind
   readonly describe?: (input: unknown) => CallDescription
   readonly trust?: Trust
+  readonly errors?: readonly ErrorCode[]
   /** The name of the source that brought it; absent for an agent's own. */
   readonly source?: string
   /** Absent: a connected client runs the tool. */
@@ -261,6 +265,7 @@ const TOOL_FIELDS = {
     'kind',
     'describe',
     'trust',
+    'errors',
     'execute',
     'fallback',
   ]),
@@ -273,6 +278,7 @@ const TOOL_KINDS = {
   trust: ['trusted', 'untrusted'],
   kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
   title: 'text',
+  errors: 'an array',
   parallel: 'true or false',
   polls: 'true or false',
   defer: 'true or false',
@@ -372,6 +378,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.title !== undefined && { title: init.title }),
     ...(init.kind && { kind: init.kind }),
     ...(init.trust && { trust: init.trust }),
+    ...(init.errors && { errors: init.errors }),
     ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
     ...(init.execute && { execute: init.execute }),
     ...(init.fallback && { fallback: init.fallback }),

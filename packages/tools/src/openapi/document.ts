@@ -1,6 +1,7 @@
 // Reads an OpenAPI document, 3.0 or 3.1: its references, and its operations one by one. It makes no schemas and no requests.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, describeValue, isJsonObject } from '@baton/core'
+import { bareType, isJsonType } from '../shared/media-types.ts'
 
 export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 export type ParameterStyle = 'simple' | 'form' | 'deepObject'
@@ -220,15 +221,6 @@ function readServer(servers: JsonValue | undefined): string | undefined {
     const value = entryOf(entryOf(variables, name), 'default')
     return typeof value === 'string' ? value : ''
   })
-}
-
-export function isJsonType(type: string): boolean {
-  return /^(application|text)\/([\w.-]+\+)?json$/.test(bareType(type))
-}
-
-/** `text/plain` of `text/plain; charset=utf-8`. */
-export function bareType(type: string): string {
-  return (type.split(';')[0] ?? '').trim().toLowerCase()
 }
 
 export function entryOf(value: JsonValue | undefined, name: string): JsonValue | undefined {

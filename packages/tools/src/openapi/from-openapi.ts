@@ -13,8 +13,10 @@ import type {
 } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, tool } from '@baton/core'
 import { createGuardedFetch } from '../guard/index.ts'
-import type { Reading } from './answer.ts'
-import { describeNetworkFailure, readAnswer } from './answer.ts'
+import { readServerAddress } from '../shared/server-address.ts'
+import type { Reading } from '../shared/service-answer.ts'
+import { describeNetworkFailure } from '../shared/service-answer.ts'
+import { readAnswer } from './answer.ts'
 import type { Operation, OperationPlace } from './document.ts'
 import { OpenApiDocument, wrongDocument } from './document.ts'
 import type { OperationInput } from './input-schema.ts'
@@ -120,7 +122,7 @@ function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Ser
     throw wrong(`idempotencyHeader must be the name of a header, not ${describeValue(idempotencyHeader)}`)
   for (const field of ['names', 'effects'] as const) checkChosen(field, Object.keys(options[field] ?? {}), operations)
   if (Array.isArray(options.approval)) checkChosen('approval', options.approval as readonly string[], operations)
-  const server = given === undefined ? undefined : readServer(given)
+  const server = given === undefined ? undefined : readServerAddress('fromOpenApi: server', given)
   const allow = server === undefined ? [] : [new URL(server).origin]
   const fetch = options.fetch ?? createGuardedFetch({ allow, timeoutMs, maxBytes })
   return { ...options, server, timeoutMs, maxBytes, fetch }
@@ -135,24 +137,9 @@ function checkChosen(field: string, named: readonly string[], operations: readon
     )
 }
 
-/** Without a slash at its end. */
-function readServer(text: string): string {
-  const url = URL.parse(text)
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username !== '' ||
-    url.password !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  )
-    throw wrong('server must be an address such as https://api.example.com/v1, without login and query')
-  return url.href.replace(/\/+$/, '')
-}
-
 function readDocumentServer({ server, method, path }: Operation): string {
   const url = server === undefined ? null : URL.parse(server)
-  if (url && /^https?:$/.test(url.protocol)) return readServer(url.href)
+  if (url && /^https?:$/.test(url.protocol)) return readServerAddress('fromOpenApi: server', url.href)
   throw wrongDocument(`${method} ${path}: the document does not say where the API is`, 'Give its address as "server".')
 }
 
@@ -236,7 +223,6 @@ async function call<Services>(
     what: `${name}: ${operation.method} ${new URL(server).origin}`,
     mayChange: operation.method !== 'GET' && operation.method !== 'HEAD',
     maxBytes,
-    types: operation.answerTypes,
     secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
     nowMs: () => (clock ? clock.nowMs() : Date.now()),
   }
@@ -252,7 +238,7 @@ async function call<Services>(
   } catch (thrown) {
     throw signal.aborted ? thrown : describeNetworkFailure(reading, thrown)
   }
-  return readAnswer(response, reading)
+  return readAnswer(response, reading, operation.answerTypes)
 }
 
 /** The platform's own error would show a wrong value, which may be a key. @throws BatonError `invalid_option` */

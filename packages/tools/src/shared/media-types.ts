@@ -1,0 +1,16 @@
+// What a `content-type` says, as far as tools that ask services need it.
+
+/** `text/plain` of `text/plain; charset=utf-8`. */
+export function bareType(type: string): string {
+  return (type.split(';')[0] ?? '').trim().toLowerCase()
+}
+
+export function isJsonType(type: string): boolean {
+  return /^(application|text)\/([\w.-]+\+)?json$/.test(bareType(type))
+}
+
+export function isTextType(type: string): boolean {
+  return /^text\/|[/+](xml|yaml)$|^application\/(x-)?(yaml|javascript|sql|graphql|x-ndjson|jsonl|x-www-form-urlencoded)$/.test(
+    bareType(type),
+  )
+}

@@ -1,0 +1,29 @@
+// The address of a service, as an option of a program gives it.
+import { BatonError, describeValue } from '@baton/core'
+
+/**
+ * @param option begins the error, such as `fromOpenApi: server`
+ * @returns the address without a slash at its end
+ * @throws BatonError `invalid_option`
+ */
+export function readServerAddress(option: string, text: string): string {
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${option} must be an address such as https://api.example.com/v1, without login and query, not ${describe(text)}`,
+    })
+  return url.href.replace(/\/+$/, '')
+}
+
+/** A login or a query may hold a key, so only an address without them is shown. */
+function describe(text: unknown): string {
+  return typeof text === 'string' && /[@?#]/.test(text) ? 'one with them' : describeValue(text)
+}

@@ -1,0 +1,142 @@
+// Reads the answer of a service within bounds, and turns what went wrong into an error that a model can act on.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { BatonError, hasNeverConnected, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
+import { bareType, isJsonType, isTextType } from './media-types.ts'
+
+export interface Reading {
+  /** Begins messages: `shop.getOrder: GET https://api.example.com`. */
+  readonly what: string
+  /** The request may change something, so it matters whether it arrived. */
+  readonly mayChange: boolean
+  readonly maxBytes: number
+  /** Texts that no error may show. */
+  readonly secrets: readonly string[]
+  /** False: errors show nothing of what the service wrote. True by default. */
+  readonly showsWords?: boolean
+  readonly nowMs: () => number
+}
+
+/** Characters of a service's words in an error. */
+const WORDS = 1_000
+/** Bytes to read of a refusal for its words. */
+const REFUSAL_BYTES = 64 * 1024
+
+/** @throws BatonError `api_malformed` */
+export function readJson(bytes: Buffer, reading: Reading): JsonValue {
+  const parsed = parseJson(new TextDecoder().decode(bytes))
+  if (parsed.ok) return parsed.value
+  const early = parsed.cutOff ? ', but ends early' : ''
+  throw malformed(reading, `answered with what is not JSON${early}${quoteStart(bytes, reading)}`)
+}
+
+/**
+ * The body of a success.
+ * @throws BatonError `api_unauthorized`, `api_refused`, `api_rate_limited`, `api_failed`, `api_malformed`, `api_unavailable`
+ */
+export async function readBody(response: Response, reading: Reading): Promise<Buffer> {
+  if (response.status < 200 || response.status >= 300) throw await readRefusal(response, reading)
+  const { bytes, isWhole } = await readBytes(response, reading.maxBytes, reading)
+  if (!isWhole) throw malformed(reading, `answered with more than ${reading.maxBytes} bytes`)
+  return bytes
+}
+
+export function decode(bytes: Buffer, contentType: string): string {
+  const charset = /;\s*charset="?([\w-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8'
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes) // an unknown charset
+  }
+}
+
+async function readRefusal(response: Response, reading: Reading): Promise<BatonError> {
+  const { status, headers } = response
+  const { bytes } = await readBytes(response, REFUSAL_BYTES, reading)
+  const words = readWords(bytes, headers.get('content-type') ?? '', reading)
+  const waitMs = readRetryAfter(headers.get('retry-after'), reading.nowMs())
+  const data: JsonObject = { status, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
+  const wait = waitMs === undefined ? '' : `; try again in ${Math.ceil(waitMs / 1000)} s`
+  const message = `${reading.what} answered ${status}${wait}${words === '' ? '' : `: ${words}`}`
+  return new BatonError({ code: readStatusCode(status), message, data })
+}
+
+/** Milliseconds, a day at most; undefined for a header that cannot be read. */
+function readRetryAfter(header: string | null, nowMs: number): number | undefined {
+  if (header === null || header.trim() === '') return undefined
+  const waitMs = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), 86_400_000)
+}
+
+/** The body; if it is an object with one field, that field alone. An HTML page does not count. */
+function readWords(bytes: Buffer, contentType: string, { secrets, showsWords = true }: Reading): string {
+  if (!showsWords) return ''
+  const type = bareType(contentType)
+  if (type === 'text/html' || (type !== '' && !isJsonType(type) && !isTextType(type))) return ''
+  const text = decode(bytes, contentType)
+  const parsed = parseJson(text)
+  const words = (parsed.ok && typeof parsed.value === 'object' ? JSON.stringify(parsed.value) : text).trim()
+  const sentence =
+    parsed.ok && isJsonObject(parsed.value) && Object.keys(parsed.value).length === 1 ? onlyText(parsed.value) : words
+  return hide(sentence, secrets).slice(0, WORDS)
+}
+
+function onlyText(value: JsonObject): string {
+  const [only] = Object.values(value)
+  return typeof only === 'string' ? only : JSON.stringify(value)
+}
+
+/** How the body begins, as the end of a message. */
+export function quoteStart(bytes: Buffer, { secrets, showsWords = true }: Reading): string {
+  if (!showsWords) return ''
+  return ': ' + JSON.stringify(hide(new TextDecoder().decode(bytes.subarray(0, 4096)), secrets).slice(0, 80))
+}
+
+function hide(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text)
+}
+
+/** Reads the body up to `maxBytes`, and nothing beyond. */
+async function readBytes(
+  response: Response,
+  maxBytes: number,
+  reading: Reading,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  const reader = response.body?.getReader()
+  try {
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      pieces.push(piece.value)
+      length += piece.value.length
+      if (length <= maxBytes) continue
+      await reader?.cancel()
+      return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), isWhole: false }
+    }
+  } catch (thrown) {
+    throw describeNetworkFailure(reading, thrown)
+  }
+  return { bytes: Buffer.concat(pieces), isWhole: true }
+}
+
+/** The error for what a fetch threw. Refusals of the guard and errors of an aborted call stay as they are. */
+export function describeNetworkFailure({ what, mayChange }: Reading, thrown: unknown): unknown {
+  if (thrown instanceof Error && thrown.name === 'AbortError') return thrown
+  const isOwn = isBatonError(thrown)
+  const mayBeDone =
+    mayChange && !hasNeverConnected(thrown) && (!isOwn || /^api_(unavailable|malformed)$/.test(thrown.code))
+  if (isOwn && !mayBeDone) return thrown
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const said = isOwn ? thrown.message : `${what} cannot be reached: ${why.slice(0, 200)}`
+  return new BatonError({
+    code: isOwn ? thrown.code : 'api_unavailable',
+    message: mayBeDone ? `${said}; the request may have had its effect` : said,
+    cause: thrown,
+  })
+}
+
+/** @param why goes on after `what` */
+export function malformed({ what, mayChange }: Reading, why: string): BatonError {
+  const message = `${what} ${why}${mayChange ? '; the request may have had its effect' : ''}`
+  return new BatonError({ code: 'api_malformed', message })
+}

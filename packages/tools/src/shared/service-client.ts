@@ -1,0 +1,175 @@
+// Asks one HTTP service that speaks JSON: bounds, a deadline, no redirects, and errors with a code. It knows no service by name.
+import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
+import type * as z from 'zod'
+import { createGuardedFetch } from '../guard/index.ts'
+import { readServerAddress } from './server-address.ts'
+import type { Reading } from './service-answer.ts'
+import { describeNetworkFailure, readBody, readJson } from './service-answer.ts'
+
+/** What `ask` and `check` throw: `errors` of a tool that asks a service. */
+export const SERVICE_ERRORS: readonly ErrorCode[] = [
+  'api_unauthorized',
+  'api_refused',
+  'api_rate_limited',
+  'api_failed',
+  'api_unavailable',
+  'api_malformed',
+  'url_refused',
+]
+
+/** What the options of each kit that asks a service have in common. */
+export interface ServiceOptions {
+  /** Milliseconds for the whole answer to one request; 30,000 by default. */
+  readonly timeoutMs?: number
+  /** Bytes of an answer; 10 MiB by default. */
+  readonly maxBytes?: number
+  /** By default a guarded fetch that may also go to the service's own address. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** For dates in `Retry-After`; the machine's by default. */
+  readonly clock?: Pick<Clock, 'nowMs'>
+}
+
+export interface ServiceInit extends ServiceOptions {
+  /** Begins errors: `Cursor`. */
+  readonly name: string
+  /** Such as `https://api.cursor.com/v1`. */
+  readonly server: string
+  /** The option that gives `server`, for its error. */
+  readonly option: string
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** False: errors show nothing of what the service wrote, because it may hold keys. True by default. */
+  readonly showsWords?: boolean
+}
+
+export interface ServiceRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Begins with a slash; its parts are percent-encoded. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** A JSON body. */
+  readonly json?: JsonValue
+  /** A body as a form would send it. */
+  readonly form?: Readonly<Record<string, string>>
+  /** Over those of the service. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Texts that no error may show: the key of this request. */
+  readonly secrets?: readonly string[]
+  /** Whether an error must say that the request may have had its effect; true for all methods but GET by default. */
+  readonly mayChange?: boolean
+  readonly signal: ToolContext['signal']
+}
+
+export interface ServiceAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body; null for an empty one. It is a stranger's: check it before use. */
+  readonly value: JsonValue
+}
+
+const TIMEOUT_MS = 30_000
+const MAX_BYTES = 10 * 1024 * 1024
+const NUMBER_MAX = 2_147_483_647
+/** A shorter secret would blank common letters. */
+const SECRET_CHARS = 8
+
+export class ServiceClient {
+  readonly server: string
+  readonly timeoutMs: number
+  readonly #init: ServiceInit
+  readonly #maxBytes: number
+  readonly #fetch: NonNullable<ServiceOptions['fetch']>
+
+  /** @throws BatonError `invalid_option` */
+  constructor(init: ServiceInit) {
+    const { name, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = init
+    for (const [field, value] of Object.entries({ timeoutMs, maxBytes }))
+      if (!Number.isSafeInteger(value) || value < 1 || value > NUMBER_MAX)
+        throw new BatonError({
+          code: 'invalid_option',
+          message: `${name}: ${field} must be a whole number from 1 to ${NUMBER_MAX}, not ${describeValue(value)}`,
+        })
+    this.#init = init
+    this.server = readServerAddress(init.option, init.server)
+    this.timeoutMs = timeoutMs
+    this.#maxBytes = maxBytes
+    this.#fetch = init.fetch ?? createGuardedFetch({ allow: [new URL(this.server).origin], timeoutMs, maxBytes })
+  }
+
+  /**
+   * A redirect is refused, because it would take the key elsewhere.
+   * @throws BatonError `api_unauthorized` (401), `api_refused` (another 4xx), `api_rate_limited` (429; `data.retryAfterMs` where the service
+   * says it), `api_failed` (5xx), `api_unavailable` (502 to 504, no connection, too slow, cut off), `api_malformed` (no JSON, too large),
+   * `url_refused` (a redirect); the reason of an aborted signal. `data.status` has the status.
+   */
+  async ask(request: ServiceRequest): Promise<ServiceAnswer> {
+    const reading = this.#reading(request)
+    const signal = request.signal as AbortSignal // a real one, as ToolContext says
+    signal.throwIfAborted()
+    try {
+      const response = await this.#fetch(this.#url(request), { ...this.#request(request), signal })
+      const bytes = await readBody(response, reading)
+      return {
+        status: response.status,
+        headers: response.headers,
+        value: bytes.length === 0 ? null : readJson(bytes, reading),
+      }
+    } catch (thrown) {
+      throw signal.aborted ? signal.reason : describeNetworkFailure(reading, thrown)
+    }
+  }
+
+  /**
+   * The value as the schema reads it.
+   * @throws BatonError `api_malformed`, with the place that is wrong but without its text
+   */
+  check<Value>(schema: z.ZodType<Value>, value: JsonValue): Value {
+    const read = schema.safeParse(value)
+    if (read.success) return read.data
+    const { path = [], message = '' } = read.error.issues[0] ?? {}
+    const place = path.length === 0 ? 'answer' : path.join('.').slice(0, 100)
+    throw new BatonError({
+      code: 'api_malformed',
+      message: `${this.#init.name} answered with a wrong ${place}: ${message.slice(0, 200)}`,
+    })
+  }
+
+  #reading({ method, mayChange = method !== 'GET', secrets = [] }: ServiceRequest): Reading {
+    const { name, showsWords, clock } = this.#init
+    return {
+      what: name,
+      mayChange,
+      maxBytes: this.#maxBytes,
+      secrets: secrets.filter((secret) => secret.length >= SECRET_CHARS),
+      ...(showsWords !== undefined && { showsWords }),
+      nowMs: () => (clock ? clock.nowMs() : Date.now()),
+    }
+  }
+
+  #url({ path, query = {} }: ServiceRequest): string {
+    const url = new URL(this.server + path)
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    return url.href
+  }
+
+  #request({ method, json, form, headers }: ServiceRequest): RequestInit {
+    const body = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json)
+    const type = json === undefined ? 'application/x-www-form-urlencoded' : 'application/json'
+    const sent = new Headers({ accept: 'application/json', ...this.#init.headers })
+    if (body !== undefined) sent.set('content-type', type)
+    for (const [name, value] of Object.entries(headers ?? {})) this.#setHeader(sent, name, value)
+    return { method, headers: sent, redirect: 'error', ...(body !== undefined && { body }) }
+  }
+
+  /** The platform's own error would show a wrong value, which may be a key. */
+  #setHeader(sent: Headers, name: string, value: string): void {
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `${this.#init.name}: the value for the header "${name}" has characters that no header may have`,
+      })
+    sent.set(name, value)
+  }
+}
