@@ -53,6 +53,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'listen-browser.ts': ['end Ask for a week'],
   'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
+  'permissions.ts': ['I have fs.list_dir, content.get_span, code.grep.\n'],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [
     'says: The first train leaves at 9.40.\nsays: The next one is slower:\nheard: The **first** train leaves at 9.40. The next one is slower:\n',

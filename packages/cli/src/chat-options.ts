@@ -1,8 +1,10 @@
 // Options of `baton chat`, with its help.
+import type { Permissions } from '@baton/core'
 import { describePlace } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
 import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
+import { PERMISSION_HELP, PERMISSION_WORDS, readPermissions } from './permission-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
@@ -25,6 +27,7 @@ export interface EmbeddedOptions {
   /** Exchanges of the window, from MAX_TURNS. */
   readonly exchanges: number | undefined
   readonly mcp: readonly string[]
+  readonly permissions: Permissions | undefined
   readonly store: StoreLocation
 }
 
@@ -47,6 +50,7 @@ Options:
   --session NAME goes on with that session, or begins it (a new one)
 ${MODEL_HELP}
 ${MCP_HELP}
+${PERMISSION_HELP}
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
                  user's data folder; with --once and no --session memory:). A server that has it open is talked to
   --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
@@ -67,6 +71,18 @@ Examples:
   printf 'list the files\\nwhat is in README.md?\\n' | baton chat
 `
 
+/** Options of an agent that runs here. */
+const EMBEDDED_WORDS = [
+  'agent',
+  'model',
+  'base-url',
+  'mcp',
+  'store',
+  'allow',
+  'deny',
+  'no-network',
+  'no-external-models',
+] as const
 const NAME_CHARS_MAX = 128
 
 /** @throws UsageError */
@@ -80,6 +96,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
       model: { type: 'string' },
       'base-url': { type: 'string' },
       mcp: MCP_OPTION,
+      ...PERMISSION_WORDS,
       store: { type: 'string' },
       url: { type: 'string' },
       token: { type: 'string' },
@@ -92,7 +109,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
   if (session !== undefined && session.length > NAME_CHARS_MAX)
     throw new UsageError(`--session must be a name of at most ${NAME_CHARS_MAX} characters`)
   if (values.url !== undefined) {
-    for (const name of ['agent', 'model', 'base-url', 'mcp', 'store'] as const)
+    for (const name of EMBEDDED_WORDS)
       if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
     const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
     return { once, session, json, partner }
@@ -106,6 +123,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
     baseUrl: values['base-url'],
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
     mcp: values.mcp ?? [],
+    permissions: readPermissions(values),
     store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
   }
   return { once, session, json, partner }

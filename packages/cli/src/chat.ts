@@ -43,7 +43,8 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
   const stopListening = terminal.onStop(() => interrupt())
   try {
     partner = await createPartner(options, terminal, { ask: questions.result, screen })
-    for (const line of isTyped ? partner.about : partner.about.slice(0, 1)) screen.note(line, 'dim')
+    for (const line of [...(isTyped ? partner.about : partner.about.slice(0, 1)), ...partner.may])
+      screen.note(line, 'dim')
     if (isTyped) screen.note('/help says what you can do; Ctrl+D leaves', 'dim')
     current.talk = await startTalk({
       partner,

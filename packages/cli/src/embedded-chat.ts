@@ -19,10 +19,12 @@ export interface EmbeddedChatInit extends EmbeddedHostInit {
 /** @throws BatonError as `openEmbeddedHost` does; if another process uses the store, the error says how to talk to that process */
 export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
   const embedded = await openHost(init)
-  const { choice, agent } = embedded
+  const { choice, agent, permissions } = embedded
   const store = init.store && init.store.type !== 'memory' ? [`store ${nameOfStore(init.store)}`] : []
+  const may = permissions === undefined ? [] : [`permissions ${permissions}`]
   return {
     about: [`model ${choice.id}, ${choice.reason}`, `agent ${agent.name}`, ...store],
+    may,
     open: (name) => openConversation(init, embedded, name),
     close: () => embedded.stop(0),
   }

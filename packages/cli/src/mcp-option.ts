@@ -16,6 +16,8 @@ export const MCP_OPTION = { type: 'string', multiple: true } as const
 
 export interface McpWords {
   readonly mcp: readonly string[]
+  /** False: programs run without the network, and servers at an address are refused. */
+  readonly network: boolean
   readonly terminal: Pick<Console, 'folder' | 'variables'>
   readonly log?: Logger
   readonly onNews?: (line: string) => void
@@ -34,7 +36,7 @@ export async function openMcpServers(words: McpWords): Promise<McpServers> {
     authorize: (page) => bringToPage(page, words.onNews ?? ((line) => words.log?.info(line))),
   }
   const configs = Object.fromEntries(
-    Object.entries(await readServers(words)).map(([name, config]) => [
+    Object.entries(withoutNetwork(words, await readServers(words))).map(([name, config]) => [
       name,
       'url' in config && !config.auth && !hasAuthorization(config.headers) ? { ...config, auth: login } : config,
     ]),
@@ -48,6 +50,25 @@ export async function openMcpServers(words: McpWords): Promise<McpServers> {
     await servers.close()
     throw cause
   }
+}
+
+/** @throws BatonError `not_permitted` for a server that may use the network */
+function withoutNetwork(
+  { network }: McpWords,
+  servers: Readonly<Record<string, McpServerConfig>>,
+): Readonly<Record<string, McpServerConfig>> {
+  if (network) return servers
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, config]) => {
+      if ('command' in config) return [name, { ...config, network: false }]
+      if (config.network === false) return [name, config]
+      throw new BatonError({
+        code: 'not_permitted',
+        message: `the MCP server "${name}" is at an address, and the permissions forbid the network`,
+        hint: 'For a server on this machine that uses no network itself, write "network": false in a file of servers.',
+      })
+    }),
+  )
 }
 
 function hasAuthorization(headers: Readonly<Record<string, string>> = {}): boolean {

@@ -1,5 +1,5 @@
 // `baton mcp`: an agent and its tools for MCP clients, over standard input and output for the program that starts it, or over HTTP.
-import type { Logger } from '@baton/core'
+import type { Logger, Permissions } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { McpServerOptions } from '@baton/mcp/server'
@@ -15,6 +15,7 @@ import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { JWT_WORDS } from './jwt-options.ts'
 import { MCP_HELP } from './mcp-option.ts'
+import { PERMISSION_HELP, PERMISSION_WORDS, permissionLine, readPermissions } from './permission-options.ts'
 import { createAccess } from './serve-access.ts'
 import { readPort } from './serve-options.ts'
 import { createServerLog } from './server-log.ts'
@@ -36,6 +37,7 @@ Options:
   --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
   --base-url URL another address of that provider; alone it means openai-compatible
 ${MCP_HELP}
+${PERMISSION_HELP}
   --store URL    where calls are kept: memory:, for a day after their session was used, sqlite:FILE or
                  postgres://HOST/DATABASE (memory:)
   --log-level NAME
@@ -65,6 +67,7 @@ interface McpOptions {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly mcp: readonly string[]
+  readonly permissions: Permissions | undefined
   readonly store: StoreLocation
   readonly server: ServerOptions
   /** Absent: over standard input and output. */
@@ -95,6 +98,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
       model: { type: 'string' },
       'base-url': { type: 'string' },
       mcp: { type: 'string', multiple: true },
+      ...PERMISSION_WORDS,
       store: { type: 'string', default: 'memory:' },
       http: { type: 'boolean', default: false },
       host: { type: 'string', default: '127.0.0.1' },
@@ -121,6 +125,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
     model: values.model,
     baseUrl: values['base-url'],
     mcp: values.mcp ?? [],
+    permissions: readPermissions(values),
     store: storeLocation(values.store, variables, folder),
     server: serverOptions({ ...values, 'log-level': level }, variables),
     http: values.http
@@ -189,7 +194,7 @@ async function serveHttp(options: McpOptions, place: HttpPlace, terminal: Consol
     terminal.write(
       place.json
         ? `${JSON.stringify({ event: 'listening', url })}\n`
-        : `MCP at ${url}\n  agent  ${agent.name}\n  end    Ctrl+C\n`,
+        : `MCP at ${url}\n  agent  ${agent.name}${permissionLine(embedded)}\n  end    Ctrl+C\n`,
     )
     await new Promise<void>((resolve) => void terminal.onStop(resolve))
   } finally {

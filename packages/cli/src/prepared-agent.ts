@@ -1,5 +1,6 @@
 // What every command prepares that runs an agent: the agent, the model that was chosen for it, and the way to providers.
-import type { Agent, AgentProfile, Environment, Logger, Model } from '@baton/core'
+import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core'
+import { mayUseExternalModels, mayUseNetwork } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf, readMaxOutputTokens } from '@baton/models/choose-model'
@@ -13,6 +14,8 @@ import { loadAgent } from './load-agent.ts'
 import { isLocalModel, loadLocalModel } from './local-model.ts'
 import { addMcpServers, openMcpServers } from './mcp-option.ts'
 import { withAddress } from './model-options.ts'
+import { restrict } from './permission-options.ts'
+import { choosePermittedModel } from './permitted-model.ts'
 
 export interface AgentWords {
   readonly agent: string | undefined
@@ -23,6 +26,8 @@ export interface AgentWords {
   readonly profile?: AgentProfile
   /** What `--mcp` names; none by default. */
   readonly mcp?: readonly string[]
+  /** What the options take away. */
+  readonly permissions?: Permissions | undefined
   readonly terminal: Console
   readonly log?: Logger
   /** Told in a sentence what a person should know, such as that a server takes no tools. */
@@ -31,6 +36,8 @@ export interface AgentWords {
 
 export interface PreparedAgent {
   readonly agent: Agent
+  /** What it may do, in one line; undefined for everything. */
+  readonly permissions: string | undefined
   readonly choice: ModelChoice
   readonly environment: Environment
   readonly modelOf: (id: string) => Model
@@ -47,22 +54,30 @@ export interface PreparedAgent {
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
-  const loaded =
+  const found =
     init.agent === undefined ? createDefaultAgent(folder, init.profile) : await loadAgent(init.agent, folder)
+  const { agent: loaded, permissions: may } = restrict(found, init.permissions)
+  const { permissions = [] } = loaded
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
   const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
-  const choice = local
-    ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
-    : chooseModel({ variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) })
-  const maxOutputTokens = readMaxOutputTokens(variables)
-  const { mcp = [] } = init
-  const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp }) : undefined
-  const joined = servers ? addMcpServers(loaded, servers) : loaded
-  const agent = adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
-  const transport = createUndiciTransport({ variables })
+  const isOpen = mayUseExternalModels(permissions)
+  // Through a proxy a question to a model on this machine would leave it.
+  const transport = createUndiciTransport({ variables: isOpen ? variables : {} })
   const environment = createNodeEnvironment(transport)
   const onToolVerdict = toldTo(init)
   const remote = createModelOf({ variables, transport, clock: environment.clock, onToolVerdict })
+  const choosing = { variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) }
+  const choice = local
+    ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
+    : isOpen
+      ? chooseModel(choosing)
+      : choosePermittedModel(choosing, remote)
+  const maxOutputTokens = readMaxOutputTokens(variables)
+  const { mcp = [] } = init
+  const network = mayUseNetwork(permissions)
+  const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp, network }) : undefined
+  const joined = servers ? addMcpServers(loaded, servers) : loaded
+  const agent = adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
   const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
   const close = async (): Promise<void> => {
@@ -70,7 +85,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
     await local?.close()
     await servers?.close()
   }
-  return { agent, choice, environment, modelOf, variables, close }
+  return { agent, permissions: may, choice, environment, modelOf, variables, close }
 }
 
 /** That tools work is nothing new to a person. */

@@ -7,6 +7,7 @@ import { openEmbeddedChat } from './embedded-chat.ts'
 import { createEventLines } from './event-lines.ts'
 import { joinInput } from './joined-input.ts'
 import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
+import { PERMISSION_HELP, PERMISSION_WORDS, readPermissions } from './permission-options.ts'
 import { createOncePerson } from './piped-person.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
@@ -29,6 +30,7 @@ Options:
   --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
   --base-url URL another address of that provider; alone it means openai-compatible
 ${MCP_HELP}
+${PERMISSION_HELP}
   --session NAME goes on with that session, or begins it
   --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
                  memory:)
@@ -51,6 +53,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
       model: { type: 'string' },
       'base-url': { type: 'string' },
       mcp: MCP_OPTION,
+      ...PERMISSION_WORDS,
       session: { type: 'string' },
       store: { type: 'string' },
     },
@@ -75,13 +78,14 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
     baseUrl: values['base-url'],
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
     ...(values.mcp && { mcp: values.mcp }),
+    permissions: readPermissions(values),
     store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
     terminal,
     askPerson: questions.result,
     onNews: (line) => screen.note(line, 'dim'),
   })
   try {
-    if (!values.json) for (const line of partner.about.slice(0, 1)) screen.note(line, 'dim')
+    if (!values.json) for (const line of [...partner.about.slice(0, 1), ...partner.may]) screen.note(line, 'dim')
     const talk = await startTalk({
       partner,
       session,

@@ -1,6 +1,7 @@
 // The help text of `baton serve`.
 import { MCP_HELP } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
+import { PERMISSION_HELP } from './permission-options.ts'
 
 export const SERVE_HELP = `baton serve: chats over HTTP at /api (what useChat of the AI SDK asks for), and a WebSocket at /ws for apps of
 protocol versions 1 and 2
@@ -8,6 +9,7 @@ protocol versions 1 and 2
 Options:
 ${MODEL_HELP}
 ${MCP_HELP}
+${PERMISSION_HELP}
   --host NAME    address to listen on (127.0.0.1)
   --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
   --store URL    where sessions are kept: sqlite:FILE, memory:, or postgres://USER:PASSWORD@HOST/DATABASE, which several

@@ -1,8 +1,10 @@
 // Options of `baton serve`, from words and variables to checked values.
+import type { Permissions } from '@baton/core'
 import type { AllowedSettings } from '@baton/server/http'
 import type { Console } from './console.ts'
 import { wholeNumber } from './limit-options.ts'
 import { MCP_OPTION } from './mcp-option.ts'
+import { PERMISSION_WORDS, readPermissions } from './permission-options.ts'
 import type { ServerOptions } from './server-options.ts'
 import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
@@ -19,6 +21,7 @@ export interface ServeOptions {
   readonly baseUrl: string | undefined
   readonly host: string
   readonly mcp: readonly string[]
+  readonly permissions: Permissions | undefined
   readonly port: number
   readonly origins: readonly string[] | undefined
   readonly json: boolean
@@ -48,6 +51,7 @@ export function serveOptions(
       model: { type: 'string' },
       'base-url': { type: 'string' },
       mcp: MCP_OPTION,
+      ...PERMISSION_WORDS,
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string' },
       store: { type: 'string' },
@@ -70,6 +74,11 @@ export function serveOptions(
   const temporal = readTemporalPlace(values, store, variables)
   if (temporal && values.mcp)
     throw new UsageError('--mcp has no effect over Temporal, where workers run the tools: give it to "baton worker"')
+  const permissions = readPermissions(values)
+  if (temporal && permissions)
+    throw new UsageError(
+      '--allow, --deny, --no-network and --no-external-models have no effect over Temporal, where workers run the tools and ask the models: give them to "baton worker"',
+    )
   if (temporal && values['keep-days'] !== undefined)
     throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete" there')
   return {
@@ -77,6 +86,7 @@ export function serveOptions(
     model: values.model,
     baseUrl: values['base-url'],
     mcp: values.mcp ?? [],
+    permissions,
     host: values.host,
     port: readPort(values.port, variables),
     origins: values['allow-origin'],

@@ -24,6 +24,7 @@ import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
 import { createServerLog } from './server-log.ts'
+import { permissionLine } from './permission-options.ts'
 import { createReadiness } from './readiness.ts'
 import type { ServerAddress } from './server-address.ts'
 import { publishAddress } from './server-address.ts'
@@ -200,12 +201,12 @@ interface ServedFrom {
 
 function greeting(
   url: string,
-  { agent, choice }: Pick<EmbeddedHost, 'agent' | 'choice'>,
+  { agent, choice, permissions }: Pick<EmbeddedHost, 'agent' | 'choice' | 'permissions'>,
   { store, folder }: ServedFrom,
 ): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
-  agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}
+  agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}${permissionLine({ permissions })}
   model  ${choice.id}, ${choice.reason}
   store  ${nameOfStore(store)}${warnOfApprovals(agent)}
   try    useChat at ${url.replace(/^ws(.*)\/ws$/, 'http$1/api/chat')} (docs/chat.md), @baton/client (docs/client.md), or in another terminal:

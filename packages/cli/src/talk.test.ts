@@ -109,6 +109,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
   let sessions = 0
   const partner: ChatPartner = {
     about: [],
+    may: [],
     open: (name) => Promise.resolve(conversation(name ?? `new-${++sessions}`)),
     close: () => Promise.resolve(),
   }

@@ -1,5 +1,5 @@
 // `baton worker`: decides, asks models and runs tools for sessions and goals of a Temporal service, until a signal ends it.
-import type { Logger } from '@baton/core'
+import type { Logger, Permissions } from '@baton/core'
 import { openPostgresStore } from '@baton/host/postgres'
 import { secretsIn } from '@baton/models/choose-model'
 import { createPriceOf } from '@baton/models/prices'
@@ -11,6 +11,8 @@ import { escapeControls } from './escape-controls.ts'
 import { wholeNumber } from './limit-options.ts'
 import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
+import { PERMISSION_HELP, PERMISSION_WORDS, permissionLine, readPermissions } from './permission-options.ts'
+import type { PreparedAgent } from './prepared-agent.ts'
 import { prepareAgent } from './prepared-agent.ts'
 import { createServerLog } from './server-log.ts'
 import { readLogOptions } from './server-options.ts'
@@ -27,6 +29,7 @@ interface WorkerOptions {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly mcp: readonly string[]
+  readonly permissions: Permissions | undefined
   readonly json: boolean
   readonly drainMs: number
   readonly healthPort: number | undefined
@@ -43,6 +46,7 @@ export const workerCommand: Command = {
 Options:
 ${MODEL_HELP}
 ${MCP_HELP}
+${PERMISSION_HELP}
 ${TEMPORAL_HELP}
   --health-port NUMBER
                  answers GET /healthz and /readyz on this port of the machine (no port)
@@ -68,6 +72,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
       model: { type: 'string' },
       'base-url': { type: 'string' },
       mcp: MCP_OPTION,
+      ...PERMISSION_WORDS,
       store: { type: 'string' },
       'health-port': { type: 'string' },
       'drain-ms': { type: 'string' },
@@ -86,6 +91,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
     model,
     baseUrl,
     mcp: values.mcp ?? [],
+    permissions: readPermissions(values),
     json,
     drainMs: drain === undefined ? DRAIN_MS : wholeNumber(drain, '--drain-ms', [0, DRAIN_MAX_MS]),
     healthPort: port === undefined ? undefined : wholeNumber(port, '--health-port', [0, PORT_MAX]),
@@ -94,13 +100,14 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 }
 
 async function work(options: WorkerOptions, terminal: Console): Promise<number> {
-  const { place, agent: named, model, baseUrl, mcp, drainMs } = options
+  const { place, agent: named, model, baseUrl, mcp, permissions, drainMs } = options
   const { variables } = terminal
   const secrets = secretsIn({ ...variables, BATON_STORE: place.postgres })
   const log = await createServerLog(options.logging, terminal, secrets)
   const temporal = await importTemporal()
   temporal.sendTemporalLogs(log)
-  const prepared = await prepareAgent({ agent: named, model, baseUrl, mcp, exchanges: undefined, terminal, log })
+  const words = { agent: named, model, baseUrl, mcp, permissions, exchanges: undefined }
+  const prepared = await prepareAgent({ ...words, terminal, log })
   const store = await openPostgresStore(place.postgres)
   const worker = await temporal.createTemporalWorker({
     address: place.address,
@@ -123,7 +130,7 @@ async function work(options: WorkerOptions, terminal: Console): Promise<number> 
     log.info('the worker stops; running work may end', { withinMs: drainMs })
     worker.shutdown()
   })
-  terminal.write(describeStart(options, { agent: prepared.agent.name, model: prepared.choice.id }))
+  terminal.write(describeStart(options, prepared))
   await running
   health?.close()
   await store.close()
@@ -133,13 +140,13 @@ async function work(options: WorkerOptions, terminal: Console): Promise<number> 
 
 function describeStart(
   { json, place }: WorkerOptions,
-  about: { readonly agent: string; readonly model: string },
+  { agent, choice, permissions }: Pick<PreparedAgent, 'agent' | 'choice' | 'permissions'>,
 ): string {
   const { taskQueue, address } = place
   if (json) return `${JSON.stringify({ event: 'working', taskQueue })}\n`
   return escapeControls(`Baton works for ${address}, task queue ${taskQueue}
-  agent  ${about.agent}
-  model  ${about.model}
+  agent  ${agent.name}
+  model  ${choice.id}${permissionLine({ permissions })}
   end    Ctrl+C
 `)
 }

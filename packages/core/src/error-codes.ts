@@ -71,6 +71,12 @@ export const ERROR_CODES = {
     'No model has this name, or it cannot be used here.',
     'Name a model that there is, as `baton models` lists them, or give the agent a model object.',
   ),
+  not_permitted: row(
+    'caller',
+    false,
+    'The permissions of the agent do not allow it.',
+    'Ask for something that they allow, or change `permissions` of the agent.',
+  ),
   model_not_configured: row(
     'caller',
     false,

@@ -75,7 +75,7 @@ export function createHttpModel<
   Wire extends object,
 >(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
   refuseOtherNames(options, init.label)
-  const { id, provider, capabilities, label, requestIdHeaders, readError, decodeWhole } = init
+  const { id, provider, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
@@ -88,7 +88,7 @@ export function createHttpModel<
   return {
     id,
     provider,
-    capabilities,
+    capabilities: isOnThisMachine(url) ? { ...init.capabilities, network: false } : init.capabilities,
     async run(request, sink, signal) {
       const encoded = init.encode(request, memory)
       const body = memory.write(encoded, init.history)
@@ -156,4 +156,10 @@ export function assertConfigured(creator: string, fields: Readonly<Record<string
     if (typeof value === 'string' && value.trim() === '')
       throw new BatonError({ code: 'model_not_configured', message: `${creator}: ${field} is empty` })
   }
+}
+
+/** By its address alone: a name in it would have to be looked up. */
+function isOnThisMachine(url: string): boolean {
+  const { hostname = '' } = URL.parse(url) ?? {}
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }

@@ -13,6 +13,7 @@ export type {
   SessionParts,
   SessionWorld,
 } from './catalog/catalog.ts'
+export { findPermissionRefusal } from './catalog/permitted.ts'
 export { SourceTools } from './catalog/source-tools.ts'
 export type { SourceToolsInit } from './catalog/source-tools.ts'
 export { OpenWorld } from './catalog/open-world.ts'

@@ -13,6 +13,8 @@ import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEF
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings, ToolChoice } from './model.ts'
 import type { Message } from '../messages.ts'
+import type { Permissions } from './permissions.ts'
+import { checkPermissions } from './permissions.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { Tool } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
@@ -33,6 +35,8 @@ export interface AgentInit<
   readonly collisions?: CollisionPolicy
   /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
+  /** What it may do at all, whoever approves. With several, each of them must allow it. All by default. */
+  readonly permissions?: Permissions | readonly Permissions[]
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
   /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
@@ -84,6 +88,8 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly sources: readonly ToolSource[]
   readonly collisions: CollisionPolicy
   readonly approvalPolicy?: ApprovalPolicy
+  /** None: everything is allowed. */
+  readonly permissions?: readonly Permissions[]
   readonly prepareStep?: PrepareStep
   readonly limits: Limits
   readonly window: WindowSpec
@@ -164,6 +170,7 @@ export function defineAgent(init: AgentInit): Agent {
     sources: init.sources ?? [],
     collisions: init.collisions ?? 'refuse',
     ...(init.approvalPolicy && { approvalPolicy: init.approvalPolicy }),
+    ...(init.permissions && { permissions: readPermissions(init.name, init.permissions) }),
     ...(init.prepareStep && { prepareStep: init.prepareStep }),
     limits,
     window,
@@ -176,6 +183,11 @@ export function defineAgent(init: AgentInit): Agent {
       outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),
     }),
   }
+}
+
+function readPermissions(name: string, given: Permissions | readonly Permissions[]): readonly Permissions[] {
+  const all = Array.isArray(given) ? (given as readonly Permissions[]) : [given as Permissions]
+  return all.map((one) => checkPermissions(`agent "${name}": permissions`, one))
 }
 
 /** An agent made from another one has the other's fields too; `model` counts. */
@@ -195,6 +207,7 @@ const AGENT_FIELDS = {
     'sources',
     'collisions',
     'approvalPolicy',
+    'permissions',
     'prepareStep',
     'profile',
     'limits',
@@ -213,6 +226,7 @@ const AGENT_KINDS = {
   sources: 'an array',
   collisions: ['refuse', 'first', 'prefix'],
   approvalPolicy: 'a function',
+  permissions: 'an object',
   prepareStep: 'a function',
   profile: 'an object',
   emptyAnswer: ['retry', 'silence'],

@@ -129,6 +129,8 @@ export interface ModelCapabilities {
   /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
   readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean
+  /** False: it runs on this machine, in the process or at a loopback address. Absent: what it is asked may leave the machine. */
+  readonly network?: boolean
   /** The table row that was assumed for a model name that no row knows: the newest of its family. */
   readonly assumedTraits?: string
   /** The id that may be meant, where this one looks misspelt. */

@@ -4,6 +4,8 @@ import type { Tool } from './tool.ts'
 export interface ToolSource {
   /** Its name in logs, in collisions and in the provenance of results; 1 to 64 characters. */
   readonly name: string
+  /** False: neither it nor its tools reach beyond this machine. Absent: they may, so an agent without the network does not have it. */
+  readonly network?: boolean
   /**
    * Its current tools. Called when a session opens, and again after each change. It has 10 s; a source that fails or takes longer has
    * no tools until its next change, and the log says so.

@@ -162,6 +162,11 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly describe?: (input: OutputOf<Input>) => CallDescription
   /** `trusted` by default. Results of an untrusted tool are marked as such for policies. */
   readonly trust?: Trust
+  /**
+   * False: what the host runs of it reaches nothing beyond this machine, not by a program that it starts either. Absent: it may, so an
+   * agent whose permissions forbid the network does not have it.
+   */
+  readonly network?: boolean
   /** For people: the codes of the errors that `execute` throws. Any tool may also fail as `timeoutMs`, `input` and `output` say. */
   readonly errors?: readonly ErrorCode[]
 }
@@ -219,6 +224,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly describe?: (input: unknown) => CallDescription
   readonly trust?: Trust
   readonly errors?: readonly ErrorCode[]
+  readonly network?: boolean
   /** The name of the source that brought it; absent for an agent's own. */
   readonly source?: string
   /** Absent: a connected client runs the tool. */
@@ -266,6 +272,7 @@ const TOOL_FIELDS = {
     'describe',
     'trust',
     'errors',
+    'network',
     'execute',
     'fallback',
   ]),
@@ -279,6 +286,7 @@ const TOOL_KINDS = {
   kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
   title: 'text',
   errors: 'an array',
+  network: 'true or false',
   parallel: 'true or false',
   polls: 'true or false',
   defer: 'true or false',
@@ -379,6 +387,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.kind && { kind: init.kind }),
     ...(init.trust && { trust: init.trust }),
     ...(init.errors && { errors: init.errors }),
+    ...(init.network !== undefined && { network: init.network }),
     ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
     ...(init.execute && { execute: init.execute }),
     ...(init.fallback && { fallback: init.fallback }),

@@ -64,7 +64,7 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
     if (step.error) throw step.error
     return readAnswer(step, id)
   }
-  const capabilities: ModelCapabilities = { tools: 'native', images: true, ...init.capabilities }
+  const capabilities: ModelCapabilities = { tools: 'native', images: true, network: false, ...init.capabilities }
   return { id, provider: 'scripted', capabilities, run, requests }
 }
 

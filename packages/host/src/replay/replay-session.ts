@@ -148,7 +148,7 @@ function createReplayedModel(
     for (const part of step.answer.parts) if (part.type === 'text') sink({ type: 'text-delta', text: part.text })
     return step.answer
   }
-  const capabilities = { tools: 'native', output: 'native', images: true } as const
+  const capabilities = { tools: 'native', output: 'native', images: true, network: false } as const
   return { id: 'replay/model', provider: 'replay', capabilities, run }
 }
 

@@ -59,6 +59,7 @@ const PINS_PER_TOOL = 4
 
 export class McpServer implements ToolSource {
   readonly name: string
+  readonly network: boolean
   readonly #init: McpServerInit
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
@@ -77,6 +78,7 @@ export class McpServer implements ToolSource {
   constructor(init: McpServerInit) {
     this.#init = init
     this.name = init.name
+    this.network = init.config.network ?? true
     const { timers, limits, name } = init
     this.#pool = new ConnectionPool({
       name,

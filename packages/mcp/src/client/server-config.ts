@@ -23,6 +23,11 @@ export interface McpToolOptions {
   readonly timeoutMs?: number
   /** False: no tools to list and read the server's resources. By default there are, if the server has resources. */
   readonly resources?: boolean
+  /**
+   * False: the server uses no network, so agents without the network have its tools. A program is started in bubblewrap, without the
+   * network; it needs Linux. For a server at an address, which must be on this machine, it is your word. True by default.
+   */
+  readonly network?: boolean
 }
 
 /** A program that speaks MCP on its standard input and output. */
@@ -55,6 +60,7 @@ const SHARED = {
   deny: NAMES.optional(),
   timeoutMs: z.number().positive().max(2_147_483_647).optional(),
   resources: z.boolean().optional(),
+  network: z.boolean().optional(),
 }
 const TEXTS = z.record(z.string(), z.string())
 const STDIO = z.strictObject({
@@ -90,7 +96,12 @@ export function checkServer(name: string, config: unknown): McpServerConfig {
       : wrong(name, `it has no "command" and no "url"${tellKeys(config)}`, name === 'mcpServers' ? UNWRAP : undefined)
   const parsed = hasCommand ? STDIO.safeParse(config) : HTTP.safeParse(config)
   if (!parsed.success) throw wrong(name, tellIssues(parsed.error), tellFields(parsed.error, hasCommand ? STDIO : HTTP))
-  if ('url' in parsed.data) checkUrl(name, parsed.data.url)
+  if ('url' in parsed.data) {
+    checkUrl(name, parsed.data.url)
+    const { hostname } = new URL(parsed.data.url)
+    if (parsed.data.network === false && !isLoopback(hostname))
+      throw wrong(name, `network: false is for a server on this machine; ${hostname} is not`)
+  }
   return parsed.data as McpServerConfig // the schemas allow `undefined` for what is absent
 }
 

@@ -17,12 +17,16 @@ const ANSWER_MS = 300_000
 const THIS_MACHINE = ['127.0.0.0/8', '::1', 'localhost'] as const
 
 /** A server on this machine is a program of its user, and may name other places on this machine, such as where to log in. */
-export function createServerFetch(server: Pick<HttpMcpServer, 'url' | 'timeoutMs'>, limits: McpLimits): ServerFetch {
-  const { url, timeoutMs = ANSWER_MS } = server
+export function createServerFetch(
+  server: Pick<HttpMcpServer, 'url' | 'timeoutMs' | 'network'>,
+  limits: McpLimits,
+): ServerFetch {
+  const { url, timeoutMs = ANSWER_MS, network } = server
   const { origin, hostname } = new URL(url)
   const isLocal = isLoopback(hostname)
   const common = {
     allow: isLocal ? [origin, ...THIS_MACHINE] : [origin],
+    onlyAllowed: network === false,
     schemes: isLocal ? (['https', 'http'] as const) : (['https'] as const),
     maxBytes: limits.messageBytes,
   }

@@ -11,6 +11,7 @@ import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotoc
 import type { TransportAuth } from './auth.ts'
 import { createTransportAuth } from './auth.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
+import { boxWithoutNetwork } from './without-network.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
 import { answerAtStreamEnd } from './stream-ends.ts'
 
@@ -49,10 +50,12 @@ export async function openTransport(init: TransportInit): Promise<Connected> {
 }
 
 async function openProcess(init: TransportInit, config: StdioMcpServer): Promise<Connected> {
-  const { command, args = [], env, cwd } = config
+  const { args = [], env, cwd, network } = config
+  const [command = '', ...words] =
+    network === false ? await boxWithoutNetwork([config.command, ...args]) : [config.command, ...args]
   const transport = new StdioClientTransport({
     command,
-    args: [...args],
+    args: words,
     env: { ...getDefaultEnvironment(), ...readCertificates(), ...env },
     ...(cwd !== undefined && { cwd }),
     stderr: 'pipe',

@@ -132,7 +132,13 @@ function modelOver(loaded: Loaded): GgufModel {
   return {
     id: `gguf:${loaded.file}`,
     provider: 'gguf',
-    capabilities: { tools: 'native', images: false, output: loaded.traits.output, contextTokens: loaded.contextTokens },
+    capabilities: {
+      tools: 'native',
+      images: false,
+      network: false,
+      output: loaded.traits.output,
+      contextTokens: loaded.contextTokens,
+    },
     run: async (request, sink, signal) => {
       const either = anyOf(signal, closing.signal)
       try {

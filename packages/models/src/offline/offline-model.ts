@@ -8,7 +8,7 @@ const ID = 'offline'
 
 /** It calls `pure` tools only, one round of them for a request. */
 export function createOfflineModel(): Model {
-  return { id: ID, provider: ID, capabilities: { tools: 'native', images: false }, run: runOffline }
+  return { id: ID, provider: ID, capabilities: { tools: 'native', images: false, network: false }, run: runOffline }
 }
 
 async function runOffline(

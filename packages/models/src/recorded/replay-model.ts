@@ -53,7 +53,7 @@ export function replayModel(file: string, { strict = false, secrets = [] }: Repl
   return {
     id,
     provider,
-    capabilities,
+    capabilities: { ...capabilities, network: false },
     run: (request: ModelRequest, sink, signal) => run(request, sink, signal),
     remaining: () => calls.filter((call) => !used.has(call)).length,
   }

@@ -15,6 +15,8 @@ import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
+import { findWindow } from './find-window.ts'
+import { Permitted } from './permitted.ts'
 import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
@@ -157,13 +159,16 @@ class SharedCatalog implements Catalog {
   async #openWorld(opened: Opened): Promise<SessionWorld> {
     const { session, parts } = opened
     const { agent } = parts
-    const candidates = this.#listCandidates(agent)
+    const permitted = new Permitted({ agent, session, log: this.#init.log })
+    const find = parts.modelOf ?? this.#init.modelOf
+    const candidates = permitted.candidates(this.#listCandidates(agent), find)
     const models = candidates.map(toId)
-    const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
+    const found = this.#createModelOf(candidates, find)
+    const modelOf: ModelOf = (id) => permitted.model(found(id))
     const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
-    const sources = await this.#openSources(session, parts)
+    const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
-    const examine = (): AgentFacts => this.#examine(sources?.tools(), parts, models, modelOf)
+    const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
     const facts = examine()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
@@ -199,8 +204,12 @@ class SharedCatalog implements Catalog {
   }
 
   /** Undefined where nothing of the tools may change. */
-  async #openSources(session: string, { agent, sources: own = [] }: SessionParts): Promise<SourceTools | undefined> {
-    const sources = [...agent.sources, ...own]
+  async #openSources(
+    session: string,
+    { agent, sources: own = [] }: SessionParts,
+    permitted: Permitted,
+  ): Promise<SourceTools | undefined> {
+    const sources = permitted.sources([...agent.sources, ...own])
     if (sources.length === 0) return undefined
     const { environment, log } = this.#init
     const always = [this.#readResult]
@@ -249,17 +258,13 @@ class SharedCatalog implements Catalog {
     }
   }
 
-  #examine(
-    listed: readonly Tool[] | undefined,
-    { agent, modelOf: own }: SessionParts,
-    models: readonly string[],
-    modelOf: ModelOf,
-  ): AgentFacts {
+  #examine({ listed, parts, permitted, models, modelOf }: Examined): AgentFacts {
+    const { agent, modelOf: own } = parts
     // A session with models of its own may have other windows.
     const isShared = !own && !listed
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
-    const all = listed ?? [...agent.tools, this.#readResult]
+    const all = permitted.tools(listed ?? [...agent.tools, this.#readResult], this.#readResult)
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
     const spec = createSpec({ ...agent, tools: all }, models, window, interruptMs)
@@ -309,39 +314,20 @@ interface Opened {
   sources: SourceTools | undefined
 }
 
+interface Examined {
+  /** The agent's own and those of sources; undefined where there are no sources. */
+  readonly listed: readonly Tool[] | undefined
+  readonly parts: SessionParts
+  readonly permitted: Permitted
+  readonly models: readonly string[]
+  readonly modelOf: ModelOf
+}
+
 interface AgentFacts {
   /** The agent's own, those of the session's sources, and `result.read`. */
   readonly tools: readonly Tool[]
   readonly toolSearch: ToolSearch | undefined
   readonly spec: Spec
-}
-
-/** Models that are warned of; a program that makes up names is not warned for ever. */
-const ASSUMED_MAX = 1000
-
-/** The smallest of the candidates' windows: a fallback must be able to go on. Says once of which models little is known. */
-function findWindow(
-  models: readonly string[],
-  modelOf: ModelOf,
-  { log, told }: { readonly log: Logger; readonly told: Set<string> },
-): number | undefined {
-  const sizes = models.flatMap((id) => {
-    try {
-      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
-      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
-        told.add(id)
-        log.warn('a model is in no table; it is asked as the newest known of its family is', {
-          model: id,
-          as: assumedTraits,
-          ...(meantId !== undefined && { meant: meantId }),
-        })
-      }
-      return contextTokens
-    } catch {
-      return [] // a fallback that is not configured fails when it is asked, not before
-    }
-  })
-  return sizes.length === 0 ? undefined : Math.min(...sizes)
 }
 
 /** @throws BatonError `invalid_agent` for two agents of one name */

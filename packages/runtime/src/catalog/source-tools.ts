@@ -172,7 +172,7 @@ export class SourceTools {
     when: 'opening' | 'change',
   ): Tool | undefined {
     const { collisions, name: agent } = this.#init.agent
-    const own = { ...tool, source: source.name }
+    const own = { ...tool, source: source.name, ...networkOf(tool, source) }
     if (!taken.has(tool.name)) return own
     if (collisions === 'prefix') {
       const name = `${source.name}.${tool.name}`
@@ -186,6 +186,12 @@ export class SourceTools {
       hint: 'Set the agent’s collisions to "first" or "prefix", or rename one of the tools.',
     })
   }
+}
+
+/** What a source says of itself holds for a tool of it that says nothing. */
+function networkOf(tool: Tool, source: ToolSource): { readonly network?: boolean } {
+  const network = tool.network ?? source.network
+  return network === undefined ? {} : { network }
 }
 
 const EFFECTS: ReadonlySet<unknown> = new Set<Tool['effect']>(['pure', 'idempotent', 'once'])

@@ -3,6 +3,7 @@
 import type { Agent, AskedCall, AskedFor, JsonObject, PolicyVerdict, StoredMessage, Timers, Tool } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
+import { findClientToolRefusal } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
@@ -45,6 +46,9 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   if (repeated !== undefined) return { argumentsHash, denied: repeated }
   const tool = context.tools.find((candidate) => candidate.name === call.name)
   const brought = tool ? undefined : call.clientTools.find(({ name }) => name === call.name)
+  const refusal = brought && findClientToolRefusal(context.agent, call.name)
+  if (refusal !== undefined)
+    return { argumentsHash, denied: `this agent may not use the tool "${call.name}" of a client: ${refusal}` }
   // What a client brought was decoded: the root of its schema is an object.
   const input = tool?.input ?? (brought?.inputSchema as JsonObject | undefined)
   if (!input) return { argumentsHash }

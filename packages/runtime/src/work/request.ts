@@ -14,6 +14,7 @@ import type {
   Tool,
   ToolDeclaration,
 } from '@baton/core'
+import { findClientToolRefusal } from '../catalog/permitted.ts'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'
@@ -67,7 +68,8 @@ async function createStepRequest(
   const messages = await requestMessages.load(session, told, context)
   const repeats = streaks && describeRepeats(streaks)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
-  const declared = declareTools(toolSearch?.choose(messages) ?? tools, clientTools, messages)
+  const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
+  const declared = declareTools(toolSearch?.choose(messages) ?? tools, permitted, messages)
   const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
   // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'

@@ -33,6 +33,7 @@ const INVALID: ReadonlySet<string> = new Set([
   'invalid_arguments',
   'illegal_input',
   'unknown_model',
+  'not_permitted',
   'model_not_configured',
 ])
 

@@ -48,6 +48,7 @@ const REQUEST_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'illegal_input',
   'unknown_input',
   'unknown_model',
+  'not_permitted',
   'model_not_configured',
 ])
 

@@ -21,6 +21,8 @@ export interface GuardOptions {
    * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). Nothing by default.
    */
   readonly allow?: readonly string[]
+  /** True: nothing is fetched but what `allow` names. False by default. */
+  readonly onlyAllowed?: boolean
   /** `https` by default. */
   readonly schemes?: readonly ('https' | 'http')[]
   /** Bytes of an answer's body, after decompression, and of a request's; 10 MiB by default. */
@@ -51,7 +53,7 @@ export interface GuardedFetch {
 }
 
 const NUMBERS = { maxBytes: 10 * 1024 * 1024, maxHeaderBytes: 16 * 1024, maxRedirects: 5, timeoutMs: 30_000 } as const
-const FIELDS = new Set([...Object.keys(NUMBERS), 'allow', 'schemes', 'streams', 'lookup', 'timers'])
+const FIELDS = new Set([...Object.keys(NUMBERS), 'allow', 'onlyAllowed', 'schemes', 'streams', 'lookup', 'timers'])
 const TIMER_MS = 2_147_483_647
 
 /** @throws BatonError `invalid_option` */
@@ -79,9 +81,16 @@ interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBE
 function openGuard(options: GuardOptions): Guard {
   const what = 'createGuardedFetch'
   checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
-  const kinds = { allow: 'an array', schemes: 'an array', streams: 'true or false', lookup: 'a function' } as const
+  const kinds = {
+    allow: 'an array',
+    onlyAllowed: 'true or false',
+    schemes: 'an array',
+    streams: 'true or false',
+    lookup: 'a function',
+  } as const
   checkKinds(options, { what, code: 'invalid_option', kinds })
   const { allow: entries = [], schemes = ['https'], streams = false, lookup: resolve = lookUp } = options
+  const { onlyAllowed = false } = options
   const numbers = { ...NUMBERS, ...dropAbsent(options) }
   for (const name of ['maxBytes', 'maxHeaderBytes', 'maxRedirects', 'timeoutMs'] as const) {
     const value = numbers[name]
@@ -96,6 +105,7 @@ function openGuard(options: GuardOptions): Guard {
   return {
     ...numbers,
     allow,
+    onlyAllowed,
     streams,
     schemes: new Set(schemes.map((scheme) => `${scheme}:`)),
     agent: createPinnedAgent({ allow, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),

@@ -9,6 +9,8 @@ export interface UrlRules {
   readonly allow: AllowList
   /** `https:` and perhaps `http:`. */
   readonly schemes: ReadonlySet<string>
+  /** True: public places are refused too, unless `allow` has them. */
+  readonly onlyAllowed: boolean
 }
 
 /** Characters of an address. */
@@ -46,11 +48,13 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
     throw refuseUrl(url, 'a redirect must not lead from https to http', from)
   if (BAD_PORTS.has(url.port === '' ? 443 : Number(url.port)))
     throw refuseUrl(url, 'nothing on its port speaks HTTP', from)
-  const { allow, schemes } = rules
+  const { allow, schemes, onlyAllowed } = rules
   if (!schemes.has(url.protocol) && !allow.allowsOrigin(url))
     throw refuseUrl(url, 'its scheme is not https', from, USE_HTTPS)
   if (allow.allowsPlace(url)) return url
-  const issue = findHostIssue(plainHost(url), allow)
+  const host = plainHost(url)
+  const isAllowed = isIP(host) !== 0 && allow.allowsAddress(host)
+  const issue = onlyAllowed && !isAllowed ? 'only places that are named may be fetched' : findHostIssue(host, allow)
   if (issue !== undefined) throw refuseUrl(url, issue, from)
   return url
 }

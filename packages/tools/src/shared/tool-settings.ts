@@ -12,6 +12,8 @@ export interface ToolSettings {
   readonly timeoutMs?: number
   /** False: never beside another call. True by default. */
   readonly parallel?: boolean
+  /** False: it reaches nothing beyond this machine. Absent: an agent whose permissions forbid the network does not have it. */
+  readonly network?: boolean
   /** Replaces the tool's own approval: true, or a function of the validated input. A person must then approve the call first. */
   readonly approval?: boolean | Asks
   readonly onInterrupt?: InterruptPolicy
@@ -42,6 +44,7 @@ export const TOOL_SETTINGS: readonly (keyof ToolSettings)[] = [
   'trust',
   'timeoutMs',
   'parallel',
+  'network',
   'approval',
   'onInterrupt',
   'waiting',

@@ -8,7 +8,7 @@ import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { OVERLAP_CHARS, SecretScan } from './secret-content.ts'
-import { hiddenContent, refused } from './refused.ts'
+import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
 import { isBinary } from './text-bytes.ts'
 
 const spanOutput = z.object({
@@ -33,6 +33,8 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
     description: 'Read the content of a text file of the workspace: show the lines from startLine to endLine.',
     effect: 'pure',
     trust: kit.trust,
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       path: workspacePath.min(1).describe('File, relative to the root of the workspace'),
       startLine: z.int().min(1).default(1).describe('First line, counted from 1'),

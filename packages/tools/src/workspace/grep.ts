@@ -12,7 +12,7 @@ import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import type { Guard, OpenedFile } from './workspace.ts'
-import { refused } from './refused.ts'
+import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
 const file = z.object({
   path: z.string(),
@@ -36,6 +36,8 @@ export function grepTool(kit: WorkspaceKit): Tool {
       'Search the text of all files of the workspace for a regular expression (RE2 syntax): find which files and lines contain, mention or use something.',
     effect: 'pure',
     trust: kit.trust,
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       pattern: z
         .string()

@@ -6,7 +6,7 @@ import type { WalkedEntry } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
 import { walk } from './walk.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
-import { refused } from './refused.ts'
+import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
 export function listDirTool(kit: WorkspaceKit): Tool {
   const { workspace, limits } = kit
@@ -16,6 +16,8 @@ export function listDirTool(kit: WorkspaceKit): Tool {
       'List the files and folders in a folder of the workspace. Ignored files and files that may hold secrets are left out.',
     effect: 'pure',
     trust: kit.trust,
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       path: workspacePath.default('.').describe('Folder, relative to the root of the workspace'),
       depth: z.int().min(1).max(limits.depthMax).default(1).describe('How many levels of folders to list'),

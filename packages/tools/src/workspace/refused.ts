@@ -2,6 +2,14 @@
 import type { ErrorCode } from '@baton/core'
 import { BatonError } from '@baton/core'
 
+/** `errors` of the workspace's tools. */
+export const WORKSPACE_ERRORS: readonly ErrorCode[] = [
+  'path_outside_workspace',
+  'path_protected',
+  'invalid_arguments',
+  'tool_failed',
+]
+
 export function refused(code: ErrorCode, message: string): BatonError {
   return new BatonError({ code, message })
 }

@@ -8,7 +8,7 @@ import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import { boxArguments, findBoxProblem } from './bubblewrap.ts'
-import { refused } from './refused.ts'
+import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
@@ -60,6 +60,9 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
     kind: 'execute',
     effect: 'once',
     trust: kit.trust,
+    // Elsewhere a command may run without the sandbox.
+    network: options.network === true || options.sandbox !== 'required',
+    errors: WORKSPACE_ERRORS,
     timeoutMs: most + TERM_MS + DRAIN_MS + 5_000,
     approval,
     describe: ({ command, folder }) => ({ title: folder === '.' ? `Run ${command}` : `Run in ${folder}: ${command}` }),

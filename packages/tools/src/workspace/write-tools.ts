@@ -3,7 +3,7 @@ import type { Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
-import { hiddenContent, refused } from './refused.ts'
+import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { isBinary } from './text-bytes.ts'
 import { applyEdits } from './text-edits.ts'
@@ -35,6 +35,8 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
     kind: 'edit',
     // The same content again changes nothing.
     effect: 'idempotent',
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
       content: z.string().max(limits.writtenBytesMax).describe('All of the file'),
@@ -73,6 +75,8 @@ function editTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Edit a file',
     kind: 'edit',
     effect: 'once',
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
       edits: z.array(edit).min(1).max(EDITS_MAX),
@@ -110,6 +114,8 @@ function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Move a file or folder',
     kind: 'move',
     effect: 'once',
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({ from: somePath, to: somePath.describe('The new path, with its name') }),
     output: z.object({ from: z.string(), to: z.string() }),
     approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
@@ -140,6 +146,8 @@ function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Delete a file or folder',
     kind: 'delete',
     effect: 'once',
+    network: false,
+    errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath,
       recursive: z.boolean().default(false).describe('Needed for a folder: all that is in it goes too'),

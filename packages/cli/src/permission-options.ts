@@ -1,0 +1,75 @@
+// Options that take rights away from an agent: `--allow`, `--deny`, `--no-network`, `--no-external-models`. They join what the agent itself
+// says, and never widen it.
+import type { Agent, Permissions, Tool } from '@baton/core'
+import { checkPermissions, mayUseExternalModels, mayUseNetwork } from '@baton/core'
+import { findPermissionRefusal } from '@baton/runtime'
+import { UsageError } from './usage-error.ts'
+
+export const PERMISSION_HELP = `  --allow PATTERN, --deny PATTERN
+                 the tools that the agent has, such as "fs.*"; --deny wins; may be repeated
+  --no-network   nothing leaves this machine: only tools that say so, MCP programs in a sandbox, and models on it
+  --no-external-models
+                 only models on this machine, whatever keys are set`
+
+/** Of `readWords`. */
+export const PERMISSION_WORDS = {
+  allow: { type: 'string', multiple: true },
+  deny: { type: 'string', multiple: true },
+  'no-network': { type: 'boolean' },
+  'no-external-models': { type: 'boolean' },
+} as const
+
+export interface PermissionValues {
+  readonly allow?: readonly string[] | undefined
+  readonly deny?: readonly string[] | undefined
+  readonly 'no-network'?: boolean | undefined
+  readonly 'no-external-models'?: boolean | undefined
+}
+
+/** Undefined where nothing is taken away. @throws UsageError */
+export function readPermissions(values: PermissionValues): Permissions | undefined {
+  const { allow, deny } = values
+  for (const [option, patterns] of Object.entries({ allow, deny }))
+    if (patterns?.some((pattern) => pattern.trim() === '')) throw new UsageError(`--${option} must not be empty`)
+  const permissions: Permissions = {
+    ...(allow && { allow }),
+    ...(deny && { deny }),
+    ...(values['no-network'] && { network: false }),
+    ...(values['no-external-models'] && { externalModels: false }),
+  }
+  return Object.keys(permissions).length === 0 ? undefined : checkPermissions('the options', permissions)
+}
+
+export interface Restricted {
+  /** With these permissions beside its own, and without the tools that it may not have. */
+  readonly agent: Agent
+  /** In one line; undefined for an agent that may do everything. */
+  readonly permissions: string | undefined
+}
+
+export function restrict(given: Agent, added: Permissions | undefined): Restricted {
+  const permissions = [...(given.permissions ?? []), ...(added ? [added] : [])]
+  if (permissions.length === 0) return { agent: given, permissions: undefined }
+  const isLeftOut = (tool: Tool): boolean => findPermissionRefusal(permissions, tool) !== undefined
+  const tools = given.tools.filter((tool) => !isLeftOut(tool))
+  const leftOut = given.tools.filter(isLeftOut).map(({ name }) => name)
+  const gone = leftOut.length === 0 ? '' : `; left out: ${leftOut.join(', ')}`
+  return { agent: { ...given, tools, permissions }, permissions: `${describe(permissions)}${gone}` }
+}
+
+/** Such as `tools fs.*; not fs.write; no network`. */
+function describe(permissions: readonly Permissions[]): string {
+  const allowed = permissions.flatMap(({ allow }) =>
+    allow ? [`tools ${allow.length === 0 ? 'none' : allow.join(', ')}`] : [],
+  )
+  const denied = permissions.flatMap(({ deny }) => (deny && deny.length > 0 ? [`not ${deny.join(', ')}`] : []))
+  const network = mayUseNetwork(permissions) ? [] : ['no network']
+  const models = mayUseExternalModels(permissions) ? [] : ['only models on this machine']
+  const all = [...allowed, ...denied, ...network, ...models]
+  return all.length === 0 ? 'all' : all.join('; ')
+}
+
+/** For what a server says at its start: a line of its own, or nothing. */
+export function permissionLine({ permissions }: Pick<Restricted, 'permissions'>): string {
+  return permissions === undefined ? '' : `\n  may    ${permissions}`
+}

@@ -1,0 +1,93 @@
+// What an agent may do at all, whoever approves: which tools it has, and whether anything leaves this machine. The catalog of the runtime
+// enforces it for tools, sources and models; this file reads and checks it.
+import { BatonError } from '../errors.ts'
+import { checkFields } from './known-fields.ts'
+import { describeValue } from './value-reader.ts'
+
+/** Several of them all hold: each can only take away. */
+export interface Permissions {
+  /**
+   * The tools that the agent has, by patterns of their names: `fs.*`, `GetIssueDetails`. `*` stands for any characters, also none. All by
+   * default. A tool of a source counts by the name that the agent has for it.
+   */
+  readonly allow?: readonly string[]
+  /** The tools that it does not have; it wins over `allow`. None by default. */
+  readonly deny?: readonly string[]
+  /**
+   * False: nothing leaves this machine. Of the tools that the host runs, and of the sources of tools, it has those alone that say
+   * `network: false`; of the models those alone that run on this machine. True by default.
+   */
+  readonly network?: boolean
+  /** False: only models that run on this machine, in the process or at a loopback address. True by default. */
+  readonly externalModels?: boolean
+}
+
+const FIELDS = new Set(['allow', 'deny', 'network', 'externalModels'])
+const PATTERNS_MAX = 1000
+const PATTERN_CHARS = 256
+
+/**
+ * @param what begins errors, such as `agent "shop": permissions`
+ * @throws BatonError `invalid_option`
+ */
+export function checkPermissions(what: string, permissions: Permissions): Permissions {
+  checkFields(permissions, { what, code: 'invalid_option', fields: FIELDS })
+  const { allow, deny, network, externalModels } = permissions
+  for (const [field, patterns] of Object.entries({ allow, deny })) checkPatterns(`${what}.${field}`, patterns)
+  for (const [field, value] of Object.entries({ network, externalModels }))
+    // A text such as "false" must not count as true.
+    if (value !== undefined && typeof value !== 'boolean')
+      throw wrong(`${what}.${field} must be true or false, not ${describeValue(value)}`)
+  return permissions
+}
+
+function checkPatterns(what: string, patterns: unknown): void {
+  if (patterns === undefined) return
+  if (!Array.isArray(patterns))
+    throw wrong(`${what} must be a list of patterns such as ["fs.*"], not ${describeValue(patterns)}`)
+  if (patterns.length > PATTERNS_MAX)
+    throw wrong(`${what} may have ${PATTERNS_MAX} patterns at most, not ${patterns.length}`)
+  const bad = patterns.find((one) => typeof one !== 'string' || one === '' || one.length > PATTERN_CHARS)
+  if (bad !== undefined || patterns.includes(undefined))
+    throw wrong(
+      `${what} must hold names of tools, or patterns of 1 to ${PATTERN_CHARS} characters, not ${describeValue(bad)}`,
+    )
+}
+
+function wrong(message: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message })
+}
+
+/** Why the agent may not have a tool of this name; undefined where it may. */
+export function findToolRefusal(permissions: readonly Permissions[], name: string): string | undefined {
+  for (const { allow, deny = [] } of permissions) {
+    const denying = deny.find((pattern) => matchesPattern(pattern, name))
+    if (denying !== undefined) return `"${denying}" denies it`
+    if (allow && !allow.some((pattern) => matchesPattern(pattern, name))) return 'no pattern of allow names it'
+  }
+  return undefined
+}
+
+export function mayUseNetwork(permissions: readonly Permissions[]): boolean {
+  return permissions.every(({ network }) => network !== false)
+}
+
+export function mayUseExternalModels(permissions: readonly Permissions[]): boolean {
+  return permissions.every(({ network, externalModels }) => network !== false && externalModels !== false)
+}
+
+/** In time of the product of both lengths at most, whatever the pattern. */
+function matchesPattern(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return pattern === name
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last)) return false
+  let at = first.length
+  const end = name.length - last.length
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at)
+    if (found < 0 || found + piece.length > end) return false
+    at = found + piece.length
+  }
+  return true
+}

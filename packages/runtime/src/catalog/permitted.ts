@@ -1,0 +1,105 @@
+// The one place that enforces an agent's permissions: what its session has of tools, sources and models passes here, and nothing else
+// decides it.
+import type { Agent, JsonObject, Logger, Model, Permissions, Tool, ToolSource } from '@baton/core'
+import { BatonError, findToolRefusal, isBatonError, mayUseExternalModels, mayUseNetwork } from '@baton/core'
+
+export interface PermittedInit {
+  readonly agent: Agent
+  readonly session: string
+  readonly log: Logger
+}
+
+export class Permitted {
+  readonly #init: PermittedInit
+  readonly #permissions: readonly Permissions[]
+  readonly #network: boolean
+  readonly #externalModels: boolean
+
+  constructor(init: PermittedInit) {
+    this.#init = init
+    this.#permissions = init.agent.permissions ?? []
+    this.#network = mayUseNetwork(this.#permissions)
+    this.#externalModels = mayUseExternalModels(this.#permissions)
+  }
+
+  /** Nothing is asked of a source that is left out, since already its list would come over the network. */
+  sources(sources: readonly ToolSource[]): readonly ToolSource[] {
+    if (this.#network) return sources
+    return sources.filter(({ name, network }) => {
+      if (network === false) return true
+      this.#tell('a source of tools is left out: it may use the network', { source: name })
+      return false
+    })
+  }
+
+  /** @param always the one that every agent has, since it only reads on in results that were allowed */
+  tools(tools: readonly Tool[], always: Tool): readonly Tool[] {
+    if (this.#permissions.length === 0) return tools
+    return tools.filter((tool) => {
+      if (tool === always) return true
+      const refusal = findPermissionRefusal(this.#permissions, tool)
+      if (refusal !== undefined) this.#tell(`a tool is left out: ${refusal}`, { tool: tool.name })
+      return refusal === undefined
+    })
+  }
+
+  /**
+   * Those that may be asked, in the order of fallback. One that is not configured stays: it fails when it is asked.
+   * @throws BatonError `not_permitted` where none may
+   */
+  candidates(
+    candidates: readonly (string | Model)[],
+    find: ((id: string) => Model) | undefined,
+  ): readonly (string | Model)[] {
+    if (this.#externalModels) return candidates
+    let refusal: unknown
+    const kept = candidates.filter((candidate) => {
+      try {
+        const model = typeof candidate === 'string' ? find?.(candidate) : candidate
+        if (model) this.model(model)
+        return true
+      } catch (cause) {
+        if (!isBatonError(cause) || cause.code !== 'not_permitted') return true
+        this.#tell('a model is left out: it may use the network', { model: toId(candidate) })
+        refusal ??= cause
+        return false
+      }
+    })
+    if (kept.length === 0) throw refusal
+    return kept
+  }
+
+  /** @throws BatonError `not_permitted` */
+  model(model: Model): Model {
+    if (this.#externalModels || model.capabilities.network === false) return model
+    throw new BatonError({
+      code: 'not_permitted',
+      message: `agent "${this.#init.agent.name}" may not ask ${model.id}: its permissions allow only models that run on this machine`,
+    })
+  }
+
+  #tell(message: string, data: JsonObject): void {
+    this.#init.log.info(message, { session: this.#init.session, ...data })
+  }
+}
+
+/** Why an agent with these permissions does not have a tool; undefined where it has it. */
+export function findPermissionRefusal(
+  permissions: readonly Permissions[],
+  { name, network, execute, fallback }: Tool,
+): string | undefined {
+  const refusal = findToolRefusal(permissions, name)
+  if (refusal !== undefined || mayUseNetwork(permissions)) return refusal
+  // A client runs its tools elsewhere, over the connection that it made.
+  const runsHere = execute !== undefined || fallback !== undefined
+  return network === false || (!runsHere && network === undefined) ? undefined : 'it may use the network'
+}
+
+/** Why a tool that a client brought is neither offered nor called; undefined where it is. It runs at the client, so the network does not matter. */
+export function findClientToolRefusal({ permissions = [] }: Agent, name: string): string | undefined {
+  return findToolRefusal(permissions, name)
+}
+
+function toId(model: string | Model): string {
+  return typeof model === 'string' ? model : model.id
+}
