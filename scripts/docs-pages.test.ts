@@ -30,9 +30,9 @@ test('the text for language models has each page whole', () => {
 
 test('links out of the pages become words', () => {
   const text =
-    'See [a](tools.md#x), [b](../bench/README.md), [c](https://example.org), [d](#here), [e](architecture.md#y).'
+    'See [a](writing-tools.md#x), [b](../bench/README.md), [c](https://example.org), [d](#here), [e](architecture.md#y).'
   expect(leaveRepository(text)).toBe(text.replace('[b](../bench/README.md)', 'b'))
-  expect(leaveRepository(text, new Set(['tools']))).toBe(
-    'See [a](tools.md#x), b, [c](https://example.org), [d](#here), e.',
+  expect(leaveRepository(text, new Set(['writing-tools']))).toBe(
+    'See [a](writing-tools.md#x), b, [c](https://example.org), [d](#here), e.',
   )
 })

@@ -14,6 +14,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   {
     title: 'Build an agent',
     pages: [
+      'writing-tools',
       'tools',
       'mcp',
       'openapi-tools',

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { comparisonPage } from './docs-comparison.ts'
 import { errorsPage } from './docs-errors.ts'
 import { modelsPage } from './docs-models.ts'
+import { toolsPage } from './docs-tools.ts'
 import { drawReconnect } from './docs-reconnect.ts'
 import { drawTrace } from './docs-trace.ts'
 import { providersPage } from './docs-providers.ts'
@@ -19,6 +20,7 @@ export interface GeneratedPage {
 }
 
 export const GENERATORS: readonly GeneratedPage[] = [
+  { path: 'docs/tools.md', generate: toolsPage },
   { path: 'docs/errors.md', generate: errorsPage },
   { path: 'docs/architecture.md', generate: architecturePage },
   { path: 'docs/providers.md', generate: providersPage },

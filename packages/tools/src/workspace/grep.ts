@@ -35,6 +35,9 @@ export function grepTool(kit: WorkspaceKit): Tool {
     description:
       'Search the text of all files of the workspace for a regular expression (RE2 syntax): find which files and lines contain, mention or use something.',
     effect: 'pure',
+    title: 'Search the files',
+    kind: 'search',
+    describe: ({ pattern }) => ({ title: `Search for ${pattern}` }),
     trust: kit.trust,
     network: false,
     errors: WORKSPACE_ERRORS,

@@ -15,6 +15,12 @@ export function listDirTool(kit: WorkspaceKit): Tool {
     description:
       'List the files and folders in a folder of the workspace. Ignored files and files that may hold secrets are left out.',
     effect: 'pure',
+    title: 'List a folder',
+    kind: 'read',
+    describe: ({ path }) => ({
+      title: path === '.' ? 'List the workspace' : `List ${path}`,
+      locations: [{ path }],
+    }),
     trust: kit.trust,
     network: false,
     errors: WORKSPACE_ERRORS,

@@ -35,6 +35,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
     kind: 'edit',
     // The same content again changes nothing.
     effect: 'idempotent',
+    trust: 'trusted', // a result has nothing of a file's text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
@@ -75,11 +76,12 @@ function editTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Edit a file',
     kind: 'edit',
     effect: 'once',
+    trust: 'trusted', // a result has nothing of a file's text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
-      edits: z.array(edit).min(1).max(EDITS_MAX),
+      edits: z.array(edit).min(1).max(EDITS_MAX).describe('Replacements, in their order'),
     }),
     output: z.object({ path: z.string(), replaced: z.int().describe('Places that changed'), bytes: z.int() }),
     approval: async ({ path }) => asksFor(kit, approval, path),
@@ -114,9 +116,13 @@ function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Move a file or folder',
     kind: 'move',
     effect: 'once',
+    trust: 'trusted', // a result has nothing of a file's text
     network: false,
     errors: WORKSPACE_ERRORS,
-    input: z.object({ from: somePath, to: somePath.describe('The new path, with its name') }),
+    input: z.object({
+      from: somePath.describe('File or folder, relative to the root of the workspace'),
+      to: somePath.describe('The new path, with its name'),
+    }),
     output: z.object({ from: z.string(), to: z.string() }),
     approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
     describe: ({ from, to }) => ({
@@ -146,10 +152,11 @@ function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
     title: 'Delete a file or folder',
     kind: 'delete',
     effect: 'once',
+    trust: 'trusted', // a result has nothing of a file's text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
-      path: somePath,
+      path: somePath.describe('File or folder, relative to the root of the workspace'),
       recursive: z.boolean().default(false).describe('Needed for a folder: all that is in it goes too'),
     }),
     output: z.object({ path: z.string(), deleted: z.enum(['file', 'folder']) }),

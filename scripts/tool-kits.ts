@@ -1,0 +1,28 @@
+// The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
+import type { Tool } from '@baton/core'
+import { workspaceTools } from '@baton/tools/workspace'
+import { REPOSITORY } from './source-files.ts'
+
+export interface ToolKit {
+  /** As it is imported: `@baton/tools/workspace`. */
+  readonly subpath: string
+  readonly title: string
+  /** What it is for, in one or two sentences. */
+  readonly about: string
+  /** How a program gets all of its tools. */
+  readonly call: string
+  /** The page about it, in docs/. */
+  readonly page: string
+  readonly open: () => readonly Tool[]
+}
+
+export const TOOL_KITS: readonly ToolKit[] = [
+  {
+    subpath: '@baton/tools/workspace',
+    title: 'Workspace',
+    about: 'Reads, searches and changes the files of one folder, and runs commands in it.',
+    call: "workspaceTools({ root: '.', write: true, shell: true })",
+    page: 'workspace-tools.md',
+    open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
+  },
+]
