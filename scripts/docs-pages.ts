@@ -18,6 +18,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'tools',
       'mcp',
       'openapi-tools',
+      'cursor-agents',
       'ai-sdk-tools',
       'effect',
       'mcp-server',

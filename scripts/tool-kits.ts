@@ -1,5 +1,6 @@
 // The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
 import type { Tool } from '@baton/core'
+import { cursorAgentTools } from '@baton/tools/cursor-agents'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
@@ -24,5 +25,13 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: "workspaceTools({ root: '.', write: true, shell: true })",
     page: 'workspace-tools.md',
     open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
+  },
+  {
+    subpath: '@baton/tools/cursor-agents',
+    title: 'Cursor agents',
+    about: "Hands coding work to Cursor's cloud agents.",
+    call: 'cursorAgentTools({ apiKey })',
+    page: 'cursor-agents.md',
+    open: () => cursorAgentTools({ apiKey: 'key' }),
   },
 ]

@@ -7,6 +7,7 @@ import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
 import { fileURLToPath } from 'node:url'
+import { startCursorServer } from '../../packages/tools/src/cursor-agents/cursor-server.test-kit.ts'
 import { afterEach, expect, test } from 'vitest'
 
 const BATON = fileURLToPath(new URL('../../packages/cli/bin/baton.mjs', import.meta.url))
@@ -97,6 +98,46 @@ test('a spawn that names neither repository nor pull request never reaches the a
   expect(anthropic.refusals).toEqual([])
   expect(app.frames.map(inShort)).toContain('assistant.speech.final Which repository?')
   expect(app.frames.map(inShort).join()).not.toContain('agent.spawn')
+})
+
+test('with a key of Cursor the server runs the tools itself, and the app only speaks', async () => {
+  const key = 'key_of_a_test_0123456789'
+  const cursor = await startCursorServer([key])
+  try {
+    const anthropic = await startFakeAnthropic(({ index, toolLike, results }) =>
+      index === 0
+        ? { calls: [{ name: toolLike(/spawn/), input: { prompt: 'Fix the tests', repository: 'me/app' } }] }
+        : { text: results.some((text) => text.includes('CREATING')) ? 'The agent has begun.' : 'It failed.' },
+    )
+    open.anthropic = anthropic
+    const command = startCommand(process.execPath, {
+      words: [BATON, 'serve', '--agent', AGENT, '--port', '0', '--json', '--store', 'memory:'],
+      variables: {
+        ANTHROPIC_BASE_URL: anthropic.url,
+        ANTHROPIC_API_KEY: 'key-of-a-test',
+        CURSOR_API_KEY: key,
+        CURSOR_API_URL: cursor.origin,
+      },
+    })
+    open.command = command
+    const ready = JSON.parse(await command.untilLine((line) => line.includes('"listening"'))) as {
+      readonly url: string
+    }
+    const app = await connectV1App({ url: ready.url, session: 'kitchen', runCall: (name) => `ran ${name}` })
+    open.app = app
+    await app.say('Fix the tests of me/app')
+    expect(app.frames.map(inShort)).toContain('assistant.speech.final The agent has begun.')
+    expect(app.frames.map(inShort).join()).not.toContain('agent.spawn')
+    expect(cursor.agents.map(({ prompts, created }) => [prompts, created])).toMatchObject([
+      [
+        ['Fix the tests'],
+        { repos: [{ url: 'https://github.com/me/app' }], autoCreatePR: false, workOnCurrentBranch: false },
+      ],
+    ])
+    expect(command.errors()).not.toContain(key)
+  } finally {
+    await cursor.close()
+  }
 })
 
 function inShort({ type, payload }: V1App['frames'][number]): string {

@@ -6,14 +6,14 @@ import { tool } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { SERVICE_ERRORS, ServiceClient } from './service-client.ts'
-import { FAILURE_KEY, FAILURE_LIMITS, testServiceFailures } from './service-failures.test-kit.ts'
+import { FAILURE_KEY, testServiceFailures } from './service-failures.test-kit.ts'
 
 const Answer = z.object({ id: z.string() })
 
 testServiceFailures({
   name: 'a plain client',
-  open: (origin) => {
-    const service = new ServiceClient({ name: 'Shop', server: origin, option: 'server', ...FAILURE_LIMITS })
+  open: (origin, limits) => {
+    const service = new ServiceClient({ name: 'Shop', server: origin, option: 'server', ...limits })
     const read = tool({
       name: 'shop.read',
       description: 'Reads',
