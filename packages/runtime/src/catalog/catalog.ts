@@ -15,7 +15,7 @@ import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
-import { findWindow } from './find-window.ts'
+import { checkInterrupt, checkNamed, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
 import { SourceTools } from './source-tools.ts'
 
@@ -159,12 +159,13 @@ class SharedCatalog implements Catalog {
   async #openWorld(opened: Opened): Promise<SessionWorld> {
     const { session, parts } = opened
     const { agent } = parts
-    const permitted = new Permitted({ agent, session, log: this.#init.log })
+    const permitted = agent.permissions && new Permitted({ agent, session, log: this.#init.log })
     const find = parts.modelOf ?? this.#init.modelOf
-    const candidates = permitted.candidates(this.#listCandidates(agent), find)
+    const listed = this.#listCandidates(agent)
+    const candidates = permitted?.candidates(listed, find) ?? listed
     const models = candidates.map(toId)
     const found = this.#createModelOf(candidates, find)
-    const modelOf: ModelOf = (id) => permitted.model(found(id))
+    const modelOf: ModelOf = permitted ? (id) => permitted.model(found(id)) : found
     const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
@@ -207,9 +208,10 @@ class SharedCatalog implements Catalog {
   async #openSources(
     session: string,
     { agent, sources: own = [] }: SessionParts,
-    permitted: Permitted,
+    permitted: Permitted | undefined,
   ): Promise<SourceTools | undefined> {
-    const sources = permitted.sources([...agent.sources, ...own])
+    const all = [...agent.sources, ...own]
+    const sources = permitted?.sources(all) ?? all
     if (sources.length === 0) return undefined
     const { environment, log } = this.#init
     const always = [this.#readResult]
@@ -264,7 +266,8 @@ class SharedCatalog implements Catalog {
     const isShared = !own && !listed
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
-    const all = permitted.tools(listed ?? [...agent.tools, this.#readResult], this.#readResult)
+    const tools = listed ?? [...agent.tools, this.#readResult]
+    const all = permitted?.tools(tools, this.#readResult) ?? tools
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
     const spec = createSpec({ ...agent, tools: all }, models, window, interruptMs)
@@ -288,21 +291,6 @@ function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
 }
 
-/** Milliseconds: the longest that an interrupted model may be waited for. */
-const INTERRUPT_MAX_MS = 60_000
-
-/** @throws BatonError `invalid_option` */
-function checkInterrupt(ms: number): void {
-  if (ms >= 0 && ms <= INTERRUPT_MAX_MS) return
-  throw new BatonError({ code: 'invalid_option', message: `interruptMs must be 0 to ${INTERRUPT_MAX_MS}, not ${ms}` })
-}
-
-function createUnknownModelError(id: string, hasModelOf: boolean): BatonError {
-  const message = `no model is named "${id}"`
-  if (hasModelOf) return new BatonError({ code: 'unknown_model', message })
-  return new BatonError({ code: 'unknown_model', message: `${message}: this host has no modelOf` })
-}
-
 type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
@@ -318,7 +306,7 @@ interface Examined {
   /** The agent's own and those of sources; undefined where there are no sources. */
   readonly listed: readonly Tool[] | undefined
   readonly parts: SessionParts
-  readonly permitted: Permitted
+  readonly permitted: Permitted | undefined
   readonly models: readonly string[]
   readonly modelOf: ModelOf
 }
@@ -328,6 +316,34 @@ interface AgentFacts {
   readonly tools: readonly Tool[]
   readonly toolSearch: ToolSearch | undefined
   readonly spec: Spec
+}
+
+/** Models that are warned of; a program that makes up names is not warned for ever. */
+const ASSUMED_MAX = 1000
+
+/** The smallest of the candidates' windows: a fallback must be able to go on. Says once of which models little is known. */
+function findWindow(
+  models: readonly string[],
+  modelOf: ModelOf,
+  { log, told }: { readonly log: Logger; readonly told: Set<string> },
+): number | undefined {
+  const sizes = models.flatMap((id) => {
+    try {
+      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
+      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
+        told.add(id)
+        log.warn('a model is in no table; it is asked as the newest known of its family is', {
+          model: id,
+          as: assumedTraits,
+          ...(meantId !== undefined && { meant: meantId }),
+        })
+      }
+      return contextTokens
+    } catch {
+      return [] // a fallback that is not configured fails when it is asked, not before
+    }
+  })
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
 }
 
 /** @throws BatonError `invalid_agent` for two agents of one name */
@@ -362,12 +378,6 @@ export function checkAgent(agent: unknown): void {
     message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
     hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
   })
-}
-
-/** @throws BatonError `unknown_model` for an agent whose models are names */
-function checkNamed({ models }: Agent): void {
-  const named = models.find((model) => typeof model === 'string')
-  if (named !== undefined) throw createUnknownModelError(named, false)
 }
 
 function toId(model: string | Model): string {
