@@ -19,6 +19,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'mcp',
       'openapi-tools',
       'cursor-agents',
+      'coding-sessions',
       'ai-sdk-tools',
       'effect',
       'mcp-server',

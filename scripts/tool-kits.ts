@@ -1,5 +1,6 @@
 // The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
 import type { Tool } from '@baton/core'
+import { codingSessionTools } from '@baton/tools/coding-sessions'
 import { cursorAgentTools } from '@baton/tools/cursor-agents'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
@@ -25,6 +26,14 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: "workspaceTools({ root: '.', write: true, shell: true })",
     page: 'workspace-tools.md',
     open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
+  },
+  {
+    subpath: '@baton/tools/coding-sessions',
+    title: 'Coding sessions',
+    about: 'Reads what Claude Code and Codex did in this workspace, from the files that they keep.',
+    call: "codingSessionTools({ root: '.' })",
+    page: 'coding-sessions.md',
+    open: () => codingSessionTools({ root: REPOSITORY }),
   },
   {
     subpath: '@baton/tools/cursor-agents',

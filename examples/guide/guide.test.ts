@@ -2,7 +2,7 @@
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeScript } from '@baton/testing/fake-server'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -91,6 +91,22 @@ test('a second process goes on with the conversation of the first one', async ()
   }
 })
 
+test('the historian finds the session of a coding agent in this folder', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'baton-guide-'))
+  try {
+    const folder = join(place, 'projects', FOLDER.replace(/\/$/, '').replaceAll(/[^A-Za-z0-9]/g, '-'))
+    await mkdir(folder, { recursive: true })
+    const said = { type: 'user', cwd: FOLDER, message: { role: 'user', content: 'Make the parser faster' } }
+    await writeFile(join(folder, '00000000-0000-4000-8000-000000000001.jsonl'), `${JSON.stringify(said)}\n`)
+    const printed = await run('sessions.ts', [], { CLAUDE_CONFIG_DIR: place, CODEX_HOME: place })
+    expect(printed).toContain('> session.search\n')
+    expect(printed).toContain('1 match')
+    expect(printed).toContain('00000000-0000-4000-8000-000000000001 (claude-code')
+  } finally {
+    await rm(place, { recursive: true })
+  }
+})
+
 test('the first program asks the provider that it names, with its tool', async () => {
   const printed = await runWithAnthropic('first.ts', ({ results, toolLike }) =>
     results.length === 0
@@ -161,9 +177,9 @@ test('what stands beside pi calls its tool and is steered', async () => {
 
 test('each program of this folder is run by a test', async () => {
   const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !/\.test(-kit)?\.ts$/.test(name))
-  expect([...Object.keys(SAID), ...Object.keys(SAID_BY_LARGE), 'first.ts', 'persistence.ts'].toSorted()).toEqual(
-    programs.toSorted(),
-  )
+  expect(
+    [...Object.keys(SAID), ...Object.keys(SAID_BY_LARGE), 'first.ts', 'persistence.ts', 'sessions.ts'].toSorted(),
+  ).toEqual(programs.toSorted())
 })
 
 /** Its programs are plain JavaScript; packages/client/src/docs.process.test.ts runs them. */

@@ -25,7 +25,7 @@ export class CallBudget {
 
   constructor(
     clock: Clock,
-    limits: WorkspaceLimits,
+    limits: Pick<WorkspaceLimits, 'timeMs' | 'walkedEntriesMax'>,
     context: Pick<ToolContext, 'progress'> & { readonly signal: AbortSignalLike },
   ) {
     const nowMs = readMonotonicMs(clock)

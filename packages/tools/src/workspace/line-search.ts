@@ -67,6 +67,12 @@ export class LineSearch {
     return { matches, longLines, stoppedAt: undefined }
   }
 
+  /** Where the first match begins in a line that `find` gave. */
+  startIn(line: string): number {
+    const matcher = this.#expression.matcher(line)
+    return matcher.find() ? matcher.start() : 0
+  }
+
   async #mustStop(characters: number, budget: CallBudget): Promise<boolean> {
     this.#stepsLeft -= this.#size * (characters + 1)
     if (this.#stepsLeft >= 0) return false

@@ -48,6 +48,13 @@ const IN_SOURCES: ReadonlySet<string> = new Set([
   '@secretlint/secretlint-rule-database-connection-string',
 ])
 
+/** Judges a text of any length. */
+export async function textHoldsSecret(text: string): Promise<boolean> {
+  for (let start = 0; start < text.length; start += WINDOW_CHARS - OVERLAP_CHARS)
+    if (await holdsSecret(text.slice(start, start + WINDOW_CHARS))) return true
+  return false
+}
+
 /** Judges a text that comes in pieces. */
 export class SecretScan {
   #window = ''

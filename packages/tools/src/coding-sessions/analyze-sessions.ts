@@ -1,0 +1,119 @@
+// `session.analyze`: what sessions did and cost, in numbers.
+import type { Tool } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import type { SessionKit } from './session-kit.ts'
+import { SESSION_ERRORS, findSessions, provider, sessionIds, shorten, titleOf } from './session-kit.ts'
+import type { Metric } from './session-metrics.ts'
+import { METRICS, SessionMetrics } from './session-metrics.ts'
+import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
+
+/** Sessions that one call looks at where none are named. */
+const NEWEST = 20
+/** Tools and files that are listed. */
+const LISTED = 20
+const NAME_CHARS = 300
+
+const measured = z.object({
+  turns: z.int().optional().describe('Messages of the user'),
+  tools: z.array(z.object({ name: z.string(), calls: z.int(), errors: z.int() })).optional(),
+  files: z
+    .object({ count: z.int(), most: z.array(z.object({ path: z.string(), times: z.int() })) })
+    .optional()
+    .describe('Files that calls named'),
+  time: z
+    .object({ elapsedMs: z.int(), activeMs: z.int() })
+    .optional()
+    .describe('activeMs leaves out pauses of more than five minutes'),
+  errors: z.int().optional().describe('Calls that failed, and errors of the agent itself'),
+  tokens: z
+    .object({ input: z.int(), output: z.int(), cacheRead: z.int(), cacheWrite: z.int() })
+    .optional()
+    .describe('input is without what was read from a cache'),
+})
+
+export function analyzeSessionsTool(kit: SessionKit): Tool {
+  return tool({
+    name: 'session.analyze',
+    title: 'Analyze coding sessions',
+    kind: 'read',
+    description:
+      'Count what coding sessions did: turns, tool calls with their errors, files, time and tokens, for each session and for all. The newest 20 sessions unless you name some.',
+    effect: 'pure',
+    network: false,
+    trust: kit.trust,
+    timeoutMs: kit.timeMs + 10_000,
+    errors: SESSION_ERRORS,
+    describe: () => ({ title: 'Analyze coding sessions' }),
+    input: z.object({
+      sessionIds: sessionIds.optional().describe('Only these sessions'),
+      provider: provider.optional(),
+      metrics: z.array(z.enum(METRICS)).min(1).optional().describe('What to count; everything by default'),
+    }),
+    output: z.object({
+      sessions: z.array(
+        measured.extend({
+          sessionId: z.string(),
+          provider,
+          title: z.string().optional(),
+          startedAt: z.string().optional(),
+          endedAt: z.string().optional(),
+        }),
+      ),
+      total: measured,
+      skipped: skippedLines,
+      truncated: z.boolean().describe('Whether there are more sessions than were counted'),
+    }),
+    execute: async (input, context) => {
+      const budget = kit.startBudget(context)
+      const skipped = new SkippedLines()
+      const total = new SessionMetrics()
+      const metrics = new Set<Metric>(input.metrics ?? METRICS)
+      const sessions = []
+      let hasMore = false
+      for await (const head of findSessions(kit, input, budget)) {
+        hasMore = input.sessionIds === undefined && sessions.length === NEWEST
+        if (hasMore) break
+        const own = new SessionMetrics()
+        for await (const line of walkLines(head, skipped, budget)) own.take(line)
+        // Half a session's numbers would look like those of a whole one.
+        if (budget.hasStopped) break
+        total.join(own)
+        const title = await titleOf(head)
+        sessions.push({
+          sessionId: head.id,
+          provider: head.provider,
+          ...(title !== undefined && { title }),
+          ...(own.startedMs !== undefined && { startedAt: new Date(own.startedMs).toISOString() }),
+          ...(own.endedMs !== undefined && { endedAt: new Date(own.endedMs).toISOString() }),
+          ...show(own, metrics),
+        })
+      }
+      return {
+        sessions,
+        total: show(total, metrics),
+        skipped: skipped.result(0),
+        truncated: hasMore || budget.hasStopped,
+      }
+    },
+  })
+}
+
+function show(of: SessionMetrics, metrics: ReadonlySet<Metric>): z.infer<typeof measured> {
+  const { turns, errors, activeMs, elapsedMs } = of
+  const tools = [...of.tools].toSorted(([, one], [, other]) => other.calls - one.calls).slice(0, LISTED)
+  const files = [...of.files].toSorted(([, one], [, other]) => other - one).slice(0, LISTED)
+  return {
+    ...(metrics.has('turns') && { turns }),
+    ...(metrics.has('tools') && { tools: tools.map(([name, use]) => ({ name: shorten(name, NAME_CHARS), ...use })) }),
+    ...(metrics.has('files') && {
+      files: {
+        count: of.files.size,
+        most: files.map(([path, times]) => ({ path: shorten(path, NAME_CHARS), times })),
+      },
+    }),
+    ...(metrics.has('time') && { time: { elapsedMs, activeMs } }),
+    ...(metrics.has('errors') && { errors }),
+    ...(metrics.has('tokens') && { tokens: of.tokens() }),
+  }
+}

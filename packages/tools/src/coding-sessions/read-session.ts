@@ -1,0 +1,124 @@
+// `session.read`: what happened in one session, event by event.
+import type { Tool } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import type { HistoryEvent } from './session-events.ts'
+import type { SessionKit } from './session-kit.ts'
+import { SESSION_ERRORS, findSessions, noSession, provider, sessionId, shorten, showText } from './session-kit.ts'
+import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
+
+/** Characters of one event's text. */
+const TEXT_CHARS = 2000
+/** Characters of all texts of one call. */
+const TOTAL_CHARS = 48_000
+
+const event = z.object({
+  line: z.int(),
+  at: z.string().optional(),
+  role: z.enum(['user', 'assistant', 'tool', 'note']).describe('note: what a program wrote, not a person or a model'),
+  type: z.enum(['text', 'reasoning', 'call', 'result', 'image']),
+  text: z.string(),
+  cut: z.int().optional().describe('Characters of the text that are left out'),
+  tool: z.string().optional(),
+  callId: z.string().optional(),
+  isError: z.literal(true).optional(),
+  isSidechain: z.literal(true).optional().describe('Of an agent that the agent started'),
+})
+
+export function readSessionTool(kit: SessionKit): Tool {
+  return tool({
+    name: 'session.read',
+    title: 'Read a coding session',
+    kind: 'read',
+    description:
+      'Read what happened in one coding session: the messages of the user and the agent, its tool calls and their results.',
+    effect: 'pure',
+    network: false,
+    trust: kit.trust,
+    timeoutMs: kit.timeMs + 10_000,
+    errors: SESSION_ERRORS,
+    describe: (input) => ({ title: `Read session ${input.sessionId}` }),
+    input: z.object({
+      sessionId,
+      provider,
+      startLine: z.int().min(1).default(1).describe('First line of the file, as session.search gives it'),
+      endLine: z.int().min(1).optional().describe('Last line of the file'),
+      maxEvents: z.int().min(1).max(200).default(100).describe('How many events, at most'),
+    }),
+    output: z.object({
+      sessionId: z.string(),
+      provider,
+      events: z.array(event),
+      skipped: skippedLines,
+      truncated: z.boolean(),
+      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to read on'),
+    }),
+    execute: async (input, context) => {
+      const budget = kit.startBudget(context)
+      const wanted = { provider: input.provider, sessionIds: [input.sessionId] }
+      const { value: head } = await findSessions(kit, wanted, budget).next()
+      if (!head) throw noSession(input.sessionId)
+      const skipped = new SkippedLines()
+      const { endLine = Number.MAX_SAFE_INTEGER } = input
+      const page = new Page(input.maxEvents)
+      let next: number | undefined
+      let reached = 0
+      for await (const line of walkLines(head, skipped, budget)) {
+        if (line.number > endLine) break
+        reached = line.number
+        if (line.number < input.startLine) continue
+        if (!page.hasRoomFor(line.events)) {
+          next = line.number
+          break
+        }
+        for (const one of line.events) await page.add(one, line)
+      }
+      // A call whose time was spent before it reached its first line would not get further the next time.
+      if (budget.hasStopped) next ??= Math.max(reached, input.startLine) + 1
+      return {
+        sessionId: head.id,
+        provider: head.provider,
+        events: page.events,
+        skipped: skipped.result(page.withheld),
+        truncated: next !== undefined,
+        ...(next !== undefined && { next: { startLine: next } }),
+      }
+    },
+  })
+}
+
+/** The events of one call, as many as fit. */
+class Page {
+  readonly events: z.infer<typeof event>[] = []
+  readonly #eventsMax: number
+  #characters = 0
+  withheld = 0
+
+  constructor(eventsMax: number) {
+    this.#eventsMax = eventsMax
+  }
+
+  /** A line is shown whole or on the next page, so that none of its events is lost; the first line of a page always has room. */
+  hasRoomFor(events: readonly HistoryEvent[]): boolean {
+    if (this.events.length === 0 || events.length === 0) return true
+    const characters = events.reduce((sum, { text }) => sum + Math.min(text.length, TEXT_CHARS), this.#characters)
+    return this.events.length + events.length <= this.#eventsMax && characters <= TOTAL_CHARS
+  }
+
+  async add(
+    { text, files: _files, ...rest }: HistoryEvent,
+    { number, atMs }: { readonly number: number; readonly atMs?: number },
+  ): Promise<void> {
+    const shown = await showText(text)
+    if (shown.isWithheld) this.withheld += 1
+    const cut = shown.text.length - TEXT_CHARS
+    this.#characters += Math.min(shown.text.length, TEXT_CHARS)
+    this.events.push({
+      line: number,
+      ...(atMs !== undefined && { at: new Date(atMs).toISOString() }),
+      ...rest,
+      text: shorten(shown.text, TEXT_CHARS),
+      ...(cut > 0 && { cut }),
+    })
+  }
+}

@@ -1,0 +1,77 @@
+// What the lines of coding agents' session files mean, in words that do not depend on the agent.
+
+export type SessionProvider = 'claude-code' | 'codex'
+
+/** One thing that happened. A line may have several, or none. */
+export interface HistoryEvent {
+  /** `note`: what a program put in a user's or its own name: commands, environments, summaries. */
+  readonly role: 'user' | 'assistant' | 'tool' | 'note'
+  readonly type: 'text' | 'reasoning' | 'call' | 'result' | 'image'
+  readonly text: string
+  readonly tool?: string
+  readonly callId?: string
+  readonly isError?: true
+  /** Of an agent that the agent started. */
+  readonly isSidechain?: true
+  /** Files that a call names. */
+  readonly files?: readonly string[]
+}
+
+export interface TokenCount {
+  /** Without those read from a cache. */
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+/** What a line says about the session. */
+export interface SessionFacts {
+  readonly id?: string
+  readonly cwd?: string
+  readonly branch?: string
+  readonly version?: string
+  readonly model?: string
+  /** The higher `rank` wins. */
+  readonly title?: { readonly text: string; readonly rank: number }
+}
+
+export interface ReadLine {
+  readonly atMs?: number
+  readonly events: readonly HistoryEvent[]
+  readonly facts?: SessionFacts
+  readonly tokens?: TokenCount
+  /** Counts of the same key stand for one: the last one counts. */
+  readonly tokensKey?: string
+  /** A type that the reader does not know. */
+  readonly unknown?: string
+}
+
+export type ReadSessionLine = (line: Readonly<Record<string, unknown>>) => ReadLine
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** A larger count of one line is none. */
+const COUNT_MAX = 1_000_000_000
+/** The year 2100. */
+const TIME_MAX_MS = 4_102_444_800_000
+
+export function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= COUNT_MAX ? value : 0
+}
+
+/** Milliseconds since 1970; undefined for what is no time, or one that no session can have had. */
+export function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return ms >= 0 && ms <= TIME_MAX_MS ? ms : undefined
+}
+
+export function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}

@@ -1,0 +1,132 @@
+// What the four tools share: which sessions a call looks at, its time, and texts that are safe to show.
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock, ErrorCode, ToolContext, Trust } from '@baton/core'
+import { BatonError, checkFields, checkKinds } from '@baton/core'
+import * as z from 'zod'
+import { CallBudget } from '../workspace/call-budget.ts'
+import { refused } from '../workspace/refused.ts'
+import { textHoldsSecret } from '../workspace/secret-content.ts'
+import type { SessionProvider } from './session-events.ts'
+import type { SessionHead } from './session-files.ts'
+import { SessionFiles } from './session-files.ts'
+
+export interface CodingSessionOptions {
+  /** The workspace. Only sessions that ran in this folder or below it are shown. */
+  readonly root: string
+  /** `all`: sessions of every folder of this machine. `workspace` by default. */
+  readonly scope?: 'workspace' | 'all'
+  /** Where Claude Code keeps its sessions: `$CLAUDE_CONFIG_DIR/projects` by default, else `~/.claude/projects`. */
+  readonly claudeCode?: string
+  /** Where Codex keeps its sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
+  readonly codex?: string
+  /** Whether what the sessions say may be believed; `untrusted` by default, since they quote what agents have read. */
+  readonly trust?: Trust
+  /** Milliseconds of one call; 20,000 by default. A call that needs longer says so, and what it has found. */
+  readonly timeMs?: number
+  /** The clock for the time of a call; the machine's by default. */
+  readonly clock?: Clock
+}
+
+export interface SessionKit {
+  readonly files: SessionFiles
+  readonly trust: Trust
+  readonly timeMs: number
+  startBudget(context: ToolContext): CallBudget
+}
+
+export const SESSION_ERRORS: readonly ErrorCode[] = ['invalid_arguments', 'tool_failed']
+/** Sessions that one call may name. */
+const NAMED_MAX = 50
+
+export const provider = z.enum(['claude-code', 'codex']).describe('The agent whose sessions are meant')
+export const sessionId = z
+  .string()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'write the sessionId as session.list gave it')
+  .describe('As session.list gave it')
+export const sessionIds = z.array(sessionId).min(1).max(NAMED_MAX)
+
+/** @throws BatonError `invalid_option` */
+export function openSessionKit(options: CodingSessionOptions): SessionKit {
+  const what = 'codingSessionTools'
+  const fields = new Set(['root', 'scope', 'claudeCode', 'codex', 'trust', 'timeMs', 'clock'])
+  checkFields(options, { what, code: 'invalid_option', fields })
+  const kinds = {
+    root: 'text',
+    scope: ['workspace', 'all'],
+    claudeCode: 'text',
+    codex: 'text',
+    trust: ['trusted', 'untrusted'],
+  } as const
+  checkKinds(options, { what, code: 'invalid_option', kinds })
+  const { timeMs = 20_000, clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() } } = options
+  if (typeof options.root !== 'string' || options.root === '')
+    throw new BatonError({ code: 'invalid_option', message: `${what}: root must be the path of the workspace` })
+  if (!Number.isSafeInteger(timeMs) || timeMs < 1)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${what}: timeMs must be whole milliseconds from 1, not ${timeMs}`,
+    })
+  const home = homedir()
+  const files = new SessionFiles({
+    root: options.scope === 'all' ? undefined : options.root,
+    claudeCode: options.claudeCode ?? join(process.env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects'),
+    codex: options.codex ?? join(process.env['CODEX_HOME'] || join(home, '.codex'), 'sessions'),
+  })
+  const limits = { timeMs, walkedEntriesMax: Number.MAX_SAFE_INTEGER }
+  return {
+    files,
+    trust: options.trust ?? 'untrusted',
+    timeMs,
+    startBudget: (context) => new CallBudget(clock, limits, context),
+  }
+}
+
+/**
+ * The sessions that a call names, or all, the newest first.
+ * @throws BatonError `tool_failed` for a session that is not there, or that belongs to another folder
+ */
+export async function* findSessions(
+  kit: SessionKit,
+  wanted: { readonly provider?: SessionProvider | undefined; readonly sessionIds?: readonly string[] | undefined },
+  budget: CallBudget,
+): AsyncGenerator<SessionHead> {
+  const missing = new Set(wanted.sessionIds)
+  for (const file of await kit.files.list(wanted.provider)) {
+    if (wanted.sessionIds && !missing.has(file.id)) continue
+    if (budget.isSpent()) return
+    const head = await kit.files.head(file)
+    if (!head) continue
+    missing.delete(file.id)
+    yield head
+  }
+  const [id] = missing
+  if (id !== undefined) throw noSession(id)
+}
+
+export function noSession(id: string): Error {
+  return refused('tool_failed', `there is no session ${id} here; session.list gives the sessions that there are`)
+}
+
+/** What stands in the place of a text that holds a secret. */
+const WITHHELD = '[withheld: it holds what looks like a private key or a token]'
+
+/** Judges each text once, however often it is shown. */
+export async function showText(text: string): Promise<{ readonly text: string; readonly isWithheld: boolean }> {
+  return (await textHoldsSecret(text)) ? { text: WITHHELD, isWithheld: true } : { text, isWithheld: false }
+}
+
+/** Cut between whole characters, with an ellipsis. */
+export function shorten(text: string, characters: number): string {
+  if (text.length <= characters) return text
+  return `${text
+    .slice(0, characters - 1)
+    .toWellFormed()
+    .replace(/\uFFFD$/, '')}…`
+}
+
+/** The name of a session: its title, else the user's first words. */
+export async function titleOf({ facts, opening }: SessionHead): Promise<string | undefined> {
+  const text = facts.title?.text ?? opening
+  return text === undefined ? undefined : shorten((await showText(text)).text.replaceAll(/\s+/g, ' ').trim(), 120)
+}
