@@ -1,14 +1,14 @@
 // Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import type { ContentPart, Message } from '../messages.ts'
-import type { PlatformAbortSignal } from './environment.ts'
-import type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
+import type { ContentPart } from '../messages.ts'
+import type { InterruptPolicy } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { toObjectSchema } from './schema.ts'
+import type { AskedCall, ToolContext } from './tool-context.ts'
 import type { ToolRetry, WaitingInit } from './tool-options.ts'
 import { checkRetry, checkWaiting } from './tool-options.ts'
 import { describeValue } from './value-reader.ts'
@@ -18,16 +18,6 @@ import { describeValue } from './value-reader.ts'
  * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the model is told so.
  */
 export type EffectClass = 'pure' | 'idempotent' | 'once'
-
-export interface Principal {
-  /** Who is behind a session; `anonymous` where nobody logged in. */
-  readonly id: string
-}
-
-export interface Logger {
-  info(message: string, data?: JsonObject): void
-  warn(message: string, data?: JsonObject): void
-}
 
 /** The kind of work that a tool does. Editors and chats show it to people. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
@@ -51,54 +41,9 @@ export interface CallDescription {
 export type Trust = 'trusted' | 'untrusted'
 
 export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
+export type { AskedCall, Generated, GenerateRequest, Logger, Principal, Question, ToolContext } from './tool-context.ts'
 export type { ToolRetry, WaitingInit, WaitingWords } from './tool-options.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
-
-export interface Question<Answer extends Schema = Schema> {
-  /** What is asked, at most 4,000 characters. */
-  readonly message: string
-  /** The schema of the answer, an object at the root. A Standard Schema fills in defaults and transforms. */
-  readonly schema: Answer
-  /** Milliseconds until it counts as declined; 10 minutes by default. */
-  readonly timeoutMs?: number
-}
-
-export interface ToolContext<Services = unknown> {
-  readonly session: string
-  readonly agent: string
-  readonly principal: Principal
-  readonly callId: string
-  /** The number of the turn that asked for the call. */
-  readonly turn: number
-  /** 1 for the first start of this call, counted across restarts. */
-  readonly attempt: number
-  /** The same for every attempt of this call: hand it to the system that the tool changes. */
-  readonly idempotencyKey: string
-  /** A real AbortSignal: aborted when the call is over before the tool ends. */
-  readonly signal: PlatformAbortSignal
-  readonly services: Services
-  readonly log: Logger
-  /**
-   * The conversation that led to this call, oldest first: what the session's window has of it, without the instructions and without
-   * the answer that has the call. Read when it is asked for; pictures and files come with their bytes. The messages are a copy.
-   * @throws BatonError `store_failed`
-   */
-  messages(): Promise<readonly Message[]>
-  /** Tells watching clients how far the tool is; at most 4 KiB, never seen by the model. */
-  progress(note: JsonValue): void
-  /** Replaces the session's plan, which people see; at most 100 entries of 1,000 characters. */
-  plan(entries: readonly PlanEntry[]): void
-  /**
-   * Asks the user in mid-call and waits for the answer; the tool's clock stands still meanwhile. Durable: after a restart
-   * a pure or idempotent tool runs again, and its nth question has the recorded answer.
-   * @throws BatonError `question_declined` (by the user, by its deadline, or nobody can be asked), `question_refused` (it
-   * cannot be asked, or its Standard Schema refuses what the user answered)
-   */
-  ask<const Answer extends Schema>(question: Question<Answer>): Promise<OutputOf<Answer>>
-}
-
-/** The call that an `approval` function is asked about. */
-export type AskedCall = Pick<ToolContext, 'session' | 'agent' | 'principal' | 'callId' | 'services' | 'messages'>
 
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
 export interface ToolContent {

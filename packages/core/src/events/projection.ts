@@ -85,8 +85,7 @@ export class SessionProjection {
   /** Where a reader that has read everything so far goes on. */
   get cursor(): EventCursor {
     const since = this.#since
-    if (this.#written) return this.#written.placeCursor(this.#pos, since)
-    return { pos: this.#pos, ...(since !== undefined && { since }) }
+    return this.#written?.placeCursor(this.#pos, since) ?? { pos: this.#pos, ...(since !== undefined && { since }) }
   }
 
   /** Position of the record that comes next. */
@@ -219,8 +218,9 @@ export class SessionProjection {
         this.#tell({ type: 'compacted', how: 'dropped' })
         break
       case 'summary-finished':
+      case 'model-used':
         this.#turn?.account.addUsage(fact.usage)
-        this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
+        if (fact.type === 'summary-finished') this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
         break
       case 'inputs-left-out':
         this.#tell({ type: 'content-left-out', messages: fact.inputs, reason: fact.reason })

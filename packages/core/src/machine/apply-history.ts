@@ -1,4 +1,5 @@
 // The fold of facts about the history's index: what entered, what left, what was shortened.
+import { spend } from './apply-turn.ts'
 import type { FactOf, StepCut } from './fact.ts'
 import type { MediaSize } from './size.ts'
 import { RULES } from './spec.ts'
@@ -148,11 +149,7 @@ function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State 
     role: 'summary',
     chars: fact.text.length,
   }
-  const turn = state.turn && {
-    ...state.turn,
-    tokens: state.turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
-    costMicros: state.turn.costMicros + (fact.usage.costMicros ?? 0),
-  }
+  const turn = state.turn && { ...state.turn, ...spend(state.turn, fact.usage) }
   return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
 }
 

@@ -1,4 +1,5 @@
 // The fold of facts about turns, steps and attempts.
+import type { Usage } from '../messages.ts'
 import { takeCount } from './estimate.ts'
 import type { CallProposal, FactOf } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
@@ -17,8 +18,17 @@ type TurnFact = FactOf<
   | 'step-salvaged'
   | 'output-refused'
   | 'interrupt-accepted'
+  | 'model-used'
   | 'turn-finished'
 >
+
+/** What a turn has spent after a model call that is no step. */
+export function spend({ tokens, costMicros }: Turn, usage: Usage): Pick<Turn, 'tokens' | 'costMicros'> {
+  return {
+    tokens: tokens + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
+    costMicros: costMicros + (usage.costMicros ?? 0),
+  }
+}
 
 export function applyTurnFact(state: State, fact: TurnFact): State {
   switch (fact.type) {
@@ -48,6 +58,8 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
       return stepFinished(state, fact)
     case 'step-salvaged':
       return stepSalvaged(state, fact)
+    case 'model-used':
+      return { ...state, turn: state.turn && { ...state.turn, ...spend(state.turn, fact.usage) } }
     case 'output-refused':
       return { ...state, turn: state.turn && { ...state.turn, repaired: true } }
     case 'interrupt-accepted':

@@ -87,6 +87,7 @@ const ROWS = {
   'finish-summary': models.finishSummary satisfies Row<'summary-finished'>,
   'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
   'set-plan': calls.setPlan satisfies Row<'plan-set'>,
+  'note-use': calls.noteUse satisfies Row<'model-used'>,
   'ask-question': questions.askQuestion satisfies Row<'question-asked'>,
   'answer-question': questions.answerQuestion satisfies Row<'question-answer'>,
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,

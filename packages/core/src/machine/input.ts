@@ -243,6 +243,14 @@ export type HostReport =
       /** At most 100, of 1,000 characters each; further ones and longer texts are cut. */
       readonly entries: readonly PlanEntry[]
     }
+  /** A tool asked a model, and this is what it cost. The call may be over. */
+  | {
+      readonly type: 'model-used'
+      readonly callId: string
+      readonly attempt: number
+      readonly model: string
+      readonly usage: Usage
+    }
   /** A running tool asks its user; the nth question of a call is the same after a restart. */
   | {
       readonly type: 'question-asked'
@@ -306,6 +314,7 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'tool-finished',
   'question-asked',
   'plan-set',
+  'model-used',
   'timer-fired',
   'host-restarted',
   'work-lost',

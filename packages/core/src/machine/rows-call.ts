@@ -168,3 +168,8 @@ export function setPlan(draft: Draft, { callId, attempt, entries }: InputOf<'pla
   }))
   emit(draft, { type: 'plan-set', callId, entries: kept })
 }
+
+/** It was paid for, whatever has become of the call. */
+export function noteUse(draft: Draft, { type, callId, model, usage }: InputOf<'model-used'>): void {
+  emit(draft, { type, callId, model, usage })
+}

@@ -44,6 +44,7 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
   'tool-finished',
   'question-asked',
   'plan-set',
+  'model-used',
   'work-lost',
   'question-answer',
   'client-detached',
@@ -118,6 +119,8 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, callId: READ, attempt: 1, n: 1, message: 'which?', schema: {}, timeoutMs: 1000 }
     case 'plan-set':
       return { type, callId: READ, attempt: 1, entries: [{ content: 'look', status: 'pending' }] }
+    case 'model-used':
+      return { type, callId: READ, attempt: 1, model: 'small', usage: { inputTokens: 5, costMicros: 2 } }
     case 'client-attached':
       return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
@@ -473,6 +476,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'quiet',
     paused: 'paused: plan-set',
     stopped: 'quiet',
+  },
+  'model-used': {
+    idle: 'idle: model-used',
+    modelling: 'modelling: model-used',
+    calling: 'calling: model-used',
+    interrupting: 'interrupting: model-used',
+    summarising: 'summarising: model-used',
+    paused: 'paused: model-used',
+    stopped: 'stopped: model-used',
   },
   'timer-fired': {
     idle: 'idle: call-settled',

@@ -38,6 +38,7 @@ export type Action =
   | 'take-tool-result'
   | 'ask-question'
   | 'set-plan'
+  | 'note-use'
   | 'answer-question'
   | 'fire-timer'
   | 'recover'
@@ -225,6 +226,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'tool-finished': settling('take-tool-result'),
   'question-asked': ofOpenCalls('ask-question', QUIET),
   'plan-set': ofOpenCalls('set-plan', QUIET),
+  'model-used': everywhere('note-use'),
   'timer-fired': {
     idle: go('fire-timer', ...BEGIN),
     modelling: go('fire-timer', ...BEGIN),

@@ -305,6 +305,7 @@ function wildInput(world: World): Input {
     { type: 'model-stopped', attempt: 9999, text: '' },
     { type: 'summary-finished', attempt: 9999, text: 'x', usage: {} },
     { type: 'summary-failed', attempt: 9999, error: failure(world.random) },
+    { type: 'model-used', callId: 'call_none', attempt: 1, model: 'x', usage: { inputTokens: 1, costMicros: 1 } },
     { type: 'client-detached', connection: 'conn-none' },
     { type: 'user-input', inputId: `wild-${world.nowMs}`, parts: [] },
   ])

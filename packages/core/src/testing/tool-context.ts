@@ -2,7 +2,7 @@
 import type { ToolContext } from '../agent/tool.ts'
 import { BatonError } from '../errors.ts'
 
-/** `ask` is declined, as where nobody can be asked; `signal` never aborts, and nothing was said before. What `change` names is taken in its place. */
+/** `ask` is declined, as where nobody can be asked; `generate` has no model; `signal` never aborts, and nothing was said before. What `change` names is taken in its place. */
 export function createToolContext(change: Partial<ToolContext> = {}): ToolContext {
   return {
     session: 'session',
@@ -19,6 +19,7 @@ export function createToolContext(change: Partial<ToolContext> = {}): ToolContex
     progress: () => {},
     plan: () => {},
     ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'nobody is here to be asked' })),
+    generate: () => Promise.reject(new BatonError({ code: 'unknown_model', message: 'there is no model here' })),
     ...change,
   }
 }

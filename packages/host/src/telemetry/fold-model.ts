@@ -39,6 +39,9 @@ export function foldModel(fold: SpanFold, fact: Fact): void {
       addUsage(fold, fact.usage)
       fold.end(`attempt/${fact.attempt}`, { 'baton.outcome': 'answered', ...describeUsage(fact.usage) })
       return
+    case 'model-used':
+      addUsage(fold, fact.usage)
+      return
     case 'step-finished':
       finishStep(fold, fact)
       return

@@ -96,6 +96,8 @@ function measureFact(measuring: Measuring, fact: Fact): void {
       return endAttempt(measuring, 'cancelled')
     case 'summary-finished':
       return countUsage(sink, 'summary', fact.usage)
+    case 'model-used':
+      return countUsage(sink, fact.model, fact.usage)
     case 'step-finished':
       return measureStep(measuring, fact)
     case 'call-settled': {

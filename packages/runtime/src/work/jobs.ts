@@ -38,4 +38,6 @@ export interface ToolJob {
   readonly name: string
   /** JSON text. */
   readonly arguments: string
+  /** Ids of the models that the tool may ask, in the order of fallback; none where no turn runs. */
+  readonly models: readonly string[]
 }

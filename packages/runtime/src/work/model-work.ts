@@ -252,12 +252,12 @@ async function finishStep(
   }
 }
 
-function joinText(parts: readonly ModelPart[]): string {
+export function joinText(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
 /** Takes the price of the requested model, whatever name the answer gives. */
-function addPrice({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
+export function addPrice({ priceOf }: WorkContext, { model }: Pick<ModelJob, 'model'>, usage: Usage): Usage {
   const priced = priceOf?.(model, usage)
   if (priced === undefined) return usage
   const { costMicros: _, ...counts } = usage

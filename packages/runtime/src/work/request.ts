@@ -45,12 +45,15 @@ export async function createRequest(sources: RequestSources, job: ModelJob): Pro
   if (effect.type === 'summarise') return createSummaryRequest(sources, job, effect)
   const request = await createStepRequest(sources, job, effect)
   const outputSchema = job.output ?? sources.context.agent.outputSchema
-  return outputSchema ? addOutput(sources, request, outputSchema) : request
+  if (!outputSchema) return request
+  return addOutput({ name: sources.context.agent.name, model: sources.model, schema: outputSchema }, request)
 }
 
 /** The schema goes to the provider if the provider enforces it, else into the instructions. */
-function addOutput({ context, model }: RequestSources, request: ModelRequest, schema: JsonObject): ModelRequest {
-  const { name } = context.agent
+export function addOutput(
+  { name, model, schema }: { readonly name: string; readonly model: Model; readonly schema: JsonObject },
+  request: ModelRequest,
+): ModelRequest {
   const { output = 'none' } = model.capabilities
   if (output === 'native' || (output === 'without-tools' && request.tools.length === 0))
     return { ...request, output: { name, schema } }

@@ -1,5 +1,16 @@
 // Performs one run of a server tool. The tool may throw, hang or ignore its signal: the machine's clock settles its call anyway.
-import type { JsonObject, JsonValue, LiveFrame, OutputOf, Question, Schema, Tool, ToolContext } from '@baton/core'
+import type {
+  Generated,
+  GenerateRequest,
+  JsonObject,
+  JsonValue,
+  LiveFrame,
+  OutputOf,
+  Question,
+  Schema,
+  Tool,
+  ToolContext,
+} from '@baton/core'
 import {
   BatonError,
   ERROR_CODES,
@@ -13,6 +24,7 @@ import {
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
+import { generate } from './generate.ts'
 import { guardSignal } from './guard-signal.ts'
 import { readConversation } from './conversation.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
@@ -48,6 +60,7 @@ export function createToolJob(state: State, history: History, { callId, attempt 
     attempt,
     name: call.name,
     arguments: call.arguments,
+    models: state.turn?.models.slice(state.turn.candidate) ?? [],
   }
 }
 
@@ -59,6 +72,7 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
     isClosed,
     live,
     plan: (entries) => report({ type: 'plan-set', callId, attempt, entries }),
+    used: (model, usage) => report({ type: 'model-used', callId, attempt, model, usage }),
     ask: (question) => questions.ask(callId, attempt, question),
   }
 }
@@ -144,9 +158,10 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
 
 function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: LazyPlans): ToolContext {
   let questions = 0
+  let generations = 0
   let signal: AbortSignal | undefined
   const { callId, attempt, session, principal } = job
-  return {
+  const self: ToolContext = {
     session,
     agent: context.agent.name,
     principal: { id: principal },
@@ -174,7 +189,12 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
       const answer = await io.ask({ ...question, schema, n: (questions += 1) })
       return (await readAnswer(question, answer)) as OutputOf<Answer> // by the question's own schema
     },
+    generate: async <Output extends Schema>(request: GenerateRequest<Output>) =>
+      (await generate({ context, job, io, signal: self.signal }, request, (generations += 1))) as Generated<
+        OutputOf<Output>
+      >, // by its own schema
   }
+  return self
 }
 
 /**

@@ -81,6 +81,8 @@ export interface ToolIo {
   live(frame: LiveFrame): void
   /** Replaces the session's plan. */
   plan(entries: readonly PlanEntry[]): void
+  /** Counts what a model's answer cost. */
+  used(model: string, usage: Usage): void
   /** Asks the session's user, and waits; an answer that was recorded before a restart is given at once. @throws BatonError */
   ask(question: AskedQuestion): Promise<JsonValue>
 }

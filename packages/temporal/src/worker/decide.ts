@@ -176,6 +176,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     attempt,
     name: call?.name ?? name,
     arguments: '{}',
+    models: [],
   }
   const io = {
     history: { messages: () => [] }, // its tool has run elsewhere
@@ -183,6 +184,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     isClosed: () => false,
     live: () => {},
     plan: () => {},
+    used: () => {},
     ask: () => Promise.reject(new BatonError({ code: 'cancelled', message: 'its tool has ended' })),
   }
   // Its arguments were validated when the model wrote them.

@@ -5,6 +5,7 @@ import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { EVENT_SITUATIONS } from './events-situations.ts'
 import { FRAME_SITUATIONS } from './frames-situations.ts'
+import { GENERATE_SITUATIONS } from './generate-situations.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
 import { INTERRUPT_SITUATIONS } from './interrupts-situations.ts'
 import { LEASE_CLIENT_SITUATIONS } from './lease-clients-situations.ts'
@@ -31,6 +32,7 @@ export const SITUATIONS = {
   ...LEASE_CLIENT_SITUATIONS,
   ...MEDIA_SITUATIONS,
   ...MODEL_SITUATIONS,
+  ...GENERATE_SITUATIONS,
   ...APPROVAL_SITUATIONS,
   ...OUTPUT_SITUATIONS,
   ...TURN_OUTPUT_SITUATIONS,

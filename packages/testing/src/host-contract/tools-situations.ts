@@ -161,12 +161,12 @@ export const TOOL_SITUATIONS: Situations = {
   },
   'a tool gets its context: who, where, which call, services, and a signal of its own': async ({ createWorld }) => {
     const contexts: unknown[] = []
-    const look = act((_, { signal, log, progress, plan, ask, messages, ...plain }) => {
+    const look = act((_, { signal, log, progress, plan, ask, messages, generate, ...plain }) => {
       contexts.push({
         ...plain,
         aborted: signal.aborted,
         log: typeof log.info,
-        acts: [progress, plan, ask, messages].length,
+        acts: [progress, plan, ask, messages, generate].length,
       })
     })
     const services = { github: 'token of ann' }
@@ -189,7 +189,7 @@ export const TOOL_SITUATIONS: Situations = {
         aborted: false,
         services,
         log: 'function',
-        acts: 4,
+        acts: 5,
       },
     ])
   },
