@@ -20,6 +20,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'openapi-tools',
       'cursor-agents',
       'coding-sessions',
+      'github',
       'ai-sdk-tools',
       'effect',
       'mcp-server',

@@ -6,6 +6,7 @@ const FOLDER = join(import.meta.dirname, '../examples')
 /** Names under which people look for them. */
 const STARTS: Readonly<Record<string, string>> = {
   chat: 'chat-web/start.ts',
+  issues: 'issue-solver/start.ts',
   voice: 'voice-web/start.ts',
   copilot: 'negotiation-copilot/start.ts',
   'assistant-ui': 'embed/assistant-ui/start.ts',

@@ -2,6 +2,7 @@
 import type { Tool } from '@baton/core'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
 import { cursorAgentTools } from '@baton/tools/cursor-agents'
+import { githubTools } from '@baton/tools/github'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
@@ -34,6 +35,14 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: "codingSessionTools({ root: '.' })",
     page: 'coding-sessions.md',
     open: () => codingSessionTools({ root: REPOSITORY }),
+  },
+  {
+    subpath: '@baton/tools/github',
+    title: 'GitHub',
+    about: 'Issues, comments, labels, files, branches, pull requests and reviews, with the token of each principal.',
+    call: 'githubTools({ token, currentIssue })',
+    page: 'github.md',
+    open: () => githubTools({ token: 'token' }),
   },
   {
     subpath: '@baton/tools/cursor-agents',

@@ -64,8 +64,26 @@ function Part({ part, ...props }: PartProps): JSX.Element | null {
         {part.title ?? part.url}
       </a>
     )
+  if (part.type === 'data-plan') return <Plan entries={part.data as readonly PlanEntry[]} />
   if (part.type === 'data-question') return <Question {...props} data={part.data as QuestionData} />
   return isToolUIPart(part) ? <ToolCall {...props} part={part} /> : null
+}
+
+interface PlanEntry {
+  readonly content: string
+  readonly status: 'pending' | 'in_progress' | 'completed'
+}
+
+function Plan({ entries }: { readonly entries: readonly PlanEntry[] }): JSX.Element {
+  return (
+    <ol className="plan" aria-label="Plan">
+      {entries.map(({ content, status }, index) => (
+        <li key={index} data-status={status}>
+          {content} <span className="quiet">{status.replace('_', ' ')}</span>
+        </li>
+      ))}
+    </ol>
+  )
 }
 
 /** Plain text, but for code between fences. */

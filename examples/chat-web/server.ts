@@ -1,7 +1,7 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
 import type { Agent, Logger, Store } from '@baton/host'
 import { createHost } from '@baton/host'
-import type { HandledHost, HttpLimits, PeerOptions } from '@baton/server/http'
+import type { AllowedSettings, HandledHost, HttpLimits, PeerOptions } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { readFileSync } from 'node:fs'
@@ -27,11 +27,15 @@ export interface ChatOptions {
   readonly log?: Logger
   /** The page's program; made by default, which takes a moment. */
   readonly pageProgram?: string
+  /** What the tools of the agent need. */
+  readonly services?: unknown
+  /** What a page may choose for a turn; nothing by default. */
+  readonly allow?: AllowedSettings
 }
 
 export async function startChat(
   agent: Agent,
-  { port = 0, peers, log, pageProgram, ...options }: ChatOptions = {},
+  { port = 0, peers, log, pageProgram, allow, ...options }: ChatOptions = {},
 ): Promise<Started> {
   const host = createHost({ agent, ...options, ...(peers && { address: peers.address }) })
   const served = await serveChat(host, {
@@ -39,6 +43,7 @@ export async function startChat(
     ...(peers && { peers }),
     ...(log && { log }),
     ...(pageProgram !== undefined && { pageProgram }),
+    ...(allow && { allow }),
   })
   await host.recover(peers ? { everyMs: RECOVER_MS } : {})
   const stop = async (): Promise<void> => {
@@ -48,7 +53,7 @@ export async function startChat(
   return { ...served, stop }
 }
 
-export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageProgram'> {
+export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageProgram' | 'allow'> {
   readonly port: number
   /** Of requests; the defaults by default. */
   readonly limits?: Partial<HttpLimits>
@@ -57,9 +62,9 @@ export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageP
 /** The page over any host. Whoever made the host stops it. */
 export async function serveChat(
   host: HandledHost,
-  { port, peers, log, pageProgram, limits = {} }: ServeOptions,
+  { port, peers, log, pageProgram, limits = {}, allow = {} }: ServeOptions,
 ): Promise<Started> {
-  const shared = { ...(peers && { peers }), ...(log && { log }) }
+  const shared = { allow, ...(peers && { peers }), ...(log && { log }) }
   const api = createNodeListener(createHandler(host, { limits, hosts: ['localhost', '127.0.0.1'], ...shared }))
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html; charset=utf-8', readFileSync(new URL('index.html', import.meta.url), 'utf8')],
@@ -77,7 +82,14 @@ export async function serveChat(
     response.end(text ?? 'There is nothing here.\n')
   }
   const chats = createChatSocket(host, { limits, ...shared })
-  const front = createWebSocketFront({ host, port, chats, requests: answer, ...shared })
+  const front = createWebSocketFront({
+    host,
+    port,
+    chats,
+    requests: answer,
+    ...(peers && { peers }),
+    ...(log && { log }),
+  })
   const { port: bound } = await front.listen()
   return { url: `http://127.0.0.1:${bound}/`, port: bound, stop: () => front.close() }
 }

@@ -44,6 +44,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
   'generate.ts': ["{ tone: 'kind', why: 'it thanks' }\nIt is a kind letter. { inputTokens: 90, outputTokens: 18 }\n"],
+  'github.ts': ['GetIssueDetails ok\nasks: Comment on acme/shop#1\ngithub.add_comment ok\n', "[ 'ann: I am on it.' ]"],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': [

@@ -86,7 +86,7 @@ test('pages show the examples as they are', async () => {
       .map((name) => `${folder}/${name}`)
   const examples = await list(
     'examples',
-    /^(guide|library|migrate|models|temporal)\/[\w-]+\.ts$|^(goal-review\/agent-with-go|voice-conductor\/agent|voice-web\/barge-in)\.ts$/,
+    /^(guide|library|migrate|models|temporal)\/[\w-]+\.ts$|^(goal-review\/agent-with-go|issue-solver\/agent|voice-conductor\/agent|voice-web\/barge-in)\.ts$/,
   )
   const embedded = await list('examples/embed', /^[\w-]+\.ts$|^next\/app\/.*\.ts$/)
   // Of other libraries, beside ours.

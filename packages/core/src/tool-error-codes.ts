@@ -16,6 +16,12 @@ export const TOOL_ERROR_CODES = {
     'Nothing: the model is told.',
   ),
   tool_failed: row('caller', false, 'The tool threw an error.', 'See the tool’s message.'),
+  context_missing: row(
+    'caller',
+    false,
+    'The session lacks something that the tool needs, such as a current issue.',
+    'Give it where the program makes the tool.',
+  ),
   tool_result_timeout: row(
     'peer',
     false,

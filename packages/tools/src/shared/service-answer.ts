@@ -53,17 +53,32 @@ async function readRefusal(response: Response, reading: Reading): Promise<BatonE
   const { status, headers } = response
   const { bytes } = await readBytes(response, REFUSAL_BYTES, reading)
   const words = readWords(bytes, headers.get('content-type') ?? '', reading)
-  const waitMs = readRetryAfter(headers.get('retry-after'), reading.nowMs())
+  const waitMs = readRetryAfter(headers, reading.nowMs())
   const data: JsonObject = { status, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
   const wait = waitMs === undefined ? '' : `; try again in ${Math.ceil(waitMs / 1000)} s`
   const message = `${reading.what} answered ${status}${wait}${words === '' ? '' : `: ${words}`}`
-  return new BatonError({ code: readStatusCode(status), message, data })
+  return new BatonError({ code: isLimited(response) ? 'api_rate_limited' : readStatusCode(status), message, data })
 }
 
-/** Milliseconds, a day at most; undefined for a header that cannot be read. */
-function readRetryAfter(header: string | null, nowMs: number): number | undefined {
-  if (header === null || header.trim() === '') return undefined
-  const waitMs = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
+/** GitHub says its limits with 403: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api */
+function isLimited({ status, headers }: Response): boolean {
+  return status === 403 && (headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0')
+}
+
+/** Milliseconds, a day at most; undefined where no header says it. */
+function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
+  const after = (headers.get('retry-after') ?? '').trim()
+  // Of GitHub a moment in seconds since 1970, of Reddit the seconds that are left.
+  const reset = Number((headers.get('x-ratelimit-reset') ?? '').trim() || Number.NaN)
+  const isSpent = Number(headers.get('x-ratelimit-remaining') ?? Number.NaN) < 1
+  const waitMs =
+    after === ''
+      ? isSpent
+        ? reset * 1000 - (reset > 1_000_000_000 ? nowMs : 0)
+        : Number.NaN
+      : /^\d+$/.test(after)
+        ? Number(after) * 1000
+        : Date.parse(after) - nowMs
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), 86_400_000)
 }
 

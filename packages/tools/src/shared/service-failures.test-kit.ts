@@ -143,11 +143,11 @@ interface PlayedFailure {
 }
 
 async function playAll(tools: readonly Tool[], calls: readonly FailingCall[]): Promise<readonly PlayedFailure[]> {
-  const steps = calls.map(({ name, input }) => ({ calls: [{ name, arguments: input }] }))
-  const model = createScriptedModel({ steps: [...steps, { text: 'Done.' }] })
-  const agent = defineAgent({ name: 'tester', model, tools: [...tools], limits: { toolRounds: calls.length + 2 } })
+  const all = calls.map(({ name, input }) => ({ name, arguments: input }))
+  const model = createScriptedModel({ steps: [{ calls: all }, { text: 'Done.' }] })
+  const agent = defineAgent({ name: 'tester', model, tools: [...tools] })
   const host = createHost({ agent })
-  const played: PlayedFailure[] = []
+  const played = new Map<string, PlayedFailure>()
   try {
     const session = await host.session('one')
     for await (const event of session.send('Go.')) {
@@ -156,9 +156,9 @@ async function playAll(tools: readonly Tool[], calls: readonly FailingCall[]): P
       if (event.type !== 'call' || !event.call.result) continue
       const { name, result } = event.call
       const said = JSON.stringify(result)
-      played.push({ name, code: 'code' in result ? result.code : result.type, message: said })
+      played.set(name, { name, code: 'code' in result ? result.code : result.type, message: said })
     }
-    return played
+    return calls.flatMap(({ name }) => played.get(name) ?? [])
   } finally {
     await host.stop()
   }

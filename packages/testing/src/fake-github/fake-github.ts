@@ -1,0 +1,218 @@
+// A local GitHub: repositories in memory behind the part of GitHub's API that @baton/tools/github uses. It validates each request, and each
+// of its own answers, by the description that GitHub publishes.
+import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { JsonValue } from '@baton/core'
+import { parseJson } from '@baton/core'
+import { answerRequest } from './answers.ts'
+import type { FoundOperation } from './operations.ts'
+import { GithubOperations } from './operations.ts'
+import type { FakeRepository, Issue, Repository } from './repositories.ts'
+import { openRepository } from './repositories.ts'
+
+export type { FakeIssue, FakeRepository, Issue } from './repositories.ts'
+
+export interface FakeToken {
+  readonly login: string
+  /** Private repositories that it sees, as `owner/name`. */
+  readonly sees?: readonly string[]
+  /** False: it may only read. True by default. */
+  readonly mayWrite?: boolean
+}
+
+export interface FakeGithubInit {
+  readonly tokens: Readonly<Record<string, FakeToken>>
+  readonly repositories: readonly FakeRepository[]
+}
+
+export interface FakeGithub {
+  /** For the option `server`. */
+  readonly url: string
+  /** Requests, as `GET /repos/{owner}/{repo}`, with who asked. */
+  readonly requests: readonly { readonly operation: string; readonly login: string }[]
+  /** Requests that GitHub's description does not allow, and answers of this server that it does not allow. */
+  readonly violations: readonly string[]
+  /** Operations that GitHub's description has here. */
+  readonly described: number
+  issue(repository: string, number: number): Issue | undefined
+  file(repository: string, branch: string, path: string): string | undefined
+  branches(repository: string): readonly string[]
+  /** The next requests are refused as over a limit: the hourly one, or the secondary one. */
+  limit(kind: 'primary' | 'secondary', times: number): void
+  close(): Promise<void>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly body?: JsonValue
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** One request that was understood. */
+export interface Asked {
+  readonly route: string
+  readonly values: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, JsonValue>>
+  readonly login: string
+  readonly repository: Repository | undefined
+  readonly repositories: readonly Repository[]
+  readonly origin: string
+  /** The example of a successful answer. */
+  readonly example: (status?: number) => JsonValue
+}
+
+/** A text field of a body; empty where there is none. */
+export function textIn({ body }: Asked, name: string): string {
+  const value = body[name]
+  return typeof value === 'string' ? value : ''
+}
+
+export const DOCUMENTED = 'https://docs.github.com/rest'
+
+export async function startFakeGithub(init: FakeGithubInit): Promise<FakeGithub> {
+  const local = new LocalGithub(init)
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.on('end', () =>
+      send(response, local.answer(request, Buffer.concat(pieces).toString('utf8'), addressOf(server))),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: addressOf(server),
+    requests: local.requests,
+    violations: local.violations,
+    described: local.operations.all.length,
+    issue: (repository, number) => local.find(repository)?.issues.get(number),
+    file: (repository, branch, path) => local.find(repository)?.branches.get(branch)?.get(path)?.toString('utf8'),
+    branches: (repository) => [...(local.find(repository)?.branches.keys() ?? [])],
+    limit: (kind, times) => (local.limited = { kind, times }),
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+function addressOf(server: Server): string {
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return `http://127.0.0.1:${port}`
+}
+
+class LocalGithub {
+  readonly operations = new GithubOperations()
+  readonly requests: { readonly operation: string; readonly login: string }[] = []
+  readonly violations: string[] = []
+  limited: { readonly kind: 'primary' | 'secondary'; readonly times: number } = { kind: 'primary', times: 0 }
+  readonly #tokens: FakeGithubInit['tokens']
+  readonly #repositories: readonly Repository[]
+
+  constructor({ tokens, repositories }: FakeGithubInit) {
+    this.#tokens = tokens
+    this.#repositories = repositories.map(openRepository)
+  }
+
+  find(name: string): Repository | undefined {
+    return this.#repositories.find((one) => `${one.owner}/${one.name}`.toLowerCase() === name.toLowerCase())
+  }
+
+  answer(request: IncomingMessage, text: string, origin: string): Reply {
+    const url = new URL(request.url ?? '/', origin)
+    const token = /^(?:bearer|token) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+    const account = Object.hasOwn(this.#tokens, token) ? this.#tokens[token] : undefined
+    if (!account) return refuse(401, 'Bad credentials')
+    const wrong = findWrongHeader(request)
+    if (wrong !== undefined) this.violations.push(wrong)
+    const found = this.operations.find(request.method ?? '', url.pathname)
+    if (!found) {
+      this.violations.push(`no operation ${request.method} ${url.pathname}`)
+      return refuse(404, 'Not Found')
+    }
+    const route = `${found.operation.method} ${found.operation.path}`
+    this.requests.push({ operation: route, login: account.login })
+    if (this.limited.times > 0) {
+      this.limited = { ...this.limited, times: this.limited.times - 1 }
+      return refuseByLimit(this.limited.kind)
+    }
+    const parsed = text === '' ? undefined : parseJson(text)
+    const body = parsed?.ok ? parsed.value : undefined
+    const issue =
+      parsed?.ok === false ? 'the body is no JSON' : this.operations.findIssue(found, url.searchParams, body)
+    if (issue !== undefined) {
+      this.violations.push(`${route}: ${issue}`)
+      return refuse(422, 'Validation Failed', [issue])
+    }
+    const asked = { route, values: found.values, query: url.searchParams, body: (body ?? {}) as Asked['body'], origin } // it was validated
+    const reply = this.#answerFor(account, found, asked)
+    checkReply(this.operations, found, reply, this.violations)
+    return reply
+  }
+
+  #answerFor(
+    { login, sees = [], mayWrite = true }: FakeToken,
+    { operation, values: { owner, repo = '' } }: FoundOperation,
+    asked: Pick<Asked, 'route' | 'values' | 'query' | 'body' | 'origin'>,
+  ): Reply {
+    const isSeen = (one: Repository): boolean => !one.isPrivate || sees.includes(`${one.owner}/${one.name}`)
+    const repository = owner === undefined ? undefined : this.find(`${owner}/${repo}`)
+    if (owner !== undefined && !(repository && isSeen(repository))) return refuse(404, 'Not Found')
+    if (operation.method !== 'GET' && !mayWrite) return refuse(403, 'Resource not accessible by personal access token')
+    return answerRequest({
+      ...asked,
+      login,
+      repository,
+      repositories: this.#repositories.filter(isSeen),
+      example: (status = 200) => structuredClone(operation.answers[status]?.example ?? null),
+    })
+  }
+}
+
+export function refuse(status: number, message: string, errors?: readonly JsonValue[]): Reply {
+  const body = { message, ...(errors && { errors }), documentation_url: DOCUMENTED, status: String(status) }
+  return { status, body }
+}
+
+/** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api */
+function refuseByLimit(kind: 'primary' | 'secondary'): Reply {
+  const reset = Math.ceil(Date.now() / 1000) + 90
+  if (kind === 'primary')
+    return {
+      ...refuse(403, 'API rate limit exceeded for user ID 1.'),
+      headers: { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) },
+    }
+  return {
+    ...refuse(403, 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'),
+    headers: { 'retry-after': '60' },
+  }
+}
+
+/** https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api */
+function findWrongHeader({ headers }: IncomingMessage): string | undefined {
+  if (!headers['user-agent']) return 'there is no User-Agent'
+  if (headers.accept !== 'application/vnd.github+json') return `Accept is ${headers.accept}`
+  const version = headers['x-github-api-version']
+  return version === '2022-11-28'
+    ? undefined
+    : `X-GitHub-Api-Version is ${typeof version === 'string' ? version : 'absent'}`
+}
+
+function checkReply(operations: GithubOperations, found: FoundOperation, reply: Reply, violations: string[]): void {
+  if (reply.status >= 300) return
+  const wrong = operations.findWrongAnswer(found, reply.status, reply.body ?? null)
+  if (wrong !== undefined) violations.push(`answer to ${found.operation.method} ${found.operation.path}: ${wrong}`)
+}
+
+function send(response: ServerResponse, { status, body, headers }: Reply): void {
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': '4999',
+    ...headers,
+  })
+  response.end(body === undefined ? undefined : JSON.stringify(body))
+}
