@@ -21,6 +21,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'cursor-agents',
       'coding-sessions',
       'github',
+      'moderation',
       'ai-sdk-tools',
       'effect',
       'mcp-server',

@@ -3,6 +3,7 @@ import type { Tool } from '@baton/core'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
 import { cursorAgentTools } from '@baton/tools/cursor-agents'
 import { githubTools } from '@baton/tools/github'
+import { moderationTools } from '@baton/tools/moderation'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
@@ -51,5 +52,14 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: 'cursorAgentTools({ apiKey })',
     page: 'cursor-agents.md',
     open: () => cursorAgentTools({ apiKey: 'key' }),
+  },
+  {
+    subpath: '@baton/tools/moderation',
+    title: 'Moderation',
+    about:
+      'Scans text that strangers wrote for hidden text, look-alikes, deceptive links, orders to a model, phishing and secrets.',
+    call: 'moderationTools()',
+    page: 'moderation.md',
+    open: () => moderationTools(),
   },
 ]

@@ -32,12 +32,32 @@ const MORE_FORMS: readonly RegExp[] = [
 /** Judges at most `WINDOW_CHARS` of the text. */
 export async function holdsSecret(text: string): Promise<boolean> {
   const content = text.slice(0, WINDOW_CHARS)
-  if (MORE_FORMS.some((form) => form.test(content))) return true
+  return MORE_FORMS.some((form) => form.test(content)) || (await lint(content)).length > 0
+}
+
+export interface SecretPlace {
+  /** UTF-16 offsets: from `start` to before `end`. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Where keys and tokens stand; the first of each form of ours, and all that secretlint knows. Judges at most `WINDOW_CHARS`. */
+export async function findSecrets(text: string): Promise<readonly SecretPlace[]> {
+  const content = text.slice(0, WINDOW_CHARS)
+  const own = MORE_FORMS.flatMap((form) => {
+    const match = form.exec(content)
+    return match ? [{ start: match.index, end: match.index + match[0].length }] : []
+  })
+  const others = (await lint(content)).map(({ range: [start, end] }) => ({ start, end }))
+  return [...own, ...others.filter((one) => !own.some(({ start, end }) => one.start < end && start < one.end))]
+}
+
+async function lint(content: string) {
   const { messages } = await lintSource({
     source: { content, filePath: 'file.txt', ext: '.txt', contentType: 'text' },
     options: { noPhysicFilePath: true, config: { rules: [{ id: RULES, rule: creator }] } },
   })
-  return messages.some(({ ruleId }) => !IN_SOURCES.has(ruleId))
+  return messages.filter(({ ruleId }) => !IN_SOURCES.has(ruleId))
 }
 
 const RULES = '@secretlint/secretlint-rule-preset-recommend'

@@ -1,0 +1,34 @@
+// What rules find: places in a text, with a category and how much they weigh.
+export const CATEGORIES = ['hidden-text', 'look-alikes', 'links', 'injection', 'phishing', 'secrets', 'script'] as const
+export type Category = (typeof CATEGORIES)[number]
+
+export interface Finding {
+  readonly category: Category
+  /** Such as `links/other-target`. */
+  readonly rule: string
+  /** UTF-16 offsets in the text: from `start` to before `end`. */
+  readonly start: number
+  readonly end: number
+  /** `malicious`: honest texts hardly have it. `suspicious`: some do. */
+  readonly weight: 'suspicious' | 'malicious'
+  /** What a reader is not shown, or not shown as it is. */
+  readonly reveals?: string
+}
+
+/** Findings that one rule may have; further ones say nothing new. */
+export const RULE_MAX = 50
+
+/** All matches of a pattern with the flag `g`, as findings. */
+export function findAll(
+  text: string,
+  pattern: RegExp,
+  make: (match: RegExpExecArray) => Omit<Finding, 'start' | 'end'> | undefined,
+): readonly Finding[] {
+  const found: Finding[] = []
+  for (const match of text.matchAll(pattern)) {
+    const about = make(match)
+    if (about) found.push({ ...about, start: match.index, end: match.index + match[0].length })
+    if (found.length === RULE_MAX) break
+  }
+  return found
+}

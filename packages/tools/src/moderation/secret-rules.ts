@@ -1,0 +1,14 @@
+// Keys and tokens in a text. What they are stays hidden: a finding has their place alone.
+import { findSecrets } from '../workspace/secret-content.ts'
+import type { Finding } from './finding.ts'
+
+export async function findSecretTexts(text: string): Promise<readonly Finding[]> {
+  const places = await findSecrets(text)
+  return places.map(({ start, end }) => ({
+    category: 'secrets',
+    rule: 'secrets/key-or-token',
+    start,
+    end,
+    weight: 'suspicious',
+  }))
+}
