@@ -23,5 +23,6 @@ export function countFreeMarks(own: number, field: string, ...given: readonly un
 }
 
 function countFields(value: unknown, field: string): number {
-  return value === undefined ? 0 : JSON.stringify(value).split(`"${field}":`).length - 1
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 0
+  return JSON.stringify(value).split(`"${field}":`).length - 1
 }

@@ -28,7 +28,8 @@ export function createWriteRequest(): WriteRequest {
     )
   }
   return (body, list) => {
-    const { [list]: messages, ...rest } = body
-    return `${JSON.stringify({ ...rest, [list]: [] }).slice(0, -2)}${readText(messages)}]}`
+    // JSON leaves out what is undefined.
+    const head = JSON.stringify({ ...body, [list]: undefined }).slice(0, -1)
+    return `${head}${head === '{' ? '' : ','}${JSON.stringify(list)}:[${readText(body[list])}]}`
   }
 }

@@ -11,6 +11,9 @@ const WIRE_LENGTH_MAX = 64
 const CODE_WORDS: Readonly<Record<string, string>> = { '.': 'dot', '/': 'slash', ':': 'colon', ' ': 'space' }
 const WORD_CHARS: Readonly<Record<string, string>> = { dot: '.', slash: '/', colon: ':', space: ' ' }
 
+/** Names that are wire names as they are, which most are. */
+const PLAIN_NAME = /^(?:[A-Za-z]|_(?!-))(?:[A-Za-z0-9-]|_(?!-))*$/
+
 // Grammar of a wire name: characters as they are, or an escape `_-<code>-` (code: a word of CODE_WORDS or the code point in
 // hex). A `_` before a `-` is always escaped itself, so `_-` at the start of a token can only be an escape: reading from left
 // to right has one result. `_--` stands for a cut: what follows is a hash of the whole escaped name. An escape has a code
@@ -32,6 +35,7 @@ export function encodeToolName(name: string, maxLength = WIRE_LENGTH_MAX): strin
       code: 'invalid_option',
       message: `maxLength must be 32 to ${WIRE_LENGTH_MAX}, not ${maxLength}`,
     })
+  if (name.length <= maxLength && PLAIN_NAME.test(name)) return name
   if (name === '') return EMPTY
   let escaped = ''
   for (let index = 0; index < name.length;) {

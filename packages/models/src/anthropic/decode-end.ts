@@ -20,8 +20,8 @@ export function readFinish(reason: JsonValue | undefined): FinishReason {
 
 /** message_delta repeats fields of message_start, counts cumulatively: what is given overwrites, absent or null stays. */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
-  const given = Object.entries(now).filter(([, value]) => value !== null)
-  return { ...before, ...Object.fromEntries(given) }
+  if (!Object.values(now).includes(null)) return { ...before, ...now }
+  return { ...before, ...Object.fromEntries(Object.entries(now).filter(([, value]) => value !== null)) }
 }
 
 /** Anthropic's `input_tokens` excludes what was read from and written to the cache; the neutral count includes both. */

@@ -1,5 +1,6 @@
 // Pieces of text, thinking and arguments straight from Anthropic's stream, in the exact form in which its API writes them.
 // Whatever is written in another way is left to the parser of events and to JSON.parse.
+import type { JsonObject } from '@baton/core'
 import type { WireEvent } from './wire.ts'
 
 const HEAD =
@@ -51,7 +52,7 @@ export class PieceReader {
     }
     if (this.end === from) return undefined
     const said = raw.includes('\\') ? unescape(raw) : raw
-    if (said !== undefined) return { type: 'content_block_delta', index: Number(index), delta: { type, [field]: said } }
+    if (said !== undefined) return { type: 'content_block_delta', index: Number(index), delta: buildDelta(type, said) }
     this.end = from // an escape that JSON does not know
     return undefined
   }
@@ -81,6 +82,12 @@ export class PieceReader {
     for (let code = this.#text.charCodeAt(at); code === SPACE || code === TAB;) code = this.#text.charCodeAt(++at)
     return at
   }
+}
+
+/** Written out, as a computed name would cost more than the reading. */
+function buildDelta(type: string, said: string): JsonObject {
+  if (type === 'text_delta') return { type, text: said }
+  return type === 'thinking_delta' ? { type, thinking: said } : { type, partial_json: said }
 }
 
 function unescape(raw: string): string | undefined {

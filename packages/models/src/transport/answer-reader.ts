@@ -63,17 +63,18 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
   const { label, secrets } = init
   let reader: BodyReader | undefined
   let body = ''
-  const text = new TextDecoder()
+  // Of what is no stream of events.
+  let text: InstanceType<typeof TextDecoder> | undefined
   // What is no answer, and is collected to say so.
   let isMarkup = false
   const isRefusal = (head: HttpHead): boolean => !isSuccess(head) || (isMarkup && isPage(head))
   const isStream = (head: HttpHead): boolean => !isRefusal(head) && !(init.decodeWhole && isJson(head))
   const openReader = (head: HttpHead): BodyReader => (reader ??= init.createReader(head))
   // Where a body was cut, the last secret may have been cut, too.
-  const secretMax = Math.max(0, ...secrets.map((secret) => encodeURIComponent(secret).length))
-  const isEnough = (): boolean => body.length >= ERROR_LENGTH_MAX + secretMax
+  const measureSecret = (): number => Math.max(0, ...secrets.map((secret) => encodeURIComponent(secret).length))
+  const isEnough = (): boolean => body.length >= ERROR_LENGTH_MAX + measureSecret()
   const readRefusal = (head: HttpHead): BatonError => {
-    const said = isEnough() ? redact(body, secrets).slice(0, -secretMax || undefined) : body
+    const said = isEnough() ? redact(body, secrets).slice(0, -measureSecret() || undefined) : body
     if (isSuccess(head)) return answeredPage(label, head, readErrorBody(said, secrets).message)
     const failure = { provider: label, head, nowMs: init.readNowMs(), secrets }
     try {
@@ -102,7 +103,7 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
     push: (bytes, head) =>
       guard(() => {
         // Some programs call all that they write HTML.
-        if (!reader && body === '') isMarkup = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 256)))
+        if (!reader && body === '') isMarkup = startsWithMarkup(bytes)
         if (isStream(head)) {
           const streaming = openReader(head)
           streaming.push(bytes)
@@ -110,6 +111,7 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
           if (streaming.failure) throw streaming.failure
           return
         }
+        text ??= new TextDecoder()
         body += text.decode(bytes, { stream: true })
         if (isRefusal(head) && isEnough()) throw readRefusal(head)
         // Half an answer is none.
@@ -138,12 +140,29 @@ function answeredPage(label: string, head: HttpHead, words: string): BatonError 
 
 /** Bytes go through a framing to the decoder. */
 export function joinReader(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder): BodyReader {
-  return {
-    push: (bytes) => framing.push(bytes),
-    end: () => decoder.end(),
-    get failure() {
-      return decoder.failure
-    },
+  return new JoinedReader(framing, decoder)
+}
+
+/** A class, since an object with an accessor of its own costs more than all the rest of a reader. */
+class JoinedReader implements BodyReader {
+  readonly #framing: Pick<BodyReader, 'push'>
+  readonly #decoder: StreamDecoder
+
+  constructor(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder) {
+    this.#framing = framing
+    this.#decoder = decoder
+  }
+
+  get failure(): BatonError | undefined {
+    return this.#decoder.failure
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#framing.push(bytes)
+  }
+
+  end(): ModelAnswer | BatonError {
+    return this.#decoder.end()
   }
 }
 
@@ -176,6 +195,16 @@ export function isJson(head: HttpHead): boolean {
 
 function isPage(head: HttpHead): boolean {
   return /^\s*text\/html\b/i.test(head.headers['content-type'] ?? '')
+}
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const LESS_THAN = 0x3c
+
+function startsWithMarkup(bytes: Uint8Array): boolean {
+  let at = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0
+  // Blanks, tabs and what ends a line.
+  for (let byte = bytes[at]; byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);) byte = bytes[++at]
+  return bytes[at] === LESS_THAN
 }
 
 function isSuccess({ status }: HttpHead): boolean {

@@ -16,7 +16,7 @@ export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): Mo
   const { requestId } = answer
   return {
     ...answer,
-    parts: mergeRepeated(answer.parts).flatMap((part) => cleanSource(part, secrets)),
+    parts: cleanSources(mergeRepeated(answer.parts), secrets),
     model: cleanName(answer.model, secrets),
     ...(requestId !== undefined && { requestId: cleanName(requestId, secrets) }),
   }
@@ -27,12 +27,13 @@ export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): Mo
  * other arguments it is another call: servers give one id to several.
  */
 function mergeRepeated(parts: readonly ModelPart[]): readonly ModelPart[] {
+  const ids = parts.map(readCallId).filter((id) => id !== undefined)
+  if (ids.length < 2 || new Set(ids).size === ids.length) return parts
   const first = new Map<string, number>()
   const kept: ModelPart[] = []
   for (const part of parts) {
-    const data = part.type === 'call' ? part.state?.data : undefined
-    const id = isJsonObject(data) ? data['id'] : undefined
-    const key = part.type === 'call' && typeof id === 'string' ? JSON.stringify([id, part.name, part.arguments]) : ''
+    const id = readCallId(part)
+    const key = part.type === 'call' && id !== undefined ? JSON.stringify([id, part.name, part.arguments]) : ''
     const known = key === '' ? undefined : first.get(key)
     const before = known === undefined ? undefined : kept[known]
     if (known !== undefined && before?.type === 'call')
@@ -43,6 +44,12 @@ function mergeRepeated(parts: readonly ModelPart[]): readonly ModelPart[] {
     }
   }
   return kept
+}
+
+function readCallId(part: ModelPart): string | undefined {
+  const data = part.type === 'call' ? part.state?.data : undefined
+  const id = isJsonObject(data) ? data['id'] : undefined
+  return typeof id === 'string' ? id : undefined
 }
 
 /** Anything that was thrown while an answer was read. */
@@ -77,6 +84,11 @@ function cleanName(text: string, secrets: readonly string[]): string {
   return redact(text, secrets)
     .slice(0, NAME_CHARS)
     .replace(/[\p{Cc}\p{Cf}]/gu, '')
+}
+
+function cleanSources(parts: readonly ModelPart[], secrets: readonly string[]): readonly ModelPart[] {
+  if (!parts.some(({ type }) => type === 'source')) return parts
+  return parts.flatMap((part) => cleanSource(part, secrets))
 }
 
 /** A source may be shown as a link: it leads to the web or nowhere. */
