@@ -64,7 +64,7 @@ export class SessionFeed {
     for (let index = 0; index <= last; index++) {
       const fact = facts[index]
       if (!fact) continue
-      this.#push(toFrame(record, fact, index < last))
+      if (this.#readers.size > 0) this.#push(toFrame(record, fact, index < last))
       if (fact.type === 'model-started') {
         this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
         this.#lastAttempt = fact.attempt
@@ -221,6 +221,7 @@ function hideBindings(fact: Fact): Fact {
 function hideBinding<Bound extends { readonly argumentsHash: string; readonly tokenHash?: string }>(
   bound: Bound,
 ): Bound {
+  if (bound.tokenHash === undefined) return { ...bound, argumentsHash: '' }
   const { tokenHash: _, ...rest } = bound
-  return { ...rest, argumentsHash: '' } as Bound // the hash is hidden, the rest stands
+  return { ...rest, argumentsHash: '' } as Bound // the hashes are hidden, the rest stands
 }

@@ -8,8 +8,9 @@ type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...g
 export function guardSignal<Signal extends AbortSignalLike>(signal: Signal, report: (cause: unknown) => void): Signal {
   const { addEventListener, removeEventListener } = signal as Platform // what it is not typed for is passed on
   const guard: Guard = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
-  Object.defineProperty(signal, GUARD, { value: guard })
-  return Object.defineProperties(signal, GUARDED)
+  // Assigned as far as that can be: a definition costs ten times as much, and each model call has a signal of its own.
+  Object.assign(signal, { [GUARD]: guard, ...GUARDED })
+  return Object.defineProperty(signal, 'onabort', ON_ABORT)
 }
 
 const GUARD: unique symbol = Symbol('guard')
@@ -35,33 +36,29 @@ interface Guarded {
  * all that their accessors hold, outlive the signal until the next full garbage collection.
  */
 const GUARDED = {
-  addEventListener: {
-    value(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
-      if (listener !== null) this[GUARD].addEventListener.call(this, type, makeSafe(this, listener), options)
-    },
+  addEventListener(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
+    if (listener !== null) this[GUARD].addEventListener.call(this, type, makeSafe(this, listener), options)
   },
-  removeEventListener: {
-    value(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
-      const { safe, removeEventListener } = this[GUARD]
-      const known = listener === null ? undefined : safe?.get(listener)
-      if (listener === null || !known) return
-      removeEventListener.call(this, type, known, options)
-      // With options another registration of the same listener may be left.
-      if (options === undefined) safe?.delete(listener)
-    },
+  removeEventListener(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
+    const { safe, removeEventListener } = this[GUARD]
+    const known = listener === null ? undefined : safe?.get(listener)
+    if (listener === null || !known) return
+    removeEventListener.call(this, type, known, options)
+    // With options another registration of the same listener may be left.
+    if (options === undefined) safe?.delete(listener)
   },
-  onabort: {
-    get(this: Guarded): unknown {
-      return this[GUARD].onabort
-    },
-    set(this: Guarded, listener: unknown): void {
-      const guard = this[GUARD]
-      if (typeof guard.onabort === 'function')
-        guard.removeEventListener.call(this, 'abort', makeSafe(this, guard.onabort as Listener))
-      guard.onabort = listener
-      if (typeof listener === 'function')
-        guard.addEventListener.call(this, 'abort', makeSafe(this, listener as Listener))
-    },
+}
+
+const ON_ABORT = {
+  get(this: Guarded): unknown {
+    return this[GUARD].onabort
+  },
+  set(this: Guarded, listener: unknown): void {
+    const guard = this[GUARD]
+    if (typeof guard.onabort === 'function')
+      guard.removeEventListener.call(this, 'abort', makeSafe(this, guard.onabort as Listener))
+    guard.onabort = listener
+    if (typeof listener === 'function') guard.addEventListener.call(this, 'abort', makeSafe(this, listener as Listener))
   },
 }
 

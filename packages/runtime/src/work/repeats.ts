@@ -3,12 +3,14 @@
 import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
 import { parseJson, stringifySorted } from '@baton/core'
 
-/** Calls of one tool in a row that were the same. */
+/** Calls of one tool in a row that were the same; its arguments and its result are those of the newest one. */
 interface Streak {
   readonly arguments: string
-  readonly result: string
+  readonly result: Result
   readonly count: number
 }
+
+type Result = ResultPart<MediaSource>
 
 export type Streaks = ReadonlyMap<string, Streak>
 
@@ -31,19 +33,30 @@ export function countRepeats(messages: readonly (Message | StoredMessage)[], too
   return streaks
 }
 
-function add(
-  streaks: Map<string, Streak>,
-  call: CallPart | undefined,
-  { name, content, isError }: ResultPart<MediaSource>,
-): void {
+function add(streaks: Map<string, Streak>, call: CallPart | undefined, result: Result): void {
+  const { name, content, isError } = result
   const [said] = content
   // A denied call does not end a streak: the model may try again at once.
   if (!call || (isError && said?.type === 'text' && said.text.startsWith(`Error: ${describeStreak(name)}`))) return
-  const given = canonical(call.arguments)
-  const result = JSON.stringify([isError, content])
   const before = streaks.get(name)
-  const isSame = before?.arguments === given && before.result === result
-  streaks.set(name, { arguments: given, result, count: isSame ? before.count + 1 : 1 })
+  const isSame =
+    before !== undefined && isSameResult(before.result, result) && isSameArguments(before.arguments, call.arguments)
+  streaks.set(name, { arguments: call.arguments, result, count: isSame ? before.count + 1 : 1 })
+}
+
+function isSameResult(one: Result, other: Result): boolean {
+  if (one.isError !== other.isError || one.content.length !== other.content.length) return false
+  return one.content.every((piece, index) => {
+    const same = other.content[index]
+    // Most results are one text, and differ.
+    if (piece.type === 'text' && same?.type === 'text' && piece.text !== same.text) return false
+    return JSON.stringify(piece) === JSON.stringify(same)
+  })
+}
+
+/** Most calls differ in their results, and are never parsed here. */
+function isSameArguments(one: string, other: string): boolean {
+  return one === other || canonical(one) === canonical(other)
 }
 
 /** The note for the model beside the results; undefined if nothing repeats. */
@@ -57,7 +70,7 @@ export function describeRepeats(streaks: Streaks): string | undefined {
 /** Why a call does not run; undefined when it may. */
 export function denyRepeat(streaks: Streaks, name: string, argumentsText: string): string | undefined {
   const streak = streaks.get(name)
-  if (!streak || streak.count < DENIED_AT - 1 || streak.arguments !== canonical(argumentsText)) return undefined
+  if (!streak || streak.count < DENIED_AT - 1 || !isSameArguments(streak.arguments, argumentsText)) return undefined
   return `${describeStreak(name)} ${streak.count} times in a row; do something else, or answer`
 }
 
