@@ -216,6 +216,7 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
 }
 
 function withoutDeadline(call: CallView): CallView {
+  if (call.deadlineMs === undefined && !call.waitsForClient) return call
   const { deadlineMs: _, waitsForClient: __, ...rest } = call
   return rest
 }

@@ -186,9 +186,9 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
 }
 
 /** What people are shown of a call is text: the history has it, and the state does not. */
-function createCall({ about: _about, ...proposal }: CallProposal): Call {
+function createCall(proposal: CallProposal): Call {
   return {
-    ...proposal,
+    ...(proposal.about ? withoutText(proposal) : proposal),
     state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',
     attempt: 0,
     approvals: 0,
@@ -203,6 +203,10 @@ function createCall({ about: _about, ...proposal }: CallProposal): Call {
     editedChars: 0,
     tellLate: false,
   }
+}
+
+function withoutText({ about: _, ...proposal }: CallProposal): Omit<CallProposal, 'about'> {
+  return proposal
 }
 
 function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {

@@ -172,7 +172,7 @@ export function decideBatch(
     if (decision.facts.length > 0) {
       const record = makeRecord(input, decision)
       records.push(Math.abs(wallMs - record.nowMs) < APART_MS ? record : { ...record, wallMs })
-      effects = effects.length === 0 ? decision.effects : [...effects, ...decision.effects]
+      effects = effects.length === 0 ? decision.effects : effects.concat(decision.effects)
       state = decision.state
     }
     answers.push({ type: 'accepted', pos: decision.seenAt ?? state.pos })
@@ -218,11 +218,10 @@ function makeEnvelope(input: Input): InputEnvelope {
     const { attempt } = input.work
     return { type: input.type, ...(input.work.type === 'tool' && { callId: input.work.callId }), attempt }
   }
-  return {
-    type: input.type,
-    ...('inputId' in input && { inputId: input.inputId }),
-    ...('callId' in input && { callId: input.callId }),
-    ...('attempt' in input && { attempt: input.attempt }),
-    ...('connection' in input && { connection: input.connection }),
-  }
+  const envelope: { -readonly [Field in keyof InputEnvelope]: InputEnvelope[Field] } = { type: input.type }
+  if ('inputId' in input) envelope.inputId = input.inputId
+  if ('callId' in input) envelope.callId = input.callId
+  if ('attempt' in input) envelope.attempt = input.attempt
+  if ('connection' in input) envelope.connection = input.connection
+  return envelope
 }

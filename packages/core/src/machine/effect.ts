@@ -123,8 +123,9 @@ export function effectsBetween(before: State, after: State, answered: string | u
   let same = 0
   while (same < owed.length && same < owes.length && isSameEffect(owed[same], owes[same])) same += 1
   const [gone, come] = [owed.slice(same), owes.slice(same)]
-  const withdrawn = subtract(gone, come).filter((effect) => effectKey(effect) !== answered)
-  return [...withdrawn.map(withdrawing), ...subtract(come, gone)]
+  const effects: Effect[] = []
+  for (const effect of subtract(gone, come)) if (effectKey(effect) !== answered) effects.push(withdrawing(effect))
+  return effects.concat(subtract(come, gone))
 }
 
 /** Above so many effects on both sides they are named, and found by their names. */
@@ -132,6 +133,7 @@ const COMPARED_MAX = 16
 
 /** The effects that `others` lacks. */
 function subtract(effects: readonly AwaitedEffect[], others: readonly AwaitedEffect[]): readonly AwaitedEffect[] {
+  if (effects.length === 0 || others.length === 0) return effects
   if (Math.min(effects.length, others.length) <= COMPARED_MAX)
     return effects.filter((effect) => !others.some((other) => isSameEffect(effect, other)))
   const keys = new Set(others.map(effectKey))

@@ -77,21 +77,31 @@ export function text(value: string): TextPart {
 
 /** Half a surrogate pair, as a tool leaves that cuts its text by length, is refused by every provider. */
 export function wellFormed(value: string): string {
-  return value.replace(/\p{Surrogate}/gu, '\ufffd')
+  // Most texts have no halves and no pairs, which is seen at once in one that has a byte for each character.
+  return HALF.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
 }
+
+const HALF = /[\ud800-\udfff]/
 
 /** The part itself where it is whole. Provider state vouches for what was written: it goes with a half that is replaced. */
 export function makeWhole<Part extends StoredPart | AssistantPart>(part: Part): Part {
   if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'call') return part
-  const { state: _, ...bare } = part
   if (part.type === 'call') {
     const given = wellFormed(part.arguments)
     // Few arguments have escapes of surrogates at all.
     const read = ESCAPED_HALF.test(given) ? replaceEscapedHalves(given) : given
-    return read === part.arguments ? part : ({ ...bare, arguments: read } as Part) // the same part, other arguments
+    return read === part.arguments ? part : replaceText(part, { arguments: read })
   }
   const whole = wellFormed(part.text)
-  return whole === part.text ? part : ({ ...bare, text: whole } as Part) // the same part, another text
+  return whole === part.text ? part : replaceText(part, { text: whole })
+}
+
+function replaceText<Part extends StoredPart | AssistantPart>(
+  part: Part,
+  text: { readonly text: string } | { readonly arguments: string },
+): Part {
+  const { state: _, ...bare } = part as Part & { readonly state?: unknown } // only some parts have one
+  return { ...bare, ...text } as Part // the same part, another text
 }
 
 const ESCAPED_HALF = /\\ud[89a-f]/i
