@@ -2,7 +2,7 @@
 import { spend } from './apply-turn.ts'
 import type { FactOf, StepCut } from './fact.ts'
 import type { MediaSize } from './size.ts'
-import { remember } from './remember.ts'
+import { RULES } from './spec.ts'
 import type { IndexEntry, State, TurnStep } from './state.ts'
 
 type HistoryFact = FactOf<
@@ -43,7 +43,7 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
         ...state,
         index: fact.index,
         lastTurn: null,
-        recentInputs: remember(state.recentInputs, [{ inputId: fact.inputId, pos: state.pos }]),
+        recentInputs: [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered),
       }
     default:
       return fact satisfies never
@@ -100,7 +100,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
     ...(media.length > 0 && { media: addMedia(media) }),
     ...(long.length > 0 && { long }),
   }
-  const recentCalls = remember(state.recentCalls, closed)
+  const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
   return withEntries({ ...state, step: null, recentCalls }, [entry])
 }
 

@@ -2,7 +2,7 @@
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import { measureMedia } from './size.ts'
-import { remember } from './remember.ts'
+import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
 import { applyCallFact } from './apply-call.ts'
 import { applyClientFact } from './apply-client.ts'
@@ -121,7 +121,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     ...(fact.output && { output: fact.output }),
     ...(fact.asks === false && { asks: fact.asks }),
   }
-  const recentInputs = remember(state.recentInputs, [{ inputId: fact.inputId, pos: state.pos }])
+  const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
   const next = { ...state, recentInputs, queue: [...state.queue, item] }
   if (fact.untilMs === undefined) return next
   const sinceMs = state.batch?.sinceMs ?? state.nowMs

@@ -76,6 +76,41 @@ export function seenAt(state: State, input: Input): number | undefined {
   return undefined
 }
 
+type Remembered = State['recentInputs']
+
+/**
+ * Whether an input was accepted before, for a host that decides one input after another. It answers as `seenAt` does: looking
+ * through all ids costs more than the rest of a short decision, since they lie all over the memory. For a state that
+ * remembers many inputs: with few, no index is needed.
+ */
+export class SeenInputs {
+  #list: Remembered = []
+  #ids: Set<string> | undefined
+
+  find(state: State, input: Input): number | undefined {
+    const { recentInputs } = state
+    if (!('inputId' in input)) return undefined
+    if (recentInputs !== this.#list) this.#follow(recentInputs)
+    return this.#ids?.has(input.inputId) === true ? seenAt(state, input) : undefined
+  }
+
+  /** Mostly one id came, and the oldest went. */
+  #follow(list: Remembered): void {
+    const before = this.#list
+    this.#list = list
+    const gone = before.length + 1 - list.length
+    const [oldest] = before
+    const last = list.at(-1)
+    const isNext = (gone === 0 || gone === 1) && list[0] === before[gone] && list.at(-2) === before.at(-1)
+    if (!this.#ids || !isNext || !oldest || !last) {
+      this.#ids = new Set(list.map(({ inputId }) => inputId))
+      return
+    }
+    if (gone === 1) this.#ids.delete(oldest.inputId)
+    this.#ids.add(last.inputId)
+  }
+}
+
 function checkParts(spec: Spec, state: State, parts: readonly StoredPart[], output?: JsonObject): Refusal | undefined {
   const large = findLargeMedia(parts, spec.limits)
   if (large !== undefined) return { code: 'input_too_large', message: large }

@@ -1,5 +1,6 @@
 // Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
 import { beginRecord } from './apply.ts'
+import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
 import { setClocks } from './clocks.ts'
 import type { Draft } from './draft.ts'
@@ -38,7 +39,15 @@ export type Decision =
 
 /** Decides one input at `nowMs`. Pure: the same arguments give the same decision, anywhere and for ever. */
 export function decide(spec: Spec, state: State, input: Input, nowMs: number): Decision {
-  const seen = seenAt(state, input)
+  return decideUnless(seenAt(state, input), { spec, state, nowMs }, input)
+}
+
+/** `seen`: the position at which the input was accepted before. */
+function decideUnless(
+  seen: number | undefined,
+  { spec, state, nowMs }: Pick<BatchStart, 'spec' | 'state' | 'nowMs'>,
+  input: Input,
+): Decision {
   if (seen !== undefined) return { type: 'decided', facts: [], effects: [], state, seenAt: seen }
   const now = beginRecord(state, state.pos + 1, nowMs, state.epoch)
   const refusal = checkNew(spec, now, input)
@@ -146,7 +155,12 @@ export interface BatchStart {
   readonly nowMs: number
   /** What the wall clock says, which may have been set; as `nowMs` by default. */
   readonly wallMs?: number
+  /** Of the states of this session, for a host that decides one after another. */
+  readonly seen?: SeenInputs
 }
+
+/** Up to so many ids of inputs are looked through. */
+const LISTED_MAX = 16
 
 /** From so many milliseconds between them on, a record says beside the session's time what the wall clock said. */
 const APART_MS = 1000
@@ -156,7 +170,7 @@ const APART_MS = 1000
  * at all.
  */
 export function decideBatch(
-  { spec, state: before, nowMs, wallMs = nowMs }: BatchStart,
+  { spec, state: before, nowMs, wallMs = nowMs, seen }: BatchStart,
   inputs: readonly Input[],
 ): DecidedBatch {
   const records: SessionRecord[] = []
@@ -164,7 +178,9 @@ export function decideBatch(
   let effects: readonly Effect[] = []
   let state = before
   for (const input of inputs) {
-    const decision = decide(spec, state, input, nowMs)
+    const isIndexed = seen && state.recentInputs.length > LISTED_MAX
+    const known = isIndexed ? seen.find(state, input) : seenAt(state, input)
+    const decision = decideUnless(known, { spec, state, nowMs }, input)
     if (decision.type === 'refused') {
       answers.push({ type: 'refused', ...decision.refusal })
       continue

@@ -2,7 +2,7 @@
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { DecidedBatch, History, Input, InputType, Spec, State } from '@baton/core/machine'
-import { applyRecord, decideBatch, openSession, outstanding } from '@baton/core/machine'
+import { applyRecord, decideBatch, openSession, outstanding, SeenInputs } from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
@@ -124,6 +124,7 @@ class SessionActor implements Actor {
   state: State
   readonly #init: ActorInit
   readonly #owned: OwnedLog
+  readonly #seen = new SeenInputs()
   #spec: Spec
   /** What waits to be decided. */
   #mail: Mail[] = []
@@ -201,7 +202,9 @@ class SessionActor implements Actor {
       this.#mail = []
       this.#mailCount = 0
       try {
-        const start = { spec: this.#spec, state: this.state, nowMs: this.clock.nowMs(), wallMs: wall.nowMs() }
+        const { state } = this
+        const times = { nowMs: this.clock.nowMs(), wallMs: wall.nowMs() }
+        const start = { spec: this.#spec, state, ...times, seen: this.#seen }
         const [first, ...others] = mail
         const inputs = first && others.length === 0 ? first.inputs : mail.flatMap((one) => one.inputs)
         const batch = decideBatch(start, inputs)
