@@ -95,11 +95,14 @@ class StreamDecoder implements AnthropicDecoder {
     if (isJsonObject(parsed)) this.handleEvent(parsed)
   }
 
+  readonly #pieces = new PieceReader((index, type) => {
+    const block = this.#blocks[index]
+    return block?.isOpen === true && takesDelta(block, type)
+  })
+
   readonly readAhead: ReadAhead = (text, at) => {
-    const pieces = new PieceReader(text, at, (index, type) => {
-      const block = this.#blocks[index]
-      return block?.isOpen === true && takesDelta(block, type)
-    })
+    const pieces = this.#pieces
+    pieces.begin(text, at)
     for (let piece = pieces.next(); piece; piece = pieces.next()) this.handleEvent(piece)
     return pieces.end
   }

@@ -90,7 +90,8 @@ test('neighbours of one block are one piece, and another block begins another', 
     writeEvent({ ...piece, text: ' three' }),
     writeEvent({ ...piece, text: 'other', index: 3 }),
   ].join('')
-  const reader = new PieceReader(`${written}event: ping\n`, 0, () => true)
+  const reader = new PieceReader(() => true)
+  reader.begin(`${written}event: ping\n`, 0)
   const delta = (index: number, text: string) => ({
     type: 'content_block_delta',
     index,
@@ -113,7 +114,8 @@ test.each([
   ['a string without end', '"text":"a\\'],
 ])('%s is left to the parser', (_situation, rest) => {
   const written = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta",${rest}`
-  const reader = new PieceReader(written, 0, () => true)
+  const reader = new PieceReader(() => true)
+  reader.begin(written, 0)
   expect(reader.next()).toBeUndefined()
   expect(reader.end).toBe(0)
 })

@@ -19,31 +19,42 @@ const SPACE = 0x20
 const TAB = 0x09
 const NEWLINE = 0x0a
 
-/** Reads `text` from a place between two events on. */
+interface Head {
+  readonly text: string
+  readonly index: number
+  readonly type: string
+}
+
+/** Reads the texts of one stream, as they come. */
 export class PieceReader {
-  readonly #text: string
   readonly #isTaken: (index: number, type: string) => boolean
+  #text = ''
+  /** Of the piece before: a piece that comes alone mostly has the same one. */
+  #head: Head | undefined
   /** Behind the last event that was read. */
-  end: number
+  end = 0
 
   /** `isTaken`: whether pieces of this type are text of the block with this index. */
-  constructor(text: string, at: number, isTaken: (index: number, type: string) => boolean) {
-    this.#text = text
+  constructor(isTaken: (index: number, type: string) => boolean) {
     this.#isTaken = isTaken
+  }
+
+  /** Reads `text` from a place between two events on. */
+  begin(text: string, at: number): void {
+    this.#text = text
     this.end = at
   }
 
   /** The next piece; pieces of one block that follow each other are one. Undefined at the first event that is no piece. */
   next(): WireEvent | undefined {
     const text = this.#text
-    HEAD.lastIndex = this.end
-    const [head, index, type = '', field = ''] = HEAD.exec(text) ?? []
-    if (head === undefined || FIELDS[type] !== field || !this.#isTaken(Number(index), type)) return undefined
+    const head = this.#readHead()
+    if (!head || !this.#isTaken(head.index, head.type)) return undefined
+    const { index, type } = head
     const from = this.end
     let raw = ''
-    // Not `startsWith`, which compares character by character and takes several times as long.
-    while (text.slice(this.end, this.end + head.length) === head) {
-      const start = this.end + head.length
+    for (let isSame = true; isSame; isSame = this.#begins(head)) {
+      const start = this.end + head.text.length
       const quote = this.#findQuote(start)
       const end = quote < 0 ? -1 : this.#findEnd(quote + 1)
       if (end < 0) break
@@ -52,9 +63,23 @@ export class PieceReader {
     }
     if (this.end === from) return undefined
     const said = raw.includes('\\') ? unescape(raw) : raw
-    if (said !== undefined) return { type: 'content_block_delta', index: Number(index), delta: buildDelta(type, said) }
+    if (said !== undefined) return { type: 'content_block_delta', index, delta: buildDelta(type, said) }
     this.end = from // an escape that JSON does not know
     return undefined
+  }
+
+  #readHead(): Head | undefined {
+    if (this.#head && this.#begins(this.#head)) return this.#head
+    HEAD.lastIndex = this.end
+    const [text, index, type = '', field = ''] = HEAD.exec(this.#text) ?? []
+    if (text === undefined || FIELDS[type] !== field) return undefined
+    this.#head = { text, index: Number(index), type }
+    return this.#head
+  }
+
+  /** Not by `startsWith`, which compares character by character and takes several times as long. */
+  #begins({ text }: Head): boolean {
+    return this.#text.slice(this.end, this.end + text.length) === text
   }
 
   /** Where the string ends; -1 at a control, which JSON forbids, and where it does not end. */

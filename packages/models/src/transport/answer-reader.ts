@@ -104,7 +104,7 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
       guard(() => {
         // Some programs call all that they write HTML.
         if (!reader && body === '') isMarkup = startsWithMarkup(bytes)
-        if (isStream(head)) {
+        if (reader || isStream(head)) {
           const streaming = openReader(head)
           streaming.push(bytes)
           // Nothing more can come of it, and the provider would go on writing.

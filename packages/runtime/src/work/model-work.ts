@@ -142,7 +142,8 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
       if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
       if (type === 'text-delta') {
         const said = half + text
-        half = /[\ud800-\udbff]$/.exec(said)?.[0] ?? ''
+        const last = said.charCodeAt(said.length - 1)
+        half = last >= 0xd800 && last <= 0xdbff ? said.slice(-1) : ''
         const whole = (half === '' ? said : said.slice(0, -1)).toWellFormed()
         if (whole === '') return
         live({ type, attempt, offset: textChars, text: whole })
