@@ -64,11 +64,22 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     }
   }
 
-  async next(): Promise<IteratorResult<SessionEvent, undefined>> {
+  next(): Promise<IteratorResult<SessionEvent, undefined>> {
+    return this.#takeNext() ?? this.#nextOfBatches()
+  }
+
+  /** What was taken already, without an async function for each event. */
+  #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
+    const event = this.#batch[this.#handedOut]
+    if (!event) return undefined
+    this.#handedOut += 1
+    return Promise.resolve({ done: false, value: event })
+  }
+
+  async #nextOfBatches(): Promise<IteratorResult<SessionEvent, undefined>> {
     for (;;) {
-      const event = this.#batch[this.#handedOut]
-      this.#handedOut += 1
-      if (event) return { done: false, value: event }
+      const taken = this.#takeNext()
+      if (taken) return await taken
       const batch = await this.nextBatch()
       if (!batch) return END
       this.#batch = batch.events

@@ -213,7 +213,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent, undefined> {
     let left = false
     return {
-      next: () => (left ? Promise.resolve(END) : this.#next()),
+      next: () => (left ? Promise.resolve(END) : (this.#takeNext() ?? this.#next())),
       return: () => {
         left = true
         return Promise.resolve(END)
@@ -221,11 +221,19 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     }
   }
 
+  /** What was taken already, without an async function for each event. */
+  #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
+    const event = this.#batch[this.#handedOut]
+    if (!event) return undefined
+    this.#handedOut += 1
+    return Promise.resolve({ done: false, value: this.readsValues ? addPartial(this.#written, event) : event })
+  }
+
   async #next(): Promise<IteratorResult<SessionEvent, undefined>> {
     for (;;) {
-      const event = this.#batch[this.#handedOut]
-      this.#handedOut += 1
-      if (event) return { done: false, value: this.readsValues ? addPartial(this.#written, event) : event }
+      // Another iterator may have taken some meanwhile.
+      const taken = this.#takeNext()
+      if (taken) return await taken
       this.#batch = this.#waiting
       this.#waiting = []
       this.#handedOut = 0

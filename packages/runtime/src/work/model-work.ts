@@ -236,15 +236,15 @@ async function finishStep(
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
   const output = calls.length === 0 && finish !== 'pause' ? await reader?.check(joinText(parts)) : undefined
-  const said = parts.map((part): ModelPart => {
+  const repair = (part: ModelPart): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
-  })
+  }
   return {
     type: 'model-finished',
     attempt: effect.attempt,
     model,
-    parts: said,
+    parts: repaired.size === 0 ? parts : parts.map(repair),
     checks,
     finish,
     usage,
