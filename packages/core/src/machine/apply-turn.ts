@@ -205,8 +205,9 @@ function createCall(proposal: CallProposal): Call {
   }
 }
 
-function withoutText({ about: _, ...proposal }: CallProposal): Omit<CallProposal, 'about'> {
-  return proposal
+function withoutText(proposal: CallProposal): Omit<CallProposal, 'about'> {
+  const { about: _, ...rest } = proposal
+  return rest
 }
 
 function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
