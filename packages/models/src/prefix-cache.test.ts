@@ -31,3 +31,17 @@ test('what is taken is held no more', async () => {
   await afterCollection()
   expect(value.deref()).toBeUndefined()
 })
+
+test('the longest prefix of the same objects and of the same key is taken, also once it is no longer held', () => {
+  const prefixes = createPrefixCache<object, string>()
+  const [one, two, three] = [{}, {}, {}]
+  prefixes.keep({ items: [one], value: 'short' }, 'a')
+  prefixes.keep({ items: [one, two], value: 'long' }, 'a')
+  prefixes.keep({ items: [one, two, three], value: 'of another key' }, 'b')
+  prefixes.keep({ items: [one, {}], value: 'of another end' }, 'a')
+  expect(prefixes.take([one, two, three], 'a')?.value).toBe('long')
+  expect(prefixes.take([one, two, three], 'a')?.value).toBe('short')
+  expect(prefixes.take([one, two, three], 'a')).toBeUndefined()
+  for (let count = 0; count < 20; count++) prefixes.keep({ items: [{}], value: 'newer' }, 'b')
+  expect(prefixes.take([one, two, three, {}], 'b')?.value).toBe('of another key')
+})

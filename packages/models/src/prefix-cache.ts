@@ -8,7 +8,7 @@ export interface Prefix<Item, Value> {
 
 export interface PrefixCache<Item, Value> {
   /**
-   * Takes out the longest prefix of `items` (the same objects), so that its value may grow.
+   * Takes out a prefix of `items` (the same objects), so that its value may grow: the longest that is held, else the longest.
    * @param key all that the value depends on beside the items
    */
   take(items: readonly Item[], key?: string): Prefix<Item, Value> | undefined
