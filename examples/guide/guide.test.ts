@@ -42,7 +42,10 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   ],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
-  'explore.ts': ['> code.grep', 'explore.ts'],
+  'explore.ts': [
+    '[ \'completed: Find explorers\' ]\nrefused: no call has shown "no.ts"',
+    "TypeScript [ 'One explorer: code.grep, line 1' ]\n",
+  ],
   'generate.ts': ["{ tone: 'kind', why: 'it thanks' }\nIt is a kind letter. { inputTokens: 90, outputTokens: 18 }\n"],
   'github.ts': ['GetIssueDetails ok\nasks: Comment on acme/shop#1\ngithub.add_comment ok\n', "[ 'ann: I am on it.' ]"],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],

@@ -39,9 +39,9 @@ Options:
   --tool-calling WAY
                  native: as the model can; prompted: in words; planned: the plan in one text, which is then run (native)
   --allow-external-llms
-                 models elsewhere may be asked, with keys of the environment
+                 models elsewhere may be asked, with keys of the environment; needs --allow-network
   --allow-network
-                 tools may use the network
+                 the network may be used
   --all-sessions coding sessions of every folder, and not of this one alone
   --store URL    where it is kept: sqlite:FILE, postgres://HOST/DATABASE or memory: (the file of this folder)
 
@@ -83,6 +83,8 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
   const name = notBlank(values.name, '--name') ?? NAME
   const calling = CALLING.find((way) => way === values['tool-calling'])
   if (!calling) throw new UsageError(`--tool-calling must be ${CALLING.join(', ')}, not "${values['tool-calling']}"`)
+  if (values['allow-external-llms'] && !values['allow-network'])
+    throw new UsageError('--allow-external-llms needs --allow-network: models elsewhere are reached over the network')
   const maxSteps = wholeNumber(values.steps, '--steps', [2, 100])
   const screen = createScreen({
     writeText: terminal.note,
@@ -179,19 +181,24 @@ function describeSummary(summary: ExplorationSummary): string {
     name,
     ...list(
       'Languages',
-      most.map(({ language, files, lines: count }) => `${language}: ${count} lines in ${files} files`),
+      most.map(({ language, files, lines: count }) => `${language}: ${say(count, 'line')} in ${say(files, 'file')}`),
     ),
     ...list('Entry points', entryPoints),
     ...list(
       'Top files',
       topFiles.map(
-        ({ path, lines: count, calls }) => `${path} (${count ?? '?'} lines${calls > 0 ? `, in ${calls} calls` : ''})`,
+        ({ path, lines: count, calls }) =>
+          `${path} (${say(count ?? 0, 'line')}${calls > 0 ? `, in ${say(calls, 'call')}` : ''})`,
       ),
     ),
     ...list('Findings', cited(findings)),
     ...list('Worth a look', cited(followUps)),
   ]
   const missing = findings.length > 0 ? [] : ['', 'The model gave no report that its calls support.']
-  const refused = citations.refused === 0 ? [] : ['', `${citations.refused} citations were refused.`]
+  const refused = citations.refused === 0 ? [] : ['', `Refused: ${say(citations.refused, 'citation')}.`]
   return `${[...lines, ...missing, ...refused].map(escapeControls).join('\n')}\n`
+}
+
+function say(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
