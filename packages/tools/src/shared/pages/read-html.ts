@@ -1,7 +1,5 @@
-// Reads one page: its visible text, what it hides, and what it says of itself. Pure and synchronous; it may take seconds for a page that
-// wants it, so it runs in a thread of its own (html-thread.ts).
-import { Readability } from '@mozilla/readability'
-import { parseHTML } from 'linkedom'
+// Reads one page: its visible text, what it hides, and what it says of itself. It may hold up its thread for seconds, if a page wants that,
+// so it has one of its own (html-thread.ts).
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import { parse, parseFragment, serialize } from 'parse5'
 import { cleanTree } from './clean-tree.ts'
@@ -16,13 +14,13 @@ const ARTICLE_ELEMENTS = 15_000
 /** A shorter main part is more likely a mistake. */
 const ARTICLE_CHARS = 200
 
-export function readHtml({ html, url, part }: HtmlRequest): HtmlPage {
-  const document = parse(html, { scriptingEnabled: false })
+export async function readHtml({ html, url, part }: HtmlRequest): Promise<HtmlPage> {
+  const document = parse(html)
   const { base, ...metadata } = readMetadata(document, url)
   const { hiddenText, hiddenCharacters, isCut, elements } = cleanTree(document)
   const whole = writeText(document, { base, chars: TEXT_CHARS })
-  const article =
-    part === 'article' && elements <= ARTICLE_ELEMENTS ? findArticle(document, base, metadata.title ?? '') : undefined
+  const mayHave = part === 'article' && elements <= ARTICLE_ELEMENTS && whole.text.length >= ARTICLE_CHARS
+  const article = mayHave ? await findArticle(document, base, metadata.title ?? '') : undefined
   const written = article ?? whole
   return {
     ...metadata,
@@ -36,8 +34,10 @@ export function readHtml({ html, url, part }: HtmlRequest): HtmlPage {
 }
 
 /** What Readability takes for the main part of the cleaned page; undefined where it finds none. */
-function findArticle(document: DefaultTreeAdapterTypes.Document, base: string, title: string) {
+async function findArticle(document: DefaultTreeAdapterTypes.Document, base: string, title: string) {
   const markup = `<!doctype html><html><head><title>${title.replaceAll(/[&<>]/g, ' ')}</title></head>${bodyOf(document)}</html>`
+  // Many pages need neither, and both take time to load.
+  const [{ Readability }, { parseHTML }] = await Promise.all([import('@mozilla/readability'), import('linkedom')])
   const { document: copy } = parseHTML(markup)
   // linkedom's document is one; its types are those of the DOM's library, which this package is compiled without.
   const article = new Readability(copy as never, { disableJSONLD: true }).parse()
