@@ -17,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await local.close()
-  expect(local.violations).toEqual([])
 })
 
 const SCAN = 'scan_text_for_malicious_content'
@@ -82,6 +81,11 @@ test('a submission is judged once: asked again, it has the same verdict, and no 
   const first = await judge('good', { store })
   const again = await judge('good', { store, model: createScriptedReviewer({ text: ['other'], image: [] }) })
   expect(again.verdict).toEqual(first.verdict)
+})
+
+test('Reddit is asked as it wants to be asked', async () => {
+  await judge('good', { id: 'asked' })
+  expect(local.violations).toEqual([])
 })
 
 test('a review that costs too much ends', async () => {

@@ -3,7 +3,7 @@ import { createReviewer } from '../bounty-review/reviewer.ts'
 import { createScriptedReviewer } from '../bounty-review/scripted-reviewer.ts'
 import { fetchSubmission, resolveSubmission } from './submissions.ts'
 
-const bounty = { text: ['explains what a lease is for'], image: ['at least 800 x 600'] }
+const bounty = { text: ['explains what a lease is for'], image: ['at least 800 x 600', 'shows a chart'] }
 
 export default createReviewer({
   name: 'goal-review',

@@ -116,7 +116,7 @@ function readMedia({ is_self, url, media_metadata }: z.infer<typeof Post>['data'
   const link = is_self === true ? undefined : URL.parse(url ?? '', SITE)?.href
   const gallery = Object.values(media_metadata ?? {}).flatMap(({ e, s }) => (e === 'Image' && s?.u ? [s.u] : []))
   const isImage =
-    link !== undefined && (/^https:\/\/i\.redd\.it\//.test(link) || /\.(?:png|jpe?g|gif|webp)$/i.test(link))
+    link !== undefined && (link.startsWith('https://i.redd.it/') || /\.(?:png|jpe?g|gif|webp)$/i.test(link))
   return { link: link ?? null, images: [...(isImage ? [link] : []), ...gallery].slice(0, IMAGES) }
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { DocumentFetcher } from '../shared/pages/fetch-document.ts'
+import type { DocumentFetcher } from '../shared/pages/fetch-document.ts'
 import type { Measured } from './measure-image.ts'
 import { measureImage } from './measure-image.ts'
 

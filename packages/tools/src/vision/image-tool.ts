@@ -175,7 +175,7 @@ export function visionTools<Services = unknown>(options: VisionOptions<Services>
   ]
 }
 
-function show({ data: _, ...facts }: FoundImage): z.infer<typeof measured> {
+function show({ data: _data, ...facts }: FoundImage): z.infer<typeof measured> {
   return facts
 }
 

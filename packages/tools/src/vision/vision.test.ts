@@ -37,6 +37,7 @@ test.each([
 })
 
 test('no end and no bytes of a picture hold the measurement up', () => {
+  const failures = new Set<unknown>()
   for (const whole of [png(3, 2, { animated: true }), jpeg(4, 3), gif(10, 5, 3), webp(12, 8)])
     for (let at = 0; at < whole.length; at += 1) {
       const broken = Buffer.from(whole)
@@ -45,9 +46,10 @@ test('no end and no bytes of a picture hold the measurement up', () => {
         try {
           measureImage('it', bytes)
         } catch (thrown) {
-          expect(thrown).toMatchObject({ code: 'media_unsupported' })
+          failures.add(thrown instanceof Error && Reflect.get(thrown, 'code'))
         }
     }
+  expect([...failures]).toEqual(['media_unsupported'])
 })
 
 const PICTURES: Readonly<Record<string, Uint8Array>> = {
