@@ -152,6 +152,12 @@ describe('Reddit', () => {
     await expect(read(options, { id: 't3_none' })).rejects.toMatchObject({ message: 'Reddit has no t3_none' })
   })
 
+  test('an answer about something else is not taken for what was asked', async () => {
+    const other = { kind: 't3', data: { name: 't3_other', title: 'Other', permalink: '/comments/other/' } }
+    const fetch = () => Promise.resolve(Response.json({ kind: 'Listing', data: { children: [other] } }))
+    await expect(read({ fetch }, { id: 't3_1abcde' })).rejects.toMatchObject({ message: 'Reddit has no t3_1abcde' })
+  })
+
   test('the token of the application is asked for once, and again when it was withdrawn', async () => {
     const { reddit, options } = await openReddit({ posts: [BOUNTY] })
     const reader = createContentReader(options)
@@ -265,6 +271,7 @@ describe('Hacker News', () => {
         },
         { id: 10, type: 'comment', deleted: true, parent: 9, time: 1_314_211_128 },
         { id: 11, type: 'comment', by: 'spam', dead: true, parent: 9, time: 1_314_211_129, text: 'Buy!' },
+        { id: 14, type: 'comment', by: 'eve', parent: 9, text: `${'<b>'.repeat(40_000)}deep` },
         { id: 12, type: 'pollopt', by: 'pg', poll: 13, score: 3, text: 'Yes', time: 1_207_886_576 },
       ],
       users: [{ id: 'jl', created: 1_173_923_446, karma: 2937, about: 'This is a <b>test</b>' }],
@@ -292,6 +299,7 @@ describe('Hacker News', () => {
       text: "Aw shucks & thanks.\n\nI'll keep writing.",
       parent: { id: 'hn:8863', permalink: 'https://news.ycombinator.com/item?id=8863' },
     })
+    expect(await read(options, { id: 'hn:14' })).toMatchObject({ text: 'deep' })
     expect(await read(options, { id: 'hn:12' })).toMatchObject({ kind: 'poll-option', parent: { id: 'hn:13' } })
     expect(await read(options, { url: 'https://news.ycombinator.com/user?id=jl' })).toMatchObject({
       kind: 'user',

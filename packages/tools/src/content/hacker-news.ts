@@ -3,6 +3,7 @@ import type { JsonValue, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { parseFragment } from 'parse5'
 import * as z from 'zod'
+import { cleanTree } from '../shared/pages/clean-tree.ts'
 import { writeText } from '../shared/pages/html-text.ts'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { ServiceClient } from '../shared/service-client.ts'
@@ -110,7 +111,9 @@ function toUser({ id, created, karma, about }: z.infer<typeof User>): Content {
 
 /** Hacker News makes this HTML itself, of paragraphs, links, emphasis and code. */
 function readMarkup(html: string): string {
-  return writeText(parseFragment(html.slice(0, TEXT_CHARS)), { base: SITE, chars: TEXT_CHARS }).text
+  const fragment = parseFragment(html.slice(0, TEXT_CHARS))
+  cleanTree(fragment)
+  return writeText(fragment, { base: SITE, chars: TEXT_CHARS }).text
 }
 
 function missing(what: string): BatonError {

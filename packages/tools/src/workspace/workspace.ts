@@ -152,7 +152,10 @@ export class Workspace {
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
-    return this.useFolder(path, async (stable) => await use(await opendir(stable, { bufferSize: ENTRIES_AT_ONCE }), stable))
+    return this.useFolder(
+      path,
+      async (stable) => await use(await opendir(stable, { bufferSize: ENTRIES_AT_ONCE }), stable),
+    )
   }
 
   /**
