@@ -1,8 +1,5 @@
 // The review of a bounty with a local Reddit and local pages: what is valid, what is not, what a person decides, and what it may cost.
 import { createMemoryStore, importSession } from '@baton/host'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalBounty } from './local-bounty.ts'
 import { startLocalBounty } from './local-bounty.ts'
@@ -97,13 +94,4 @@ test('a verdict that cites what was never called is told', () => {
   const calls = [SCAN, READ, READ].map((name, index) => ({ callId: `call_${index}`, name }))
   const cited = { ...verdict, requirements: [], reasons: ['x'], evidence: [`${READ}#2`, SCAN, LOOK, `${SCAN}#2`] }
   expect(findEvidence(cited, calls)).toEqual({ callIds: ['call_2', 'call_0'], missing: [LOOK, `${SCAN}#2`] })
-})
-
-test('the program runs without a key', async () => {
-  const root = join(import.meta.dirname, '../..')
-  const args = ['--conditions=@baton/source', 'scripts/example.ts', 'bounty']
-  const env = { PATH: process.env['PATH'] ?? '' }
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env, timeout: 30_000 })
-  expect(stdout.match(/^ {2}(?:valid|invalid|unclear) \(/gm)).toHaveLength(7)
-  expect(stdout).toContain('nobody is here to say yes')
 })

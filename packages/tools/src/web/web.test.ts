@@ -1,6 +1,9 @@
 // Pages, texts and JSON of a local site, and three search services that hold every request against their own rules.
 import type { ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
+import { createHost, defineAgent } from '@baton/host'
+import { createAnthropicModel } from '@baton/models/anthropic'
+import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { LocalAnswer } from '@baton/testing/local-server'
 import { startLocalServer } from '@baton/testing/local-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -155,6 +158,24 @@ describe('who searches', () => {
       anthropic: [{ type: 'web_search_20250305', name: 'web_search' }],
       openai: [{ type: 'web_search' }],
     })
+  })
+
+  test('the provider gets its own search beside the tools of the kit', async () => {
+    const asked: unknown[] = []
+    const anthropic = await startFakeAnthropic(({ body }) => {
+      asked.push(body)
+      return { text: 'It rains.' }
+    })
+    onTestFinished(() => anthropic.close())
+    const { tools, settings } = webFor({ models: ['anthropic/claude-haiku-4-5'] })
+    const model = createAnthropicModel({ apiKey: 'key-of-a-test', model: 'claude-haiku-4-5', baseUrl: anthropic.url })
+    const host = createHost({ agent: defineAgent({ name: 'searcher', model, tools: [...tools], settings }) })
+    onTestFinished(() => host.stop())
+    const session = await host.session('one')
+    expect((await session.send('Does it rain?').answer).text).toBe('It rains.')
+    expect(asked).toMatchObject([
+      { tools: expect.arrayContaining([{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }]) },
+    ])
   })
 
   test('a service, where one model has none', () => {
