@@ -217,6 +217,35 @@ describe('pictures are named', () => {
   })
 })
 
+test('over a host: a picture that a person sent is found as the newest one', async () => {
+  const model = createScriptedModel({
+    steps: [
+      {
+        calls: [
+          {
+            name: 'analyze_image_for_visual_requirements',
+            arguments: { image: 'media:latest', requirements: ['at least 30 x 20', 'landscape'] },
+          },
+        ],
+      },
+      { text: 'It is large enough.' },
+    ],
+  })
+  const host = createHost({ agent: defineAgent({ name: 'judge', model, tools: [...visionTools()] }) })
+  onTestFinished(() => host.stop())
+  const session = await host.session('one')
+  const data = png(30, 20).toString('base64')
+  const turn = session.send([
+    { type: 'text', text: 'Is it large enough?' },
+    { type: 'image', mediaType: 'image/png', source: { type: 'base64', data } },
+  ])
+  const results: unknown[] = []
+  for await (const event of turn) if (event.type === 'call' && event.call.result) results.push(event.call.result)
+  expect(results).toMatchObject([
+    { type: 'ok', value: { image: { width: 30, height: 20 }, allMet: true, model: null } },
+  ])
+})
+
 test('over a host: an answer of another shape is asked for again, and what was asked counts', async () => {
   const usage = { inputTokens: 1000, outputTokens: 10 }
   const verdicts = [{ number: 1, verdict: 'not-met', confidence: 0.8, reasons: ['there is no logo'], region: null }]

@@ -8,7 +8,7 @@ export const SEARCH_KEY = 'search-key-of-a-test'
 const TavilyBody = z.strictObject({
   query: z.string().min(1),
   max_results: z.int().min(0).max(20),
-  search_depth: z.enum(['basic', 'advanced', 'fast', 'ultra-fast']),
+  search_depth: z.enum(['basic', 'advanced']),
 })
 
 export interface SearchServer extends LocalServer {
