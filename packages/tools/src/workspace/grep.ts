@@ -147,7 +147,7 @@ class Search {
 
   /** @throws BatonError what `Workspace.locate` throws, `invalid_arguments`, `cancelled` */
   async run(pathPrefix: string, after: string | undefined, startLine: number): Promise<void> {
-    const { workspace, limits } = this.#kit
+    const { workspace } = this.#kit
     const start = await this.#startOf(pathPrefix)
     if (start.isFile) return this.#searchOneFile(start.from, startLine)
     if (startLine > 1) throw refused('invalid_arguments', 'startLine needs a pathPrefix that is one file')
