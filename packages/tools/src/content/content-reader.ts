@@ -4,7 +4,7 @@ import { BatonError, checkFields, checkKinds } from '@baton/core'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
 import { DocumentFetcher } from '../shared/pages/fetch-document.ts'
 import type { HtmlPage } from '../shared/pages/html-page.ts'
-import { readHtmlInThread } from '../shared/pages/html-thread.ts'
+import { PageThreads } from '../shared/pages/html-thread.ts'
 import { SERVICE_ERRORS } from '../shared/service-client.ts'
 import type { Content } from './details.ts'
 import { NOTHING } from './details.ts'
@@ -65,6 +65,7 @@ export function createContentReader<Services = unknown>(
   const redditApi = new RedditApi(what, reddit as RedditOptions, service)
   const hackerNewsApi = new HackerNewsApi(what, hackerNews.server ?? 'https://hacker-news.firebaseio.com', service)
   const fetcher = new DocumentFetcher(what, { ...service, ...(guard && { guard }) })
+  const threads = new PageThreads()
   const readTarget = async (target: Target, question: ContentQuestion, context: ToolContext): Promise<Content> => {
     switch (target.type) {
       case 'reddit-thing':
@@ -75,7 +76,11 @@ export function createContentReader<Services = unknown>(
       case 'hacker-news-user':
         return await hackerNewsApi.read(target, context)
       case 'page':
-        return await readPage(fetcher, { url: target.url, part: question.part ?? 'article' }, context.signal)
+        return await readPage(
+          { fetcher, threads },
+          { url: target.url, part: question.part ?? 'article' },
+          context.signal,
+        )
     }
   }
   return {
@@ -93,14 +98,14 @@ export function createContentReader<Services = unknown>(
 }
 
 async function readPage(
-  fetcher: DocumentFetcher,
+  { fetcher, threads }: { readonly fetcher: DocumentFetcher; readonly threads: PageThreads },
   { url: asked, part }: { readonly url: string; readonly part: HtmlPage['part'] },
   signal: ToolContext['signal'],
 ): Promise<Content> {
   const { url, type, text } = await fetcher.fetchText(asked, signal)
   const common = { ...NOTHING, source: 'web', kind: 'page', id: null, permalink: url, state: 'present' } as const
   if (type !== 'html') return { ...common, text }
-  const page = await readHtmlInThread({ html: text, url, part }, { deadlineMs: READ_MS, signal })
+  const page = await threads.read({ html: text, url, part }, { deadlineMs: READ_MS, signal })
   const { image } = page.openGraph
   return {
     ...common,

@@ -1,6 +1,6 @@
 // Things of Reddit's JSON, and what they mean. Sources: https://www.reddit.com/dev/api (fullnames, raw_json=1),
 // https://github.com/reddit-archive/reddit/wiki/JSON (kinds, `edited: false` or seconds, `created_utc`, `[deleted]`), and answers as public
-// clients keep them in their tests (github.com/turnage/graw, github.com/OmgImAlexis/snoo-wrapped), read in 2026-11.
+// clients keep them in their tests (github.com/turnage/graw, github.com/OmgImAlexis/snoo-wrapped); excerpts of both, seen in 2026-11.
 import * as z from 'zod'
 import type { Content } from './details.ts'
 import { NOTHING, toIso } from './details.ts'

@@ -4,7 +4,7 @@ import { parseJson, tool } from '@baton/core'
 import * as z from 'zod'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
 import { DocumentFetcher } from '../shared/pages/fetch-document.ts'
-import { readHtmlInThread } from '../shared/pages/html-thread.ts'
+import { PageThreads } from '../shared/pages/html-thread.ts'
 import { cutWindow } from '../shared/pages/text-window.ts'
 import { SERVICE_ERRORS } from '../shared/service-client.ts'
 
@@ -27,6 +27,7 @@ const output = z.object({
 /** @throws BatonError `invalid_option` */
 export function fetchTool(what: string, options: DocumentOptions): Tool {
   const fetcher = new DocumentFetcher(what, options)
+  const threads = new PageThreads()
   return tool({
     name: 'web.fetch',
     title: 'Read a web page',
@@ -48,9 +49,7 @@ export function fetchTool(what: string, options: DocumentOptions): Tool {
     execute: async ({ url: asked, maxChars, startChar, part }, { signal }) => {
       const { url, type, text: source } = await fetcher.fetchText(asked, signal)
       const page =
-        type === 'html'
-          ? await readHtmlInThread({ html: source, url, part }, { deadlineMs: READ_MS, signal })
-          : undefined
+        type === 'html' ? await threads.read({ html: source, url, part }, { deadlineMs: READ_MS, signal }) : undefined
       const whole = page ? page.text : type === 'json' ? indent(source) : source
       const { text, truncated, nextChar } = cutWindow(whole, startChar, maxChars)
       return {

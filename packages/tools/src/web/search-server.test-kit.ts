@@ -1,4 +1,4 @@
-// Brave Search, Tavily and SearXNG as their pages describe them (read in 2026-11), on one local server that refuses what they refuse.
+// Brave Search, Tavily and SearXNG as their pages and clients describe them (seen in 2026-11), on one local server that refuses what they refuse.
 import type { LocalAnswer, LocalRequest, LocalServer } from '@baton/testing/local-server'
 import { startLocalServer } from '@baton/testing/local-server'
 import * as z from 'zod'

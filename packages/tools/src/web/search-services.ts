@@ -14,7 +14,7 @@ export interface SearchServiceOptions<Services = unknown> extends ServiceOptions
 
 const text = z.string().nullish()
 
-/** https://api-dashboard.search.brave.com/documentation (web search: parameters and answer, read in 2026-11) */
+/** https://api-dashboard.search.brave.com/documentation (web search: parameters and answer; excerpts seen in 2026-11) */
 const BraveAnswer = z.object({
   web: z
     .object({
@@ -49,7 +49,7 @@ export function braveSearch<Services = unknown>(options: SearchServiceOptions<Se
   }
 }
 
-/** https://docs.tavily.com/documentation/api-reference/endpoint/search (read in 2026-11) */
+/** https://docs.tavily.com/documentation/api-reference/endpoint/search (its help page and client, seen in 2026-11) */
 const TavilyAnswer = z.object({
   results: z.array(z.looseObject({ title: z.string(), url: z.string(), content: text, published_date: text })),
 })

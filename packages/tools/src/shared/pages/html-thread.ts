@@ -14,6 +14,49 @@ export interface ThreadLimits {
 
 const DEADLINE_MS = 10_000
 const MEMORY_MIB = 256
+/** Threads of one kit: together they may take four times the memory of one. */
+const THREADS_MAX = 4
+
+/** The threads of one kit. Pages wait for one as long as a page may take. */
+export class PageThreads {
+  readonly #most: number
+  readonly #waiting = new Set<() => void>()
+  #running = 0
+
+  constructor(most = THREADS_MAX) {
+    this.#most = most
+  }
+
+  /** @throws BatonError `api_unavailable` if no thread becomes free in time, and what `readHtmlInThread` throws */
+  async read(request: HtmlRequest, limits: ThreadLimits): Promise<HtmlPage> {
+    while (this.#running >= this.#most) await this.#wait(limits)
+    this.#running += 1
+    try {
+      return await readHtmlInThread(request, limits)
+    } finally {
+      this.#running -= 1
+      const [next] = this.#waiting
+      next?.()
+    }
+  }
+
+  async #wait({ deadlineMs = DEADLINE_MS, signal }: ThreadLimits): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const message = `${this.#most} pages are being read, and none ended in ${deadlineMs} ms: try again later`
+    const timer = setTimeout(() => reject(new BatonError({ code: 'api_unavailable', message })), deadlineMs)
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    this.#waiting.add(resolve)
+    try {
+      if (signal.aborted) abort()
+      await promise
+    } finally {
+      this.#waiting.delete(resolve)
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+  }
+}
 
 /** @throws BatonError `api_malformed` for a page that cannot be read, or not in time; the reason of an aborted signal */
 export async function readHtmlInThread(

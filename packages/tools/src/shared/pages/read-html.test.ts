@@ -1,7 +1,7 @@
 // Pages as text: what is written of them, what they hide, and pages that want to hold up their reader.
 import { expect, test } from 'vitest'
 import type { HtmlPage } from './html-page.ts'
-import { readHtmlInThread } from './html-thread.ts'
+import { PageThreads, readHtmlInThread } from './html-thread.ts'
 import { readHtml } from './read-html.ts'
 
 const URL_OF_PAGE = 'https://a.example/page'
@@ -91,4 +91,18 @@ test('the thread of a page is ended at its deadline, and by its signal', async (
   const reading = readHtmlInThread(request, { signal: given.signal })
   given.abort(new Error('given up'))
   await expect(reading).rejects.toThrow('given up')
+})
+
+test('pages wait for a free thread, and one that waits too long or is given up begins none', async () => {
+  const threads = new PageThreads(1)
+  const request = { html: '<p>Hello</p>', url: 'https://one.example/', part: 'whole-page' } as const
+  const signal = new AbortController().signal
+  const all = [1, 2, 3].map(() => threads.read(request, { signal }))
+  const given = new AbortController()
+  const left = threads.read(request, { signal: given.signal })
+  const late = threads.read(request, { deadlineMs: 1, signal })
+  given.abort(new Error('given up'))
+  await expect(left).rejects.toThrow('given up')
+  await expect(late).rejects.toMatchObject({ code: 'api_unavailable' })
+  expect((await Promise.all(all)).map(({ text }) => text)).toEqual(['Hello', 'Hello', 'Hello'])
 })
