@@ -424,6 +424,13 @@ describe('pages', () => {
     })
   })
 
+  test('an address with a login is refused, and the login is not told', async () => {
+    await expect(read({}, { url: 'https://ann:hunter22@a.example/' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.not.stringContaining('hunter22'),
+    })
+  })
+
   test('places of the network inside are not fetched', async () => {
     await expect(read({}, { url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({ code: 'url_refused' })
     await expect(read({}, { url: 'http://169.254.169.254/latest/meta-data' })).rejects.toMatchObject({

@@ -105,9 +105,11 @@ export class DocumentFetcher {
 export function readAddress(address: string): URL {
   const url = address.length > URL_CHARS ? null : URL.parse(address)
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
+  // A login must not get into errors and logs.
+  const shown = address.includes('@') ? 'this one' : `"${address.slice(0, 100)}"`
   throw new BatonError({
     code: 'invalid_arguments',
-    message: `an address begins with https:// and has no login, unlike "${address.slice(0, 100)}"`,
+    message: `an address begins with https:// and has no login, unlike ${shown}`,
   })
 }
 
