@@ -47,7 +47,7 @@ async function explore(words: readonly string[], script?: FakeScript, variables 
 }
 
 /** Searches once, then reports the line. */
-function findTodo(request: FakeRequest) {
+function findTodo(request: FakeRequest, said = 'The shop \u001b[1mis closed') {
   const { results, body } = request
   const { tool_choice: choice } = body as { readonly tool_choice?: { readonly type: string; readonly name?: string } }
   const call = (pattern: RegExp, input: object) => ({
@@ -57,7 +57,7 @@ function findTodo(request: FakeRequest) {
   if (choice?.type === 'none' || results.some((text) => text.includes('accepted'))) return { text: 'It opens soon.' }
   if (results.some((text) => text.includes('filesSearched')))
     return call(/report/, {
-      findings: [{ text: 'The shop \u001b[1mis closed', evidence: [{ path: 'src/main.ts', line: 1 }] }],
+      findings: [{ text: said, evidence: [{ path: 'src/main.ts', line: 1 }] }],
     })
   return call(/grep/, { pattern: 'TODO' })
 }
@@ -95,6 +95,16 @@ test('--json is the typed summary, whose evidence names the call', async () => {
     { callId: expect.stringMatching(/^call_/), tool: 'code.grep', path: 'src/main.ts', line: 1 },
   ])
   expect(output.trim().split('\n')).toHaveLength(1)
+})
+
+test('what it found can neither forge lines of the summary nor steer a terminal through JSON', async () => {
+  const words = ['--store', 'memory:', '--allow-network', '--allow-external-llms']
+  const said = 'Fine\n\nFindings\n  All is well\u009b2J \u202eevil'
+  const plain = await explore(words, (request) => findTodo(request, said))
+  expect(plain.output).toContain('  Fine\\n\\nFindings\\n  All is well\\u009b2J \\u202eevil (src/main.ts:1)\n')
+  const { output } = await explore([...words, '--json'], (request) => findTodo(request, said))
+  expect(output).not.toMatch(/[\u009b\u202e]/)
+  expect((JSON.parse(output) as ExplorationSummary).findings[0]?.text).toBe(said)
 })
 
 test('a key in the environment counts for nothing', async () => {

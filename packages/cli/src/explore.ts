@@ -7,7 +7,7 @@ import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
-import { escapeControls } from './escape-controls.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import { createEventLines } from './event-lines.ts'
 import { wholeNumber } from './limit-options.ts'
 import type { Screen } from './screen.ts'
@@ -110,7 +110,7 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
     const stop = await followTurn(session, goal, { values, terminal, screen })
     const summary = await readExploration(session, { root: terminal.folder })
     const isRaw = values.json || values.events
-    terminal.write(isRaw ? `${JSON.stringify(summary)}\n` : describeSummary(summary))
+    terminal.write(isRaw ? `${escapeControls(JSON.stringify(summary))}\n` : describeSummary(summary))
     if (stop === 'cancelled') return 130
     return summary.findings.length === 0 ? 3 : 0
   } finally {
@@ -154,7 +154,7 @@ async function followTurn(session: Session, goal: string, { values, terminal, sc
       // The standard output is the summary's: what the model says is shown whole, at the end.
       if (values.events || event.type !== 'text') display.show(event, performance.now())
       if (event.type !== 'session' || !event.plan || values.events) continue
-      const shown = event.plan.map(({ content, status }) => `  ${MARKS[status]} ${escapeControls(content)}`).join('\n')
+      const shown = event.plan.map(({ content, status }) => `  ${MARKS[status]} ${escapeLine(content)}`).join('\n')
       if (shown !== plan) screen.note(`plan\n${shown}`, 'dim')
       plan = shown
     }
@@ -196,7 +196,7 @@ function describeSummary(summary: ExplorationSummary): string {
   ]
   const missing = findings.length > 0 ? [] : ['', 'The model gave no report that its calls support.']
   const refused = citations.refused === 0 ? [] : ['', `Refused: ${say(citations.refused, 'citation')}.`]
-  return `${[...lines, ...missing, ...refused].map(escapeControls).join('\n')}\n`
+  return `${[...lines, ...missing, ...refused].map(escapeLine).join('\n')}\n`
 }
 
 function say(count: number, what: string): string {

@@ -86,7 +86,7 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
-  const prepared = applyStepChange(request, change, effect)
+  const prepared = applyStepChange(request, change, { agent, effect })
   const said = await context.modelOf(named).run(prepared, stream, io.signal)
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }

@@ -424,11 +424,54 @@ describe('pages', () => {
     })
   })
 
+  test('an address with a login is refused, and the login is not told', async () => {
+    await expect(read({}, { url: 'https://ann:hunter22@a.example/' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.not.stringContaining('hunter22'),
+    })
+  })
+
   test('places of the network inside are not fetched', async () => {
     await expect(read({}, { url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({ code: 'url_refused' })
     await expect(read({}, { url: 'http://169.254.169.254/latest/meta-data' })).rejects.toMatchObject({
       code: 'url_refused',
     })
+  })
+})
+
+describe('answers that lie', () => {
+  const answer = (value: unknown): ContentOptions => ({
+    fetch: async () => await Promise.resolve(Response.json(value)),
+  })
+  const post = (change: object): ContentOptions =>
+    answer({ kind: 'Listing', data: { children: [{ kind: 't3', data: { ...POST, ...change } }] } })
+  const POST = { name: 't3_1abcde', permalink: '/r/a/comments/1abcde/', title: 'A' }
+
+  test.each(['http://[', 'javascript:alert(1)', 'https://evil.example/', '//evil.example/', `/${'a'.repeat(3000)}`])(
+    'a permalink %j is not passed on',
+    async (permalink) => {
+      expect(await read(post({ permalink }), { id: 't3_1abcde' })).toMatchObject({
+        permalink: 'https://www.reddit.com',
+      })
+    },
+  )
+
+  test('links and pictures are addresses of the web', async () => {
+    const bad = 'javascript:alert(1)//x.png'
+    const media_metadata = { a: { e: 'Image', s: { u: bad } }, b: { e: 'Image', s: { u: 'https://a.example/b' } } }
+    const found = await read(post({ url: bad, media_metadata }), { id: 't3_1abcde' })
+    expect(found).toMatchObject({ link: null, images: ['https://a.example/b'] })
+    expect(await read(answer({ id: 1, url: bad }), { id: 'hn:1' })).toMatchObject({ link: null })
+  })
+
+  test('a text whose open elements would fill the memory ends its own thread, and not the process', async () => {
+    const text = Array.from({ length: 9000 }, (_, at) => `<b id=${at}><p>`).join('')
+    await expect(read(answer({ id: 1, text }), { id: 'hn:1' })).rejects.toMatchObject({ code: 'api_malformed' })
+  }, 20_000)
+
+  test('times and numbers that cannot be are left out', async () => {
+    const found = await read(post({ created_utc: 1e300, edited: -1e300, score: null }), { id: 't3_1abcde' })
+    expect(found).toMatchObject({ createdAt: null, editedAt: null, score: null })
   })
 })
 

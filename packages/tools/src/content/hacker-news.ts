@@ -4,7 +4,8 @@ import { BatonError } from '@baton/core'
 import { parseFragment } from 'parse5'
 import * as z from 'zod'
 import { cleanTree } from '../shared/pages/clean-tree.ts'
-import { writeText } from '../shared/pages/html-text.ts'
+import { resolve, writeText } from '../shared/pages/html-text.ts'
+import { readHtmlInThread } from '../shared/pages/html-thread.ts'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { ServiceClient } from '../shared/service-client.ts'
 import type { Content } from './details.ts'
@@ -54,16 +55,16 @@ export class HackerNewsApi {
     this.#service = new ServiceClient({ ...service, name: 'Hacker News', server, option, showsWords: false })
   }
 
-  /** @throws BatonError as `ServiceClient.ask` does, and `api_refused` for what does not exist */
+  /** @throws BatonError as `ServiceClient.ask` does, `api_refused` for what does not exist, and `api_malformed` for a text that cannot be read */
   async read(target: HackerNewsTarget, { signal }: ToolContext): Promise<Content> {
     if (target.type === 'hacker-news-user') {
       const value = await this.#get(`/v0/user/${encodeURIComponent(target.name)}.json`, signal)
       if (value === null) throw missing(`user ${target.name}`)
-      return toUser(this.#service.check(User, value))
+      return await toUser(this.#service.check(User, value), signal)
     }
     const value = await this.#get(`/v0/item/${target.id}.json`, signal)
     if (value === null) throw missing(`item ${target.id}`)
-    return toContent(this.#service.check(Item, value))
+    return await toContent(this.#service.check(Item, value), signal)
   }
 
   async #get(path: string, signal: ToolContext['signal']): Promise<JsonValue> {
@@ -71,7 +72,7 @@ export class HackerNewsApi {
   }
 }
 
-function toContent(item: z.infer<typeof Item>): Content {
+async function toContent(item: z.infer<typeof Item>, signal: ToolContext['signal']): Promise<Content> {
   const { id, type, deleted, dead, by, time, text, url, score, title } = item
   const parent = item.parent ?? item.poll ?? undefined
   return {
@@ -82,18 +83,21 @@ function toContent(item: z.infer<typeof Item>): Content {
     permalink: `${SITE}/item?id=${id}`,
     state: deleted ? 'deleted' : dead ? 'removed' : 'present',
     ...(dead && !deleted && { stateNote: 'it is dead: killed by software, flags of users or moderators' }),
-    title: title ? readMarkup(title) : null,
+    title: title ? await readMarkup(title, signal) : null,
     author: by ?? null,
-    text: readMarkup(text ?? ''),
+    text: await readMarkup(text ?? '', signal),
     score: score ?? null,
     createdAt: toIso(time),
     parent: parent === undefined ? null : { id: `hn:${parent}`, permalink: `${SITE}/item?id=${parent}` },
     community: 'Hacker News',
-    link: URL.parse(url ?? '')?.href ?? null,
+    link: resolve(url ?? undefined, SITE) ?? null,
   }
 }
 
-function toUser({ id, created, karma, about }: z.infer<typeof User>): Content {
+async function toUser(
+  { id, created, karma, about }: z.infer<typeof User>,
+  signal: ToolContext['signal'],
+): Promise<Content> {
   return {
     ...NOTHING,
     source: 'hacker-news',
@@ -102,16 +106,25 @@ function toUser({ id, created, karma, about }: z.infer<typeof User>): Content {
     permalink: `${SITE}/user?id=${encodeURIComponent(id)}`,
     state: 'present',
     author: id,
-    text: readMarkup(about ?? ''),
+    text: await readMarkup(about ?? '', signal),
     score: karma,
     createdAt: toIso(created),
     community: 'Hacker News',
   }
 }
 
-/** Hacker News makes this HTML itself, of paragraphs, links, emphasis and code. */
-function readMarkup(html: string): string {
-  const fragment = parseFragment(html.slice(0, TEXT_CHARS))
+/** Tags of an honest text. */
+const TAGS = 500
+
+/**
+ * Hacker News makes this HTML itself, of paragraphs, links, emphasis and code. A text with more tags is read in a thread: elements that stay
+ * open can grow to the square of their number.
+ */
+async function readMarkup(html: string, signal: ToolContext['signal']): Promise<string> {
+  const text = html.slice(0, TEXT_CHARS)
+  if (text.split('<', TAGS + 2).length > TAGS + 1)
+    return (await readHtmlInThread({ html: text, url: SITE, part: 'whole-page' }, { signal })).text
+  const fragment = parseFragment(text)
   cleanTree(fragment)
   return writeText(fragment, { base: SITE, chars: TEXT_CHARS }).text
 }

@@ -2,6 +2,7 @@
 // https://github.com/reddit-archive/reddit/wiki/JSON (kinds, `edited: false` or seconds, `created_utc`, `[deleted]`), and answers as public
 // clients keep them in their tests (github.com/turnage/graw, github.com/OmgImAlexis/snoo-wrapped); excerpts of both, seen in 2026-11.
 import * as z from 'zod'
+import { resolve } from '../shared/pages/html-text.ts'
 import type { Content } from './details.ts'
 import { NOTHING, toIso } from './details.ts'
 
@@ -85,7 +86,7 @@ export function toContent({ kind, data }: Thing): Content {
     source: 'reddit',
     kind: kind === 't1' ? 'comment' : 'post',
     id: data.name,
-    permalink: new URL(data.permalink, SITE).href,
+    permalink: readPermalink(data.permalink),
     state,
     ...(stateNote !== undefined && { stateNote }),
     title: kind === 't3' ? data.title : null,
@@ -98,6 +99,12 @@ export function toContent({ kind, data }: Thing): Content {
     community: data.subreddit ?? null,
     ...(kind === 't1' ? { parent: { id: data.parent_id, permalink: parentOf(data) } } : readMedia(data)),
   }
+}
+
+/** A path on the site; what leads elsewhere is none. */
+function readPermalink(path: string): string {
+  const address = resolve(path, SITE)
+  return address?.startsWith(`${SITE}/`) ? address : SITE
 }
 
 /** The text says what became of a thing; of a post the category of the removal, too: `deleted` is its author. */
@@ -113,8 +120,10 @@ function parentOf({ parent_id, link_id }: z.infer<typeof Comment>['data']): stri
 }
 
 function readMedia({ is_self, url, media_metadata }: z.infer<typeof Post>['data']): Pick<Content, 'link' | 'images'> {
-  const link = is_self === true ? undefined : URL.parse(url ?? '', SITE)?.href
-  const gallery = Object.values(media_metadata ?? {}).flatMap(({ e, s }) => (e === 'Image' && s?.u ? [s.u] : []))
+  const link = is_self === true ? undefined : resolve(url ?? undefined, SITE)
+  const gallery = Object.values(media_metadata ?? {}).flatMap(({ e, s }) =>
+    e === 'Image' ? (resolve(s?.u ?? undefined, SITE) ?? []) : [],
+  )
   const isImage =
     link !== undefined && (link.startsWith('https://i.redd.it/') || /\.(?:png|jpe?g|gif|webp)$/i.test(link))
   return { link: link ?? null, images: [...(isImage ? [link] : []), ...gallery].slice(0, IMAGES) }

@@ -1,5 +1,5 @@
 // `web.fetch`: a page, a text or JSON of the web as text, in parts.
-import type { ErrorCode, Tool } from '@baton/core'
+import type { ErrorCode, JsonValue, Tool } from '@baton/core'
 import { parseJson, tool } from '@baton/core'
 import * as z from 'zod'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
@@ -66,8 +66,21 @@ export function fetchTool(what: string, options: DocumentOptions): Tool {
   })
 }
 
-/** What is no JSON stays as it came. */
+/** Levels of JSON that are indented: deeper, a stranger's text would grow to the square of its length. */
+const DEPTH = 20
+
+/** What is no JSON, or too deep, stays as it came. */
 function indent(source: string): string {
   const parsed = parseJson(source)
-  return parsed.ok ? JSON.stringify(parsed.value, null, 1) : source
+  return parsed.ok && isFlat(parsed.value) ? JSON.stringify(parsed.value, null, 1) : source
+}
+
+/** By levels, without recursion. */
+function isFlat(value: JsonValue): boolean {
+  let level: readonly JsonValue[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH) return false
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+  }
+  return true
 }

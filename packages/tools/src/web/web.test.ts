@@ -56,7 +56,11 @@ describe('web.fetch', () => {
     ['application/problem+json', '{"a":', { type: 'json', text: '{"a":' }],
     ['text/plain', 'a  b\n', { type: 'text', text: 'a  b\n' }],
     ['', '<!doctype html><p>Hi', { type: 'html', text: 'Hi' }],
+    ['application/json', `${'['.repeat(9000)}${']'.repeat(9000)}`, { type: 'json' }],
     ['application/javascript', 'let a', { type: 'text', text: 'let a' }],
+    ['', '<!-- a -->\n<!-- b --> <html><p>Hi', { type: 'html', text: 'Hi' }],
+    // A pattern that tries each way to part the comments would need years.
+    ['text/plain', `${'<!---->'.repeat(200)}x`, { type: 'text', text: `${'<!---->'.repeat(200)}x` }],
   ])('what says it is "%s" is given as text: %j', async (type, body, given) => {
     const { url, options } = await open({ '/': { headers: { 'content-type': type }, body } })
     expect(await run('web.fetch', { url }, options)).toMatchObject(given)

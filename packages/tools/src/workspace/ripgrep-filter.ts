@@ -1,8 +1,9 @@
 // Asks ripgrep, where it is installed, which of many files a search must look at. It decides nothing: the walk says which files may be
 // searched, and RE2 which of their lines match. A file is passed over only if both engines must agree that it has no match.
 import { execFile, spawnSync } from 'node:child_process'
-import { accessSync, constants, lstatSync, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, relative } from 'node:path'
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram } from './find-program.ts'
 import { toRipgrepPattern } from './ripgrep-pattern.ts'
 
 /**
@@ -16,14 +17,9 @@ const PROBE_MS = 5_000
 /** Far below what Linux and macOS take; Windows takes 32,767 characters. */
 const ARGUMENT_BYTES = process.platform === 'win32' ? 24_000 : 120_000
 
-/** The absolute path of `rg` on the PATH, but none inside of the workspace: its files are not trusted. */
-export function findRipgrep(root: string, path = process.env['PATH'] ?? ''): string | undefined {
-  const name = process.platform === 'win32' ? 'rg.exe' : 'rg'
-  return path
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && relative(root, folder).startsWith('..'))
-    .map((folder) => join(folder, name))
-    .find(isProgram)
+/** The absolute path of `rg` on the PATH, but none inside of the workspace. */
+export function findRipgrep(root: string, path?: string): string | undefined {
+  return findProgram(process.platform === 'win32' ? 'rg.exe' : 'rg', root, path)
 }
 
 export interface RipgrepFilterInit {
@@ -122,13 +118,4 @@ function splitArguments(named: readonly string[]): readonly (readonly string[])[
     parts.at(-1)?.push(path)
   }
   return parts
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
 }

@@ -7,7 +7,8 @@ import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
-import { boxArguments, findBoxProblem } from './bubblewrap.ts'
+import type { FoundBox } from './bubblewrap.ts'
+import { boxArguments, findBox } from './bubblewrap.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -107,8 +108,8 @@ interface Ended {
 class Shell {
   readonly #kit: WorkspaceKit
   readonly #options: ShellOptions
-  /** Asked once: undefined where bubblewrap works. */
-  #problem: Promise<string | undefined> | undefined
+  /** Asked once. */
+  #box: Promise<FoundBox> | undefined
 
   constructor(kit: WorkspaceKit, options: ShellOptions) {
     this.#kit = kit
@@ -117,10 +118,10 @@ class Shell {
 
   /** @throws BatonError `tool_failed` */
   async run(asked: Asked, context: ToolContext) {
-    const isBoxed = await this.#isBoxed(asked.folder)
+    const program = await this.#findBox(asked.folder)
     if (context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
-    const child = this.#spawn(asked, isBoxed)
+    const child = this.#spawn(asked, program)
     const ended = await follow(child, { asked, context, output })
     const text = output.read()
     const scan = new SecretScan()
@@ -132,30 +133,32 @@ class Shell {
       output: isSecret ? '' : text,
       truncated: output.droppedBytes > 0,
       ...(isSecret && { withheld: true }),
-      sandbox: isBoxed ? ('bubblewrap' as const) : ('none' as const),
+      sandbox: program ? ('bubblewrap' as const) : ('none' as const),
     }
   }
 
-  async #isBoxed(folder: string): Promise<boolean> {
+  /** The path of bubblewrap; undefined: the command runs without it. */
+  async #findBox(folder: string): Promise<string | undefined> {
     const { sandbox = 'auto' } = this.#options
-    if (sandbox === 'none') return false
-    this.#problem ??= findBoxProblem('bwrap', this.#box(folder))
-    const problem = await this.#problem
-    if (problem !== undefined && sandbox === 'required')
-      throw refused('tool_failed', `commands run only in a sandbox here, and bubblewrap cannot be used: ${problem}`)
-    return problem === undefined
+    if (sandbox === 'none') return undefined
+    this.#box ??= findBox(this.#boxed(folder))
+    const found = await this.#box
+    if ('program' in found) return found.program
+    if (sandbox === 'auto') return undefined
+    const why = `commands run only in a sandbox here, and bubblewrap cannot be used: ${found.problem}`
+    throw refused('tool_failed', why)
   }
 
-  #box(folder: string) {
+  #boxed(folder: string) {
     const { network = false, readable = [] } = this.#options
     return { root: this.#kit.workspace.toAbsolute(''), folder, network, readable }
   }
 
-  #spawn({ command, folder }: Asked, isBoxed: boolean): ChildProcess {
+  #spawn({ command, folder }: Asked, box: string | undefined): ChildProcess {
     const bash = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
     // Both share one pipe, which keeps their order.
     const line = [bash, '-c', 'exec 2>&1; eval "$1"', 'shell', command]
-    const [program = '', ...words] = isBoxed ? ['bwrap', ...boxArguments(this.#box(folder)), ...line] : line
+    const [program = '', ...words] = box === undefined ? line : [box, ...boxArguments(this.#boxed(folder)), ...line]
     return spawn(program, words, {
       cwd: folder,
       env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },

@@ -105,9 +105,11 @@ export class DocumentFetcher {
 export function readAddress(address: string): URL {
   const url = address.length > URL_CHARS ? null : URL.parse(address)
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
+  // A login must not get into errors and logs.
+  const shown = address.includes('@') ? 'this one' : `"${address.slice(0, 100)}"`
   throw new BatonError({
     code: 'invalid_arguments',
-    message: `an address begins with https:// and has no login, unlike "${address.slice(0, 100)}"`,
+    message: `an address begins with https:// and has no login, unlike ${shown}`,
   })
 }
 
@@ -130,9 +132,18 @@ function sniff(bytes: Buffer): 'html' | 'text' | 'binary' {
     (byte) => byte <= 8 || byte === 11 || (byte >= 14 && byte <= 26) || (byte >= 28 && byte <= 31),
   )
   if (isBinary && !hasMark) return 'binary'
-  return /^\s*(?:<!--[^]{0,500}?-->\s*)*<(?:!doctype html|html|head|body)\b/i.test(start.toString('latin1'))
-    ? 'html'
-    : 'text'
+  return /^<(?:!doctype html|html|head|body)\b/i.test(skipComments(start.toString('latin1'))) ? 'html' : 'text'
+}
+
+/** What stands behind blanks and comments, in time that is linear: a stranger's page may have many. */
+function skipComments(text: string): string {
+  let rest = text.trimStart()
+  while (rest.startsWith('<!--')) {
+    const end = rest.indexOf('-->', 4)
+    if (end < 0) return ''
+    rest = rest.slice(end + 3).trimStart()
+  }
+  return rest
 }
 
 /** By the mark of byte order, the header, then the page: https://html.spec.whatwg.org/#determining-the-character-encoding */
