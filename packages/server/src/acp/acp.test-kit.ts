@@ -115,6 +115,7 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
     until,
     stop: async () => {
       opened.close()
+      connection.close()
       await connection.ended
       await host.stop()
       checks.expectValid()
