@@ -27,6 +27,7 @@ export interface EditorCommand {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
+  readonly timeoutMs: number
   /** Bytes of output that are kept, the newest. */
   readonly outputBytes: number
   readonly signal: AbortSignal
@@ -35,6 +36,7 @@ export interface EditorCommand {
 export interface EditorCommandEnd {
   readonly output: string
   readonly truncated: boolean
+  readonly timedOut: boolean
   /** Null if a signal ended it. */
   readonly exitCode: number | null
   readonly signal: string | null
@@ -91,8 +93,8 @@ function askWithin({ timers }: EditorInit): Ask {
 }
 
 async function runCommand(init: EditorInit, command: EditorCommand): Promise<EditorCommandEnd> {
-  const { client, session: sessionId, onTerminal } = init
-  const { callId, args, cwd, outputBytes, signal } = command
+  const { client, session: sessionId, onTerminal, timers } = init
+  const { callId, args, cwd, outputBytes, signal, timeoutMs } = command
   const ask = askWithin(init)
   const made = client.request<CreateTerminalResponse>(methods.client.terminal.create, {
     sessionId,
@@ -106,6 +108,11 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
   const kill = (): void => {
     client.request(methods.client.terminal.kill, terminal).catch(() => {}) // it has ended, or is released below
   }
+  let timedOut = false
+  const stopTimer = timers.start(timeoutMs, () => {
+    timedOut = true
+    kill()
+  })
   signal.addEventListener('abort', kill, { once: true })
   if (signal.aborted) kill()
   try {
@@ -117,8 +124,9 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
     if (ended === undefined) throw new BatonError({ code: 'cancelled', message: 'the command was ended' })
     const answer = client.request<TerminalOutputResponse>(methods.client.terminal.output, terminal)
     const { output, truncated } = await ask('give the output of the command', TERMINAL_MS, answer)
-    return { output, truncated, exitCode: ended.exitCode ?? null, signal: ended.signal ?? null }
+    return { output, truncated, timedOut, exitCode: ended.exitCode ?? null, signal: ended.signal ?? null }
   } finally {
+    stopTimer()
     signal.removeEventListener('abort', kill)
     client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is gone, and the terminal with it
   }

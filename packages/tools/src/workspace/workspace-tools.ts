@@ -6,6 +6,7 @@ import { grepTool } from './grep.ts'
 import { listDirTool } from './list-dir.ts'
 import type { ShellOptions } from './shell-tool.ts'
 import { shellTool } from './shell-tool.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
@@ -29,6 +30,8 @@ export interface WorkspaceOptions {
    * model acts on what it read.
    */
   readonly trust?: Trust
+  /** Reads and writes files and runs commands in place of the tools, as far as it can. The tools still judge paths and contents. */
+  readonly editor?: WorkspaceEditor
   readonly limits?: Partial<WorkspaceLimits>
   /** The clock for the time limit of a call; the machine's by default. */
   readonly clock?: Clock
@@ -39,6 +42,7 @@ export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
   readonly trust: Trust
+  readonly editor: WorkspaceEditor
   startBudget(context: ToolContext): CallBudget
 }
 
@@ -55,6 +59,7 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,
     trust: options.trust ?? 'untrusted',
+    editor: options.editor ?? {},
     startBudget: (context) => new CallBudget(clock, limits, context),
   }
   const { write = false, shell = false } = options
