@@ -4,7 +4,7 @@ import { BatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
 import type { Chosen, Mode } from './choices.ts'
-import { listChoicesOf } from './choices.ts'
+import { checkChoice, listChoicesOf, readMode, readThinking } from './choices.ts'
 import { ClientTools } from './client-tools.ts'
 import { listCalls, readHistory, showMessage, sumCost } from './history.ts'
 import type { AcpParts, AcpPlace } from './options.ts'
@@ -24,6 +24,9 @@ export interface AcpSessionInit {
   readonly thinking: string
   readonly terminals: ReadonlyMap<string, string>
 }
+
+/** Milliseconds that cancelled turns have to end before their session is closed. */
+const ENDING_MS = 5000
 
 export class AcpSession {
   readonly #init: AcpSessionInit
@@ -159,6 +162,18 @@ export class AcpSession {
     })
   }
 
+  /** Cancels what runs, and waits a while for its end. Never rejects. */
+  async end(reason: string): Promise<void> {
+    const { timers } = this.#init.parts
+    await this.cancel(reason)
+    const late = Promise.withResolvers<void>()
+    const stopTimer = timers.start(ENDING_MS, late.resolve)
+    await Promise.race([this.#prompts.untilNone(), late.promise])
+    stopTimer()
+    this.#prompts.cancelAll()
+    await this.leave()
+  }
+
   /** Rejects when the connection is gone. */
   async tell(update: Update): Promise<void> {
     await Promise.race([this.#init.wire.tell(update), this.#gone.promise])
@@ -173,17 +188,21 @@ export class AcpSession {
     return this.#init.mode.current
   }
 
+  /** @throws BatonError `invalid_option`, and what the session refuses */
+  async choose(id: string, value: unknown): Promise<void> {
+    const choice = checkChoice(await this.choices(), id, value)
+    const chosen = String(value)
+    if (choice === 'mode') {
+      await this.setMode(readMode(chosen))
+      await this.tell({ type: 'mode', mode: chosen })
+    } else if (choice === 'model') await this.#init.session.configure({ model: chosen })
+    else await this.#setThinking(chosen)
+  }
+
   /** Kept in the session's meta, so that it holds after a restart. @throws BatonError what the session refuses */
   async setMode(mode: Mode): Promise<void> {
     await this.#note({ mode })
     this.#init.mode.current = mode
-  }
-
-  /** @throws BatonError what the session refuses */
-  async setThinking(thinking: string, settings: Parameters<Session['configure']>[0]['settings']): Promise<void> {
-    await this.#init.session.configure({ settings: settings ?? null })
-    await this.#note({ thinking })
-    this.#thinking = thinking
   }
 
   /** Ends the telling; the session itself lives on. Never rejects. */
@@ -213,7 +232,13 @@ export class AcpSession {
   }
 
   #chosen(model: string, models: readonly string[]): Chosen {
-    return { model, models, thinking: this.#thinking, mode: this.mode }
+    return { model, models, thinking: this.#thinking, mode: this.mode, allowed: this.#init.parts.models }
+  }
+
+  async #setThinking(thinking: string): Promise<void> {
+    await this.#init.session.configure({ settings: readThinking(thinking) })
+    await this.#note({ thinking })
+    this.#thinking = thinking
   }
 
   async #note(more: { readonly mode?: Mode; readonly thinking?: string }): Promise<void> {

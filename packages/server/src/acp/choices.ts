@@ -1,6 +1,6 @@
 // What a user chooses for a session in an editor: the model, how much it thinks, and how freely it acts.
 import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
 import type { ShownChoice } from './updates.ts'
 
 /** `ask`: as the agent says. `read`: only tools without an effect. `allow`: approvals that no policy asks for are given at once. */
@@ -26,11 +26,13 @@ export interface Chosen {
   readonly models: readonly string[]
   readonly thinking: string
   readonly mode: Mode
+  /** The models that may be chosen. */
+  readonly allowed: readonly string[] | 'any'
 }
 
-export function listChoicesOf({ model, models, thinking, mode }: Chosen): readonly ShownChoice[] {
-  const known = models.includes(model) ? models : [model, ...models]
-  return [
+export function listChoicesOf({ model, models, thinking, mode, allowed }: Chosen): readonly ShownChoice[] {
+  const known = models.filter((id) => id === model || allowed === 'any' || allowed.includes(id))
+  const all: readonly ShownChoice[] = [
     {
       id: 'mode',
       name: 'Mode',
@@ -45,7 +47,7 @@ export function listChoicesOf({ model, models, thinking, mode }: Chosen): readon
       description: 'The model that answers from the next turn on',
       category: 'model',
       current: model,
-      options: known.map((id) => ({ value: id, name: id })),
+      options: (known.includes(model) ? known : [model, ...known]).map((id) => ({ value: id, name: id })),
     },
     {
       id: 'thinking',
@@ -56,6 +58,21 @@ export function listChoicesOf({ model, models, thinking, mode }: Chosen): readon
       options: THINKING,
     },
   ]
+  return allowed === 'any' ? all : all.filter(({ id }) => id !== 'thinking')
+}
+
+/** @throws BatonError `invalid_option` for an option or a value that is not offered */
+export function checkChoice(choices: readonly ShownChoice[], id: string, value: unknown): ShownChoice['id'] {
+  const found = choices.find((choice) => choice.id === id)
+  const wrong = (message: string): BatonError => new BatonError({ code: 'invalid_option', message })
+  if (!found)
+    throw wrong(`there is no option ${show(id)}; there are ${choices.map((choice) => choice.id).join(', ')}`)
+  if (found.options.some((option) => option.value === value)) return found.id
+  throw wrong(`${id} can be ${found.options.map((option) => option.value).join(', ')}, not ${show(value)}`)
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : describeValue(value)
 }
 
 export function isMode(value: unknown): value is Mode {
@@ -66,18 +83,13 @@ export function isMode(value: unknown): value is Mode {
 export function readMode(value: unknown): Mode {
   if (isMode(value)) return value
   const modes = MODES.map(({ id }) => id).join(', ')
-  throw new BatonError({ code: 'invalid_option', message: `there is no mode ${JSON.stringify(value)}; there are ${modes}` })
+  throw new BatonError({ code: 'invalid_option', message: `there is no mode ${show(value)}; there are ${modes}` })
 }
 
-/** Null takes the session's own settings away. @throws BatonError `invalid_option` */
-export function readThinking(value: unknown): ModelSettings | null {
+/** Null takes the session's own settings away. */
+export function readThinking(value: string): ModelSettings | null {
   const found = THINKING.find((level) => level.value === value)
-  if (!found)
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `thinking can be ${THINKING.map((level) => level.value).join(', ')}, not ${JSON.stringify(value)}`,
-    })
-  return found.value === 'default' ? null : { effort: found.value }
+  return !found || found.value === 'default' ? null : { effort: found.value }
 }
 
 /** The agent in a session whose mode may change at any time. */

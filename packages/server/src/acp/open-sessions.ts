@@ -98,9 +98,8 @@ export class OpenSessions {
   /** Cancels what runs, and lets go of the session. @throws BatonError `unknown_session` */
   async close(id: string): Promise<void> {
     const found = this.find(id)
-    await found.cancel('the editor closed the session')
+    await found.end('the editor closed the session')
     this.#open.delete(id)
-    await found.leave()
   }
 
   /** @throws BatonError `illegal_input` where the host keeps no list; `unauthorized`, `store_failed` */
@@ -133,7 +132,7 @@ export class OpenSessions {
 
   async #openSession(id: string, given: OpeningPlace, isNew: boolean): Promise<AcpSession> {
     const { limits, auth, principal, agentOf } = this.#parts
-    checkPlace(given)
+    checkPlace(given, this.#parts)
     const former = this.#open.get(id)
     if (!former && this.#open.size >= limits.sessions)
       throw new BatonError({
@@ -188,13 +187,16 @@ function sorted(meta: JsonObject) {
 }
 
 /** @throws BatonError `invalid_event` */
-function checkPlace({ cwd, additionalDirectories }: OpeningPlace): void {
-  for (const [name, path] of [['cwd', cwd] as const, ...additionalDirectories.map((one) => ['additionalDirectories', one] as const)])
+function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, parts: AcpParts): void {
+  const refuse = (message: string): BatonError => new BatonError({ code: 'invalid_event', message })
+  if (additionalDirectories.length > 0 && !parts.additionalDirectories)
+    throw refuse('this agent works in one folder; leave out additionalDirectories')
+  for (const path of [cwd, ...additionalDirectories])
     if (!isAbsolute(path) || path.includes('\0'))
-      throw new BatonError({
-        code: 'invalid_event',
-        message: `${name} must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`,
-      })
+      throw refuse(`a folder must be named by its absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
+  for (const { name, type } of mcpServers)
+    if (!parts.mcp.includes(type))
+      throw refuse(`the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`)
 }
 
 function readTexts(value: unknown): readonly string[] {

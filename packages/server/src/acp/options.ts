@@ -58,7 +58,11 @@ export interface AcpOptions {
   readonly folder?: string
   /** Which servers `agentOf` connects; none by default, and the editor is told so. */
   readonly mcp?: readonly ('stdio' | 'http' | 'sse')[]
+  /** Whether `agentOf` makes agents that work in several folders. False by default: then an editor names one. */
+  readonly additionalDirectories?: boolean
   readonly auth?: AcpAuth
+  /** Of the agent's models, those that a user may choose; without `any` how much the model thinks may not be chosen either. `any` by default. */
+  readonly models?: readonly string[] | 'any'
   /** Also speaks the draft of version 2 with clients that ask for it. It may change without notice. False by default. */
   readonly experimentalV2?: boolean
   readonly limits?: Partial<AcpLimits>
@@ -89,7 +93,7 @@ export interface AcpLimits {
 }
 
 export interface AcpParts extends Required<
-  Pick<AcpOptions, 'principal' | 'version' | 'mcp' | 'experimentalV2' | 'log' | 'timers' | 'clock' | 'newId' | 'name' | 'title'>
+  Pick<AcpOptions, 'principal' | 'version' | 'mcp' | 'additionalDirectories' | 'models' | 'experimentalV2' | 'log' | 'timers' | 'clock' | 'newId' | 'name' | 'title'>
 > {
   readonly agentOf: (place: AcpPlace) => Agent | Promise<Agent>
   readonly folder: string | undefined
@@ -117,7 +121,9 @@ const FIELDS = [
   'version',
   'folder',
   'mcp',
+  'additionalDirectories',
   'auth',
+  'models',
   'experimentalV2',
   'limits',
   'log',
@@ -135,6 +141,7 @@ const KINDS = {
   version: 'text',
   folder: 'text',
   mcp: 'an array',
+  additionalDirectories: 'true or false',
   auth: 'an object',
   experimentalV2: 'true or false',
   limits: 'an object',
@@ -166,7 +173,9 @@ export function readAcpOptions(what: string, options: AcpOptions): AcpParts {
     version: options.version ?? '0.1.0',
     folder: options.folder,
     mcp: options.mcp ?? [],
+    additionalDirectories: options.additionalDirectories ?? false,
     auth: options.auth,
+    models: options.models ?? 'any',
     experimentalV2: options.experimentalV2 ?? false,
     limits: readLimits(what, options.limits),
     log: options.log ?? world.log,

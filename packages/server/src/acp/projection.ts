@@ -28,7 +28,8 @@ export class Projection {
   /** Of the step that is being written: how much of its text and thoughts were told. */
   readonly #told = { text: '', thought: '' }
   #step = ''
-  readonly #calls = new Set<string>()
+  /** What was told of each call of the turn, until it has settled: the session tells more of it than an editor shows. */
+  readonly #calls = new Map<string, string>()
   /** Calls that are known from the history. */
   readonly #knownCalls: ReadonlySet<string>
   #costMicros: number | undefined
@@ -130,8 +131,11 @@ export class Projection {
 
   async #showCall(call: CallView): Promise<readonly Update[]> {
     const isNew = !this.#calls.has(call.callId) && !this.#knownCalls.has(call.callId)
-    this.#calls.add(call.callId)
-    return [{ type: 'call', call: await showCall(call, this.#init), isNew }]
+    const shown = await showCall(call, this.#init)
+    const told = call.status === 'settled' ? '' : JSON.stringify(shown)
+    if (told !== '' && this.#calls.get(call.callId) === told) return NOTHING
+    this.#calls.set(call.callId, told)
+    return [{ type: 'call', call: shown, isNew }]
   }
 
   #showNote({ callId, note }: SessionEventOf<'call-progress'>): readonly Update[] {

@@ -13,7 +13,7 @@ import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprot
 import { BatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { createTurnError, toRequestError } from './acp-errors.ts'
-import { MODES, readMode, readThinking } from './choices.ts'
+import { MODES, readMode } from './choices.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
 import type { AcpConnection, ConnectionInit } from './connection-init.ts'
@@ -124,7 +124,7 @@ class V1Connection implements AcpConnection {
         sessionCapabilities: {
           resume: {},
           close: {},
-          additionalDirectories: {},
+          ...(parts.additionalDirectories && { additionalDirectories: {} }),
           ...(canList && { list: {} }),
           ...(host.remove && { delete: {} }),
         },
@@ -218,25 +218,7 @@ class V1Connection implements AcpConnection {
 
   async #setOption(id: string, option: string, value: unknown) {
     const opened = this.#sessions.find(id)
-    switch (option) {
-      case 'mode': {
-        const mode = readMode(value)
-        await opened.setMode(mode)
-        await opened.tell({ type: 'mode', mode })
-        break
-      }
-      case 'model':
-        await opened.session.configure({ model: String(value) })
-        break
-      case 'thinking':
-        await opened.setThinking(String(value), readThinking(value))
-        break
-      default:
-        throw new BatonError({
-          code: 'invalid_option',
-          message: `there is no option ${JSON.stringify(option.slice(0, 100))}; there are mode, model and thinking`,
-        })
-    }
+    await opened.choose(option, value)
     return { configOptions: (await opened.choices()).map(encodeChoice) }
   }
 

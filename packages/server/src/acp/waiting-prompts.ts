@@ -37,6 +37,17 @@ export class WaitingPrompts {
     this.#waiting.delete(inputId)
   }
 
+  /** Settles when none waits. Never rejects. */
+  async untilNone(): Promise<void> {
+    await Promise.allSettled([...this.#waiting.values()].map(({ ended }) => ended.promise))
+  }
+
+  /** Nobody hears of their turns any more. */
+  cancelAll(): void {
+    for (const { ended } of this.#waiting.values()) ended.resolve({ stop: 'cancelled' })
+    this.#waiting.clear()
+  }
+
   refuseAll(cause: unknown): void {
     for (const inputId of [...this.#waiting.keys()]) this.refuse(inputId, cause)
   }
