@@ -10,6 +10,8 @@ interface MethodSchema {
 
 export interface SchemaChecks {
   check(from: 'client' | 'agent', message: AnyMessage): void
+  /** Of a wire that does not say who sent it: the answer must be one to one of these methods. */
+  checkAnswer(methods: readonly string[], result: unknown): void
   /** @throws Error that lists what does not fit */
   expectValid(): void
   /** How many messages were checked. */
@@ -50,6 +52,12 @@ export function createSchemaChecks(version: 1 | 2): SchemaChecks {
         const method = asked.get(`${peer} ${String(message.id)}`)
         if (method !== undefined) validate(`${method} Response`, message.result)
       }
+    },
+    checkAnswer: (methods, result) => {
+      const found = methods.flatMap((method) => names.get(`${method} Response`) ?? [])
+      count += 1
+      const fits = found.some((name) => ajv.getSchema(`acp#/$defs/${name}`)?.(result) === true)
+      if (found.length > 0 && !fits) wrong.push(`no answer to ${methods.join(', ')}: ${JSON.stringify(result).slice(0, 500)}`)
     },
     expectValid: () => {
       if (wrong.length > 0) throw new Error(wrong.slice(0, 10).join('\n'))
