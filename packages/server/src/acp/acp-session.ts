@@ -94,6 +94,13 @@ export class AcpSession {
     return next
   }
 
+  /** Tells what the session does now. */
+  async tellState(): Promise<void> {
+    const { activity } = await this.#init.session.info()
+    const state = activity === 'running' ? 'running' : activity === 'waiting' ? 'requires_action' : 'idle'
+    await this.tell({ type: 'state', state })
+  }
+
   /** From now on the client is told what happens. @throws BatonError what the session refuses of the client's tools */
   async start(from: EventCursor | 'now'): Promise<void> {
     const { session, wire, parts } = this.#init

@@ -20,3 +20,9 @@ export interface AcpConnection {
   /** Lets go of all sessions. Their turns go on. Never rejects. */
   leave(): Promise<void>
 }
+
+/** An app of the SDK for one connection. */
+export interface AcpApp<App> {
+  readonly app: App
+  readonly connection: AcpConnection
+}

@@ -51,8 +51,8 @@ export async function showMessage(message: ChatMessage, place: CallPlace): Promi
   const updates: Update[] = []
   for (const { step, text, reasoning, calls } of message.steps) {
     const of = { message: message.id, step }
-    if (reasoning !== '') updates.push({ type: 'thought', id: nameThought(of), text: reasoning })
-    if (text !== '') updates.push({ type: 'text', id: nameText(of), text })
+    if (reasoning !== '') updates.push({ type: 'whole-thought', id: nameThought(of), text: reasoning })
+    if (text !== '') updates.push({ type: 'whole-text', id: nameText(of), text })
     for (const call of calls) updates.push({ type: 'call', call: await showCall(call, place), isNew: true })
   }
   return updates

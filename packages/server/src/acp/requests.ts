@@ -1,4 +1,4 @@
-// Counts the requests of a connection that wait for their answers: a client that sends more than it may is told so.
+// Requests in both directions: those of a client are counted, so that one that sends more than it may is told so.
 import { BatonError } from '@baton/core'
 
 export class Requests {
@@ -24,4 +24,16 @@ export class Requests {
       this.#running -= 1
     }
   }
+}
+
+/** Why a turn ended that the client has cancelled. */
+export const CANCELLED = 'the user cancelled it in the editor'
+
+/** For a request of the client that is taken back when nobody waits for its answer any more. */
+export function waitUntil(signal: AbortSignal) {
+  return { cancellationSignal: signal, stopWaitingOnCancel: true }
+}
+
+export function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]) {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 }

@@ -43,6 +43,8 @@ export type Update =
   | { readonly type: 'user-message'; readonly id: string; readonly content: readonly Block[]; readonly isOwn: boolean }
   /** More of a message. */
   | { readonly type: 'text' | 'thought'; readonly id: string; readonly text: string }
+  /** All of a message of the past. */
+  | { readonly type: 'whole-text' | 'whole-thought'; readonly id: string; readonly text: string }
   /** What was said of a message is void, but for this. */
   | { readonly type: 'text-replaced' | 'thought-replaced'; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly call: ShownCall; readonly isNew: boolean }
@@ -55,5 +57,5 @@ export type Update =
   | { readonly type: 'usage'; readonly used: number; readonly size: number; readonly costMicros?: number }
   | { readonly type: 'notice'; readonly severity: 'info' | 'warning'; readonly title: string; readonly text?: string }
   | { readonly type: 'compacted'; readonly id: string; readonly summary?: string }
-  | { readonly type: 'state'; readonly state: 'running' | 'requires_action' }
+  | { readonly type: 'state'; readonly state: 'running' | 'requires_action' | 'idle' }
   | { readonly type: 'ended'; readonly end: TurnEnd }

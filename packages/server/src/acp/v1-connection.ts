@@ -16,23 +16,18 @@ import { createTurnError, toRequestError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
-import type { AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { AcpApp, AcpConnection, ConnectionInit } from './connection-init.ts'
 import { createEditor } from './editor.ts'
 import type { OpeningPlace } from './open-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { Requests } from './requests.ts'
+import { CANCELLED, Requests, toRecord, waitUntil } from './requests.ts'
 import { showAsked } from './shown-call.ts'
 import type { TurnEnd } from './updates.ts'
 import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
 import type { Wire } from './wire.ts'
-
-export interface AcpApp<App> {
-  readonly app: App
-  readonly connection: AcpConnection
-}
 
 /** An app for one connection: connect it to one stream. */
 export function createV1App(init: ConnectionInit): AcpApp<AgentApp> {
@@ -293,13 +288,6 @@ class V1Connection implements AcpConnection {
   }
 }
 
-const CANCELLED = 'the user cancelled it in the editor'
-
-/** A request that nobody waits for any more is taken back. */
-function waitUntil(signal: AbortSignal) {
-  return { cancellationSignal: signal, stopWaitingOnCancel: true }
-}
-
 function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null
 }
@@ -361,8 +349,4 @@ function readServer(server: McpServer): AcpMcpServer {
   }
   const { type, url, headers } = server
   return { type, name, url, headers: toRecord(headers) }
-}
-
-export function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]) {
-  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 }

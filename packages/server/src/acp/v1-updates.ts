@@ -1,5 +1,6 @@
 // Updates on the wire of version 1. What was said there cannot be taken back: a step that begins again is told from where it differs.
 import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
+import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
 
 /** What the client has said that it shows. */
@@ -41,6 +42,10 @@ export class V1Updates {
       case 'text':
       case 'thought':
         return this.#write(update)
+      case 'whole-text':
+        return [{ sessionUpdate: 'agent_message_chunk', content: textBlock(update.text), messageId: update.id }]
+      case 'whole-thought':
+        return [{ sessionUpdate: 'agent_thought_chunk', content: textBlock(update.text), messageId: update.id }]
       case 'text-replaced':
       case 'thought-replaced':
         this.#restart(update)
