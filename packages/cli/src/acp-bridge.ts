@@ -16,7 +16,7 @@ const GREETING_BYTES = 16_384
 const GREETING_MS = 5000
 
 export interface BridgeHolder {
-  /** Settles when no later process is connected any more. */
+  /** Takes no later processes any more, and settles when those that are connected have left. Never rejects. */
   untilAlone(): Promise<void>
   close(): void
 }
@@ -63,6 +63,8 @@ export async function holdBridge({ path, served, serve, log }: BridgeInit): Prom
   chmodSync(place, 0o600)
   return {
     untilAlone: async () => {
+      server.close()
+      rmSync(place, { force: true })
       while (open.size > 0) {
         wake = Promise.withResolvers()
         await wake.promise
@@ -81,15 +83,17 @@ export interface BridgeEnds {
   readonly output: Writable
 }
 
+/** Passes everything on until one end is over. Never rejects. */
+export type Crossing = (ends: BridgeEnds) => Promise<'editor-left' | 'holder-left'>
+
 /**
- * Passes everything on until one end is over. Undefined: nobody listens there. Resolves with whether it was this process's own editor
- * that left.
+ * The way to the process that has the store. Undefined: nobody listens there.
  * @throws BatonError `store_locked` if the holder serves another agent
  */
 export async function crossBridge(
   path: string,
   served: string,
-): Promise<((ends: BridgeEnds) => Promise<'editor-left' | 'holder-left'>) | undefined> {
+): Promise<Crossing | undefined> {
   const place = findSocket(path)
   const socket = place === undefined ? undefined : await connectTo(place)
   if (!socket) return undefined
@@ -108,10 +112,12 @@ export async function crossBridge(
     new Promise((resolve) => {
       socket.once('close', () => resolve('holder-left'))
       socket.on('error', () => {}) // `close` follows
-      input.once('end', () => {
+      // Also one that is destroyed.
+      input.once('close', () => {
         resolve('editor-left')
         socket.end()
       })
+      input.once('end', () => input.destroy())
       socket.pipe(output, { end: false })
       input.pipe(socket)
     })

@@ -5,6 +5,7 @@ import { BatonError, isBatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { AcpOptions } from '@baton/server/acp'
 import { createAcpAgents } from './acp-agents.ts'
+import type { BridgeEnds, Crossing } from './acp-bridge.ts'
 import { crossBridge, holdBridge } from './acp-bridge.ts'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
@@ -117,34 +118,62 @@ async function serve(options: AcpWords, terminal: Console, streams: ConsoleStrea
   const served = describeServed(options, terminal)
   const late = createLateHost(() => openHost(options, terminal, log))
   const store = options.store.type === 'sqlite' ? options.store.path : undefined
-  try {
-    // A store that another process has is known before the editor asks for anything.
-    await late.missing()
-  } catch (cause) {
-    if (store === undefined || !isBatonError(cause) || cause.code !== 'store_locked') throw cause
-    const cross = await crossBridge(store, served)
-    if (!cross) throw nameHolder(cause, options.store)
-    terminal.onStop(() => streams.input.destroy())
-    if ((await cross({ input: streams.input, output })) === 'editor-left') return 0
-    terminal.note('baton: the process that had the store has ended; start the agent again')
-    return 1
-  }
+  const crossed = store === undefined ? await openAlone(late) : await openOrCross(late, { path: store, served })
+  if (crossed) return await passOn(crossed, { terminal, input: streams.input, output })
   const { serveAcpOverStdio } = await import('@baton/server/acp')
   const acp = describeFront(options, { terminal, late, log })
   const server = serveAcpOverStdio(late.host, { ...acp, input: streams.input, output })
   const serveOther = (input: Readable, to: Writable): Promise<void> =>
     serveAcpOverStdio(late.host, { ...acp, input, output: to }).ended
   const bridge = store === undefined ? undefined : await holdBridge({ path: store, served, serve: serveOther, log })
-  const stopListening = terminal.onStop(() => {
-    bridge?.close()
-    void server.close()
-  })
+  // Others may still be served; a second signal ends the process at once.
+  const stopListening = terminal.onStop(() => void server.close())
   await server.ended
   await bridge?.untilAlone()
   stopListening()
   bridge?.close()
   await late.stop(0)
   return 0
+}
+
+/** A store that somebody else has is known before the editor asks for anything; a model that is missing can wait. */
+async function openAlone(late: LateHost): Promise<undefined> {
+  await late.missing()
+}
+
+/** Milliseconds for which a process that has the store may be about to begin, or to end. */
+const LOCKED_MS = 5000
+const LOOK_MS = 100
+
+/** The way to the process that has the store; undefined: this one has it. @throws BatonError `store_locked`, and what opening throws */
+async function openOrCross(
+  late: LateHost,
+  { path, served }: { readonly path: string; readonly served: string },
+): Promise<Crossing | undefined> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    try {
+      return await openAlone(late)
+    } catch (cause) {
+      if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
+      const crossing = await crossBridge(path, served)
+      if (crossing) return crossing
+      if (waitedMs >= LOCKED_MS || findServer({ type: 'sqlite', path })) throw nameHolder(cause, path)
+    }
+    await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS))
+  }
+}
+
+interface PassingOn extends BridgeEnds {
+  readonly terminal: Console
+}
+
+async function passOn(cross: Crossing, { terminal, input, output }: PassingOn): Promise<number> {
+  const stopListening = terminal.onStop(() => void input.destroy())
+  const end = await cross({ input, output })
+  stopListening()
+  if (end === 'editor-left') return 0
+  terminal.note('baton: the process that had the store has ended; start the agent again')
+  return 1
 }
 
 /** Sessions can be opened: there is a model, and it was not chosen because nobody named one. */
@@ -201,10 +230,9 @@ function describeServed({ agent, model, baseUrl, mcp, permissions, v2 }: AcpWord
 }
 
 /** Who has the store, as far as it is known. */
-function nameHolder(cause: BatonError, store: StoreLocation): BatonError {
-  const path = store.type === 'sqlite' ? store.path : ''
-  const server = findServer(store)
-  const who = server ? `a "baton serve" at ${server.url}` : 'another process, such as a "baton serve" or a "baton chat",'
+function nameHolder(cause: BatonError, path: string): BatonError {
+  const server = findServer({ type: 'sqlite', path })
+  const who = server ? `a "baton serve" at ${server.url}` : 'another process, such as a "baton chat",'
   return new BatonError({
     code: 'store_locked',
     message: `${who} has the store ${path}`,
