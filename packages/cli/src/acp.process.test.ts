@@ -60,12 +60,16 @@ function start(words: readonly string[]) {
   })
   child.stdin.on('error', () => {}) // it was killed
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
-  void ended.then(() => wake.resolve())
+  let isOver = false
+  void ended.then(() => {
+    isOver = true
+    wake.resolve()
+  })
   const until = async (find: (message: Message) => boolean): Promise<Message> => {
     for (;;) {
       const found = messages.find(find)
       if (found) return found
-      if (child.exitCode !== null) throw new Error(`it has ended: ${errors}`)
+      if (isOver) throw new Error(`it has ended: ${errors}`)
       await wake.promise
     }
   }
