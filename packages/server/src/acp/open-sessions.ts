@@ -90,7 +90,15 @@ export class OpenSessions {
     const sessions = page.sessions.flatMap(({ id, title, lastMs, meta }) => {
       const { cwd: at = folder, additionalDirectories } = meta
       if (typeof at !== 'string' || (cwd !== undefined && at !== cwd)) return []
-      return [{ id, cwd: at, additionalDirectories: readTexts(additionalDirectories), lastMs, ...(title !== undefined && { title }) }]
+      return [
+        {
+          id,
+          cwd: at,
+          additionalDirectories: readTexts(additionalDirectories),
+          lastMs,
+          ...(title !== undefined && { title }),
+        },
+      ]
     })
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) }
   }
@@ -196,7 +204,9 @@ function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, pa
       throw refuse(`a folder must be named by its absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
   for (const { name, type } of mcpServers)
     if (!parts.mcp.includes(type))
-      throw refuse(`the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`)
+      throw refuse(
+        `the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`,
+      )
 }
 
 function readTexts(value: unknown): readonly string[] {
