@@ -46,6 +46,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'client',
       'voice-web',
       'chat',
+      'editors',
       'cli',
       'serving',
       'temporal',
