@@ -30,6 +30,8 @@ export interface Listed {
 }
 
 const PAGE = 50
+/** Calls of a session whose terminals are known. */
+const TERMINALS_MAX = 256
 
 export class OpenSessions {
   readonly #host: HostWithSessions
@@ -155,6 +157,8 @@ export class OpenSessions {
     const wire = this.#client.createWire(id, find)
     const editor = this.#client.createEditor(id, async (callId, terminalId) => {
       terminals.set(callId, terminalId)
+      const [oldest = ''] = terminals.keys()
+      if (terminals.size > TERMINALS_MAX) terminals.delete(oldest)
       await wire.tell({ type: 'call-content', callId, content: [{ type: 'terminal', terminalId }] })
     })
     const place: AcpPlace = { session: id, ...given, editor }
