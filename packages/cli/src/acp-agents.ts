@@ -70,7 +70,11 @@ function closeTogether(servers: McpServers): McpServers {
 function* nameServers(servers: readonly AcpMcpServer[]): Generator<[string, McpServerConfig]> {
   const taken = new Set<string>()
   for (const server of servers) {
-    const base = server.name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '').slice(0, 60) || 'server'
+    const base =
+      server.name
+        .replace(/[^A-Za-z0-9_.-]+/g, '-')
+        .replace(/^[^A-Za-z0-9]+/, '')
+        .slice(0, 60) || 'server'
     let name = base
     for (let n = 2; taken.has(name); n += 1) name = `${base}-${n}`
     taken.add(name)

@@ -90,10 +90,7 @@ export type Crossing = (ends: BridgeEnds) => Promise<'editor-left' | 'holder-lef
  * The way to the process that has the store. Undefined: nobody listens there.
  * @throws BatonError `store_locked` if the holder serves another agent
  */
-export async function crossBridge(
-  path: string,
-  served: string,
-): Promise<Crossing | undefined> {
+export async function crossBridge(path: string, served: string): Promise<Crossing | undefined> {
   const place = findSocket(path)
   const socket = place === undefined ? undefined : await connectTo(place)
   if (!socket) return undefined
@@ -142,7 +139,9 @@ function readLine(socket: Socket): Promise<Readonly<Record<string, unknown>>> {
       act()
     }
     const fail = (): void =>
-      end(() => reject(new BatonError({ code: 'store_locked', message: 'the process that has the store did not answer' })))
+      end(() =>
+        reject(new BatonError({ code: 'store_locked', message: 'the process that has the store did not answer' })),
+      )
     const take = (): void => {
       for (let piece = socket.read() as Buffer | null; piece; piece = socket.read() as Buffer | null) {
         const newline = piece.indexOf(10)

@@ -29,7 +29,7 @@ interface Message {
 }
 
 let folder: string
-let started: Editor[]
+let started: { readonly kill: (signal: NodeJS.Signals) => void; readonly ended: Promise<unknown> }[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-acp-'))
   writeFileSync(join(folder, 'agent.ts'), AGENT)

@@ -107,7 +107,10 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
     store: storeLocation(values.store, variables, folder),
     v2: values['acp-v2'],
     login: values.login,
-    server: serverOptions({ host: '127.0.0.1', insecure: false, 'log-level': values['log-level'] ?? 'warn' }, variables),
+    server: serverOptions(
+      { host: '127.0.0.1', insecure: false, 'log-level': values['log-level'] ?? 'warn' },
+      variables,
+    ),
   }
 }
 

@@ -3,7 +3,17 @@
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import envPaths from 'env-paths'
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Variables } from './words.ts'
 

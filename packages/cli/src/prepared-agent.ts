@@ -22,6 +22,10 @@ export interface AgentWords {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly exchanges: number | undefined
+  /** Makes the agent of who names none; by default one that answers questions about the folder. */
+  readonly createAgent?: (folder: string) => Agent
+  /** Wraps each model. */
+  readonly wrapModel?: (model: Model) => Model
   /** Of the agent of who names none. */
   readonly profile?: AgentProfile
   /** What `--mcp` names; none by default. */
@@ -56,8 +60,8 @@ export interface PreparedAgent {
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
-  const found =
-    init.agent === undefined ? createDefaultAgent(folder, init.profile) : await loadAgent(init.agent, folder)
+  const { createAgent = (place: string): Agent => createDefaultAgent(place, init.profile) } = init
+  const found = init.agent === undefined ? createAgent(folder) : await loadAgent(init.agent, folder)
   const { agent: loaded, permissions: may } = restrict(found, init.permissions)
   const { permissions = [] } = loaded
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
@@ -85,7 +89,8 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const agent = adapt(loaded)
   const fit = (given: Agent): Agent => adapt(restrict(given, init.permissions).agent)
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
-  const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
+  const { wrapModel = (model: Model): Model => model } = init
+  const modelOf = (id: string): Model => warned(wrapModel(local && id === local.id ? local : remote(id)))
   const close = async (): Promise<void> => {
     await transport.close()
     await local?.close()

@@ -24,6 +24,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'one goal for an agent, for scripts',
     load: async () => (await import('./run-command.ts')).runCommand,
   },
+  explore: {
+    summary: 'explore a folder with a small model, and report what it holds',
+    load: async () => (await import('./explore.ts')).exploreCommand,
+  },
   serve: {
     summary: 'a WebSocket server for apps of protocol version 1',
     load: async () => (await import('./serve.ts')).serveCommand,

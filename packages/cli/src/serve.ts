@@ -111,8 +111,20 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
 }
 
 /** Editors on other machines: the agent works in the server's folder, and connects no server that they name. */
-function describeEditors({ acpV2, allow }: ServeOptions, { agent }: Pick<EmbeddedHost, 'agent'>, log: Logger): AcpOptions {
-  return { agent, name: 'baton', title: 'Baton', version: VERSION, experimentalV2: acpV2, models: allow.models ?? [], log }
+function describeEditors(
+  { acpV2, allow }: ServeOptions,
+  { agent }: Pick<EmbeddedHost, 'agent'>,
+  log: Logger,
+): AcpOptions {
+  return {
+    agent,
+    name: 'baton',
+    title: 'Baton',
+    version: VERSION,
+    experimentalV2: acpV2,
+    models: allow.models ?? [],
+    log,
+  }
 }
 
 /** Without it a chat is told to name the server. */

@@ -36,7 +36,8 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
-  return { session, principal, birth, effect, model, settings: turn?.settings ?? {}, ...output, clientTools }
+  const { settings = {}, rounds = 0 } = turn ?? {}
+  return { session, principal, birth, effect, model, settings, ...output, rounds, clientTools }
 }
 
 /**

@@ -18,12 +18,12 @@ export async function askPrepareStep(
   prepareStep: PrepareStep,
   { job, effect, request, context }: { job: ModelJob; effect: CallModel; request: ModelRequest; context: WorkContext },
 ): Promise<StepChange> {
-  const { session, model } = job
+  const { session, model, rounds = 0 } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
   const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
   const ask = async (): Promise<unknown> =>
-    await prepareStep({ session, step, attempt, model, messages: request.messages.map(copyMessage), tools })
+    await prepareStep({ session, step, rounds, attempt, model, messages: request.messages.map(copyMessage), tools })
   let change: unknown
   try {
     change = (await within(context.timers, { timeoutMs: PREPARE_MS, error }, ask())) ?? {}

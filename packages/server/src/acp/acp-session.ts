@@ -28,6 +28,9 @@ export interface AcpSessionInit {
 /** Milliseconds that cancelled turns have to end before their session is closed. */
 const ENDING_MS = 5000
 
+/** Prompts of this connection that are known as such: those that it shows already. */
+const OWN_MAX = 1000
+
 export class AcpSession {
   readonly #init: AcpSessionInit
   readonly #own = new Set<string>()
@@ -139,6 +142,7 @@ export class AcpSession {
         retryable: true,
       })
     this.#own.add(inputId)
+    if (this.#own.size > OWN_MAX) this.#own.delete(first(this.#own))
     const ended = this.#prompts.add(inputId)
     const accepted = this.#say(session, inputId, content)
     accepted.catch((cause: unknown) => this.#prompts.refuse(inputId, cause))
@@ -277,4 +281,9 @@ export class AcpSession {
     this.#people.take(event)
     this.#prompts.take(event)
   }
+}
+
+function first(ids: ReadonlySet<string>): string {
+  const [id = ''] = ids
+  return id
 }

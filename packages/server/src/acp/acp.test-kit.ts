@@ -107,7 +107,10 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
     text: (kind = 'agent_message_chunk') =>
       told
         .map(({ update }) =>
-          update.sessionUpdate === kind && 'content' in update && !Array.isArray(update.content) && update.content?.type === 'text'
+          update.sessionUpdate === kind &&
+          'content' in update &&
+          !Array.isArray(update.content) &&
+          update.content?.type === 'text'
             ? update.content.text
             : '',
         )

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { AcpxRun, AcpxWorld } from './acpx.test-kit.ts'
 import { createAcpxWorld } from './acpx.test-kit.ts'
 
@@ -68,6 +68,8 @@ export default ({ cwd, editor }) =>
   defineAgent({ name: 'tester', model: [one, two], tools: [...tools, ...workspaceTools({ root: cwd, editor, write: true, shell: { sandbox: 'none' } })] })
 `
 
+const LONG = { timeout: 120_000 }
+
 let world: AcpxWorld
 let flows = 0
 beforeAll(() => {
@@ -83,11 +85,9 @@ afterAll(() => {
 const ask = (text: string, words: readonly string[] = ['--approve-all']): Promise<AcpxRun> =>
   world.run([...words, 'exec', text])
 
-const flow = (name: string, play: () => Promise<void>): void =>
-  test(name, { timeout: 120_000 }, async () => {
-    await play()
-    flows += 1
-  })
+afterEach(({ task }) => {
+  if (task.result?.state !== 'fail') flows += 1
+})
 
 function findCall({ updates }: AcpxRun, name: string) {
   return updates.findLast((update) => update['name'] === name && 'status' in update)
@@ -96,74 +96,74 @@ function findCall({ updates }: AcpxRun, name: string) {
 const asksOf = ({ messages }: AcpxRun, method: string) =>
   messages.filter((message) => 'method' in message && message.method === method)
 
-flow('an answer in text', async () => {
+test('an answer in text', LONG, async () => {
   const run = await ask('Hello')
   expect(run).toMatchObject({ code: 0, text: 'You said: Hello', stop: 'end_turn' })
 })
 
-flow('thoughts are told as such', async () => {
+test('thoughts are told as such', LONG, async () => {
   const run = await ask('think')
   expect(run.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'agent_thought_chunk' }))
 })
 
-flow('a permission that is given', async () => {
+test('a permission that is given', LONG, async () => {
   const run = await ask('act')
   expect(asksOf(run, 'session/request_permission')).toHaveLength(1)
   expect(findCall(run, 'act')).toMatchObject({ status: 'completed' })
 })
 
-flow('a permission that is refused', async () => {
+test('a permission that is refused', LONG, async () => {
   const run = await ask('act', ['--deny-all'])
   expect(findCall(run, 'act')).toMatchObject({ status: 'failed' })
   expect(run.text).toContain('failed')
 })
 
-flow('a permission that nobody can give is refused', async () => {
+test('a permission that nobody can give is refused', LONG, async () => {
   const run = await ask('act', ['--non-interactive-permissions', 'deny'])
   expect(findCall(run, 'act')).toMatchObject({ status: 'failed' })
 })
 
-flow('a tool that fails', async () => {
+test('a tool that fails', LONG, async () => {
   const run = await ask('broken')
   expect(findCall(run, 'broken')).toMatchObject({ status: 'failed' })
   expect(run.stop).toBe('end_turn')
 })
 
-flow('a tool that does not exist', async () => {
+test('a tool that does not exist', LONG, async () => {
   const run = await ask('unknown')
   expect(findCall(run, 'no_such_tool')).toMatchObject({ status: 'failed' })
   expect(run.stop).toBe('end_turn')
 })
 
-flow('two calls at once, of which one fails', async () => {
+test('two calls at once, of which one fails', LONG, async () => {
   const run = await ask('two')
   expect(findCall(run, 'plan')).toMatchObject({ status: 'completed' })
   expect(findCall(run, 'broken')).toMatchObject({ status: 'failed' })
 })
 
-flow('a model that fails', async () => {
+test('a model that fails', LONG, async () => {
   const run = await ask('fail')
   expect(JSON.stringify(run.messages)).toContain('the model said no')
 })
 
-flow('a plan', async () => {
+test('a plan', LONG, async () => {
   const run = await ask('plan')
   expect(run.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'plan' }))
 })
 
-flow('an answer that is cut', async () => {
+test('an answer that is cut', LONG, async () => {
   expect((await ask('long')).stop).toBe('max_tokens')
 })
 
-flow('an answer that is refused', async () => {
+test('an answer that is refused', LONG, async () => {
   expect((await ask('refuse')).stop).toBe('refusal')
 })
 
-flow('a question of a tool to an editor without forms', async () => {
+test('a question of a tool to an editor without forms', LONG, async () => {
   expect((await ask('ask')).text).toContain('cannot show questions')
 })
 
-flow('an image, a link and a file in a prompt', async () => {
+test('an image, a link and a file in a prompt', LONG, async () => {
   const image = { type: 'image', mimeType: 'image/png', data: Buffer.from('png').toString('base64') }
   const link = { type: 'resource_link', name: 'a.txt', uri: 'file:///a.txt' }
   const file = { type: 'resource', resource: { uri: 'file:///b.txt', text: 'bees' } }
@@ -172,31 +172,31 @@ flow('an image, a link and a file in a prompt', async () => {
   expect(run.text).toBe('You said: see [a.txt](file:///a.txt) image <file uri="file:///b.txt">\nbees\n</file>')
 })
 
-flow('a file is read by the client', async () => {
+test('a file is read by the client', LONG, async () => {
   const run = await ask('read')
   expect(asksOf(run, 'fs/read_text_file')).toHaveLength(1)
   expect(run.text).toContain('apples')
 })
 
-flow('without the files of a client the tool reads itself', async () => {
+test('without the files of a client the tool reads itself', LONG, async () => {
   const run = await ask('read', ['--approve-all', '--no-fs'])
   expect(asksOf(run, 'fs/read_text_file')).toHaveLength(0)
   expect(run.text).toContain('apples')
 })
 
-flow('a secret file is not asked for', async () => {
+test('a secret file is not asked for', LONG, async () => {
   const run = await ask('secret')
   expect(asksOf(run, 'fs/read_text_file')).toHaveLength(0)
   expect(findCall(run, 'content.get_span')).toMatchObject({ status: 'failed' })
 })
 
-flow('a path outside of the folder is not asked for', async () => {
+test('a path outside of the folder is not asked for', LONG, async () => {
   const run = await ask('outside')
   expect(asksOf(run, 'fs/read_text_file')).toHaveLength(0)
   expect(findCall(run, 'content.get_span')).toMatchObject({ status: 'failed' })
 })
 
-flow('a file is written by the client', async () => {
+test('a file is written by the client', LONG, async () => {
   const run = await ask('write')
   expect(asksOf(run, 'fs/write_text_file')).toHaveLength(1)
   expect(readFileSync(join(world.folder, 'b.txt'), 'utf8')).toBe('bees')
@@ -205,13 +205,13 @@ flow('a file is written by the client', async () => {
   )
 })
 
-flow('a file is edited by the client', async () => {
+test('a file is edited by the client', LONG, async () => {
   const run = await ask('edit')
   expect(asksOf(run, 'fs/write_text_file')).toHaveLength(1)
   expect(readFileSync(join(world.folder, 'a.txt'), 'utf8')).toBe('pears\n')
 })
 
-flow('a command runs in a terminal of the client', async () => {
+test('a command runs in a terminal of the client', LONG, async () => {
   const run = await ask('run')
   expect(asksOf(run, 'terminal/create')).toHaveLength(1)
   expect(run.updates).toContainEqual(
@@ -220,13 +220,13 @@ flow('a command runs in a terminal of the client', async () => {
   expect(run.text).toContain('"exitCode":3')
 })
 
-flow('without terminals of a client the command runs here', async () => {
+test('without terminals of a client the command runs here', LONG, async () => {
   const run = await ask('run', ['--approve-all', '--no-terminal'])
   expect(asksOf(run, 'terminal/create')).toHaveLength(0)
   expect(run.text).toContain('"exitCode":3')
 })
 
-flow('a server that the client names is connected', async () => {
+test('a server that the client names is connected', LONG, async () => {
   const server = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
   const config = join(world.folder, '..', 'mcp.json')
   const named = { name: 'everything', command: process.execPath, args: [server], env: [] }
@@ -235,22 +235,22 @@ flow('a server that the client names is connected', async () => {
   expect(run.text).toContain('hello')
 })
 
-flow('a command of the agent', async () => {
+test('a command of the agent', LONG, async () => {
   expect((await ask('/status')).text).toContain('scripted/one')
 })
 
-flow('another model', async () => {
+test('another model', LONG, async () => {
   const run = await world.run(['--approve-all', 'exec', '--config-option', 'model=scripted/two', 'Hello'])
   expect(run.text).toBe('Two answers.')
 })
 
-flow('a mode in which nothing is changed', async () => {
+test('a mode in which nothing is changed', LONG, async () => {
   const run = await world.run(['--approve-all', 'exec', '--config-option', 'mode=read', 'act'])
   expect(findCall(run, 'act')).toMatchObject({ status: 'failed' })
   expect(asksOf(run, 'session/request_permission')).toHaveLength(0)
 })
 
-flow('a conversation of several prompts, whose agent is killed between them', async () => {
+test('a conversation of several prompts, whose agent is killed between them', LONG, async () => {
   const name = ['-s', 'kept']
   expect((await world.run(['sessions', 'new', '--name', 'kept'])).code).toBe(0)
   const first = await world.run(['--approve-all', 'prompt', ...name, 'Hello'])
@@ -261,7 +261,7 @@ flow('a conversation of several prompts, whose agent is killed between them', as
   expect(asksOf(second, 'session/load').length + asksOf(second, 'session/resume').length).toBeGreaterThan(0)
 })
 
-flow('a turn that is cancelled, while another editor works over the same store', async () => {
+test('a turn that is cancelled, while another editor works over the same store', LONG, async () => {
   const name = ['-s', 'cancelled']
   await world.run(['sessions', 'new', '--name', 'cancelled'])
   const running = world.run(['--approve-all', 'prompt', ...name, 'slow'])
@@ -272,7 +272,7 @@ flow('a turn that is cancelled, while another editor works over the same store',
   expect((await running).stop).toBe('cancelled')
 })
 
-flow('sessions are listed by the agent', async () => {
+test('sessions are listed by the agent', LONG, async () => {
   const run = await world.run(['sessions', 'list'])
   expect(run.code).toBe(0)
 })

@@ -104,13 +104,16 @@ function readRun({ code, output, errors }: Said): AcpxRun {
       : [],
   )
   const chunks = updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
-  const results = messages.flatMap((message) => ('result' in message ? [message.result as { readonly stopReason?: string }] : []))
+  const results = messages.flatMap((message) =>
+    'result' in message ? [message.result as { readonly stopReason?: string }] : [],
+  )
   return {
     code,
     messages,
     updates,
     errors,
     text: chunks.map(({ content }) => (content as { readonly text?: string }).text ?? '').join(''),
-    stop: results.findLast((result) => typeof result === 'object' && result !== null && 'stopReason' in result)?.stopReason,
+    stop: results.findLast((result) => typeof result === 'object' && result !== null && 'stopReason' in result)
+      ?.stopReason,
   }
 }

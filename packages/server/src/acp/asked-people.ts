@@ -71,7 +71,7 @@ export class AskedPeople {
 
   /** Takes all requests back. */
   leave(): void {
-    for (const id of [...this.#asked.keys()]) this.#forget(id)
+    for (const id of this.#asked.keys()) this.#forget(id)
   }
 
   #askQuestionOnce(questionId: string, { callId, message, schema }: WireQuestion): void {
@@ -108,7 +108,13 @@ export class AskedPeople {
     } catch (cause) {
       // An edit that does not fit leaves the request open; nobody would answer it.
       if (isBatonError(cause) && cause.code === 'invalid_arguments')
-        await obey(session.decide({ approvalId, decision: 'deny', reason: `the changed input was refused: ${cause.message}`.slice(0, 1000) }))
+        await obey(
+          session.decide({
+            approvalId,
+            decision: 'deny',
+            reason: `the changed input was refused: ${cause.message}`.slice(0, 1000),
+          }),
+        )
       else if (!isLate(cause)) throw cause
     }
   }

@@ -65,8 +65,7 @@ export function listChoicesOf({ model, models, thinking, mode, allowed }: Chosen
 export function checkChoice(choices: readonly ShownChoice[], id: string, value: unknown): ShownChoice['id'] {
   const found = choices.find((choice) => choice.id === id)
   const wrong = (message: string): BatonError => new BatonError({ code: 'invalid_option', message })
-  if (!found)
-    throw wrong(`there is no option ${show(id)}; there are ${choices.map((choice) => choice.id).join(', ')}`)
+  if (!found) throw wrong(`there is no option ${show(id)}; there are ${choices.map((choice) => choice.id).join(', ')}`)
   if (found.options.some((option) => option.value === value)) return found.id
   throw wrong(`${id} can be ${found.options.map((option) => option.value).join(', ')}, not ${show(value)}`)
 }

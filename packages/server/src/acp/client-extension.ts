@@ -16,7 +16,9 @@ export interface ToolAsked {
 }
 
 /** Undefined where the client runs none. */
-export function readRuns(capabilities: { readonly _meta?: unknown } | undefined): readonly string[] | 'all' | undefined {
+export function readRuns(
+  capabilities: { readonly _meta?: unknown } | undefined,
+): readonly string[] | 'all' | undefined {
   const meta = capabilities?._meta
   const said = isJsonObject(meta) ? meta[CLIENT_TOOLS] : undefined
   if (said === true) return 'all'

@@ -66,10 +66,14 @@ test('a client tool is run by a client that says that it can, once', async () =>
     agent: defineAgent({ name: 'shop', model, tools: [pick] }),
     capabilities: { _meta: { [CLIENT_TOOLS]: ['pick_color'] } },
     app: (app) =>
-      app.onRequest(CALL_TOOL, (params: unknown) => params, ({ params }) => {
-        called.push(params)
-        return { output: { color: 'red' } }
-      }),
+      app.onRequest(
+        CALL_TOOL,
+        (params: unknown) => params,
+        ({ params }) => {
+          called.push(params)
+          return { output: { color: 'red' } }
+        },
+      ),
   })
   expect(await editor.prompt(await editor.open(), 'Pick')).toBe('end_turn')
   expect(called).toMatchObject([{ name: 'pick_color', input: {} }])
@@ -146,9 +150,7 @@ test('tools use the files and the terminals of the editor, and the editor shows 
   await editor.prompt(await editor.open(), 'Copy')
   expect(files.get('/work/project/b.txt')).toBe('not saved yet')
   const told = editor.told.map(({ update }) => update).filter((update) => 'toolCallId' in update)
-  expect(told).toContainEqual(
-    expect.objectContaining({ content: [{ type: 'terminal', terminalId: 'term-1' }] }),
-  )
+  expect(told).toContainEqual(expect.objectContaining({ content: [{ type: 'terminal', terminalId: 'term-1' }] }))
   expect(told.at(-1)).toMatchObject({ status: 'completed', rawOutput: { exitCode: 3, output: 'three\n' } })
   await editor.stop()
 })
@@ -194,7 +196,10 @@ test('a plan and the use of the window are told', async () => {
     },
   })
   const model = createScriptedModel({
-    steps: [{ calls: [{ name: 'plan', arguments: {} }], usage: { inputTokens: 40, outputTokens: 2 } }, { text: 'Done.' }],
+    steps: [
+      { calls: [{ name: 'plan', arguments: {} }], usage: { inputTokens: 40, outputTokens: 2 } },
+      { text: 'Done.' },
+    ],
     capabilities: { contextTokens: 8000 },
   })
   const editor = await startEditor({ agent: defineAgent({ name: 'coder', model, tools: [plan] }) })

@@ -68,7 +68,11 @@ export function createEditor(init: EditorInit): Editor {
     }),
     ...(fs?.writeTextFile === true && {
       writeTextFile: async (path, content) => {
-        await ask('write the file', fileMs, client.request(methods.client.fs.writeTextFile, { sessionId, path, content }))
+        await ask(
+          'write the file',
+          fileMs,
+          client.request(methods.client.fs.writeTextFile, { sessionId, path, content }),
+        )
       },
     }),
     ...(terminal === true && { runCommand: (command) => runCommand(init, command) }),

@@ -46,7 +46,10 @@ function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
 }
 
 /** Which version is spoken shows at the client's first message. */
-function connect(init: ConnectionInit, stream: Stream): { readonly connection: AcpConnection; readonly closed: Promise<void> } {
+function connect(
+  init: ConnectionInit,
+  stream: Stream,
+): { readonly connection: AcpConnection; readonly closed: Promise<void> } {
   const v1 = createV1App(init)
   if (!init.parts.experimentalV2) return { connection: v1.connection, closed: v1.app.connect(stream).closed }
   const v2 = createV2App(init)

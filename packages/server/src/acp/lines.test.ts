@@ -19,7 +19,9 @@ interface Message {
 function start(limits: Partial<AcpLimits> = {}, store = createMemoryStore()) {
   const model = createScriptedModel({
     steps: ({ messages }) =>
-      JSON.stringify(messages.at(-1)).includes('think') ? { text: 'I think', hangs: 'until-aborted' } : { text: 'Hello.' },
+      JSON.stringify(messages.at(-1)).includes('think')
+        ? { text: 'I think', hangs: 'until-aborted' }
+        : { text: 'Hello.' },
   })
   const agent = defineAgent({ name: 'coder', model })
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })

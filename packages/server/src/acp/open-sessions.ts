@@ -30,6 +30,8 @@ export interface Listed {
 }
 
 const PAGE = 50
+/** Calls of a session whose terminals are known. */
+const TERMINALS_MAX = 256
 
 export class OpenSessions {
   readonly #host: HostWithSessions
@@ -90,7 +92,15 @@ export class OpenSessions {
     const sessions = page.sessions.flatMap(({ id, title, lastMs, meta }) => {
       const { cwd: at = folder, additionalDirectories } = meta
       if (typeof at !== 'string' || (cwd !== undefined && at !== cwd)) return []
-      return [{ id, cwd: at, additionalDirectories: readTexts(additionalDirectories), lastMs, ...(title !== undefined && { title }) }]
+      return [
+        {
+          id,
+          cwd: at,
+          additionalDirectories: readTexts(additionalDirectories),
+          lastMs,
+          ...(title !== undefined && { title }),
+        },
+      ]
     })
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) }
   }
@@ -147,6 +157,8 @@ export class OpenSessions {
     const wire = this.#client.createWire(id, find)
     const editor = this.#client.createEditor(id, async (callId, terminalId) => {
       terminals.set(callId, terminalId)
+      const [oldest = ''] = terminals.keys()
+      if (terminals.size > TERMINALS_MAX) terminals.delete(oldest)
       await wire.tell({ type: 'call-content', callId, content: [{ type: 'terminal', terminalId }] })
     })
     const place: AcpPlace = { session: id, ...given, editor }
@@ -196,7 +208,9 @@ function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, pa
       throw refuse(`a folder must be named by its absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
   for (const { name, type } of mcpServers)
     if (!parts.mcp.includes(type))
-      throw refuse(`the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`)
+      throw refuse(
+        `the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`,
+      )
 }
 
 function readTexts(value: unknown): readonly string[] {

@@ -93,7 +93,21 @@ export interface AcpLimits {
 }
 
 export interface AcpParts extends Required<
-  Pick<AcpOptions, 'principal' | 'version' | 'mcp' | 'additionalDirectories' | 'models' | 'experimentalV2' | 'log' | 'timers' | 'clock' | 'newId' | 'name' | 'title'>
+  Pick<
+    AcpOptions,
+    | 'principal'
+    | 'version'
+    | 'mcp'
+    | 'additionalDirectories'
+    | 'models'
+    | 'experimentalV2'
+    | 'log'
+    | 'timers'
+    | 'clock'
+    | 'newId'
+    | 'name'
+    | 'title'
+  >
 > {
   readonly agentOf: (place: AcpPlace) => Agent | Promise<Agent>
   readonly folder: string | undefined

@@ -35,7 +35,10 @@ export class Projection {
   #costMicros: number | undefined
   #summaries = 0
 
-  constructor(init: ProjectionInit, known: { readonly calls?: ReadonlySet<string>; readonly costMicros?: number } = {}) {
+  constructor(
+    init: ProjectionInit,
+    known: { readonly calls?: ReadonlySet<string>; readonly costMicros?: number } = {},
+  ) {
     this.#init = init
     this.#knownCalls = known.calls ?? new Set()
     this.#costMicros = known.costMicros
@@ -152,7 +155,8 @@ export class Projection {
   }
 }
 
-const NOTHING: readonly never[] = []
+/** Frozen: many get it. */
+const NOTHING: readonly never[] = Object.freeze([])
 const RUNNING: readonly Update[] = [{ type: 'state', state: 'running' }]
 const WAITING: readonly Update[] = [{ type: 'state', state: 'requires_action' }]
 

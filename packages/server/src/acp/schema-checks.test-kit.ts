@@ -39,7 +39,8 @@ export function createSchemaChecks(version: 1 | 2): SchemaChecks {
     }
     count += 1
     const check = ajv.getSchema(`acp#/$defs/${name}`)
-    if (check && !check(value)) wrong.push(`${kind}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(value).slice(0, 500)}`)
+    if (check && !check(value))
+      wrong.push(`${kind}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(value).slice(0, 500)}`)
   }
   return {
     check: (from, message) => {
@@ -57,7 +58,8 @@ export function createSchemaChecks(version: 1 | 2): SchemaChecks {
       const found = methods.flatMap((method) => names.get(`${method} Response`) ?? [])
       count += 1
       const fits = found.some((name) => ajv.getSchema(`acp#/$defs/${name}`)?.(result) === true)
-      if (found.length > 0 && !fits) wrong.push(`no answer to ${methods.join(', ')}: ${JSON.stringify(result).slice(0, 500)}`)
+      if (found.length > 0 && !fits)
+        wrong.push(`no answer to ${methods.join(', ')}: ${JSON.stringify(result).slice(0, 500)}`)
     },
     expectValid: () => {
       if (wrong.length > 0) throw new Error(wrong.slice(0, 10).join('\n'))

@@ -81,13 +81,12 @@ function showTerminal(callId: string, { terminalOf }: CallPlace): readonly Shown
   return terminalId === undefined ? [] : [{ type: 'terminal', terminalId }]
 }
 
-async function showResult(
-  { result, waitsForClient }: CallView,
-  place: CallPlace,
-): Promise<readonly ShownContent[]> {
-  if (!result && waitsForClient) return [{ type: 'content', content: textBlock('It waits for an app that can run it.') }]
+async function showResult({ result, waitsForClient }: CallView, place: CallPlace): Promise<readonly ShownContent[]> {
+  if (!result && waitsForClient)
+    return [{ type: 'content', content: textBlock('It waits for an app that can run it.') }]
   if (!result) return []
-  if (result.type !== 'ok') return result.message === '' ? [] : [{ type: 'content', content: textBlock(result.message) }]
+  if (result.type !== 'ok')
+    return result.message === '' ? [] : [{ type: 'content', content: textBlock(result.message) }]
   const blocks = await Promise.all(result.content.map((part) => toBlock(part, place)))
   return blocks.map((content) => ({ type: 'content', content }))
 }

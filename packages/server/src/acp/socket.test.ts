@@ -17,7 +17,9 @@ async function start() {
   const front = createWebSocketFront({
     host,
     port: 0,
-    authenticate: (request) => ({ id: new URL(request.url ?? '/', 'http://localhost').searchParams.get('who') ?? 'nobody' }),
+    authenticate: (request) => ({
+      id: new URL(request.url ?? '/', 'http://localhost').searchParams.get('who') ?? 'nobody',
+    }),
     editors: createAcpSocket(host, { agent, models: [] }),
   })
   const { url } = await front.listen()
@@ -40,11 +42,16 @@ test('a turn over a WebSocket; another principal has other sessions', async () =
     return await app.connectWith(stream, async (agent) => {
       const { agentCapabilities } = await agent.request(methods.agent.initialize, { protocolVersion: 1 })
       expect(agentCapabilities?.mcpCapabilities).toEqual({ http: false, sse: false })
-      const { sessionId, configOptions } = await agent.request(methods.agent.session.new, { cwd: '/work', mcpServers: [] })
+      const { sessionId, configOptions } = await agent.request(methods.agent.session.new, {
+        cwd: '/work',
+        mcpServers: [],
+      })
       // What costs the server's money may not be chosen by strangers.
       expect(configOptions?.map(({ id }) => id)).toEqual(['mode', 'model'])
       const prompt = [{ type: 'text' as const, text: 'Hi' }]
-      expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toEqual({ stopReason: 'end_turn' })
+      expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toEqual({
+        stopReason: 'end_turn',
+      })
       const { sessions } = await agent.request(methods.agent.session.list, {})
       return { sessionId, listed: sessions.map((session) => session.sessionId) }
     })

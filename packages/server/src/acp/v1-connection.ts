@@ -75,21 +75,47 @@ class V1Connection implements AcpConnection {
     const answer =
       <Context, Value>(act: (context: Context) => Promise<Value>) =>
       (context: Context): Promise<Value> =>
-        this.#requests.run(() => act(context)).catch((cause: unknown) => {
-          throw toRequestError(cause, this.#init)
-        })
+        this.#requests
+          .run(() => act(context))
+          .catch((cause: unknown) => {
+            throw toRequestError(cause, this.#init)
+          })
     const { session } = methods.agent
     const app = agent({ name: this.#init.parts.name })
       .onConnect(({ client }) => void (this.#client = client))
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
-      .onRequest(methods.agent.authenticate, answer(({ params }) => this.#authenticate(params.methodId)))
-      .onRequest(session.new, answer(({ params }) => this.#create(readPlace(params))))
-      .onRequest(session.load, answer(({ params }) => this.#load(params.sessionId, readPlace(params), true)))
-      .onRequest(session.resume, answer(({ params }) => this.#load(params.sessionId, readPlace(params), false)))
-      .onRequest(session.list, answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)))
-      .onRequest(session.close, answer(({ params }) => empty(this.#sessions.close(params.sessionId))))
-      .onRequest(session.delete, answer(({ params }) => empty(this.#sessions.remove(params.sessionId))))
-      .onRequest(session.setMode, answer(({ params }) => this.#setMode(params.sessionId, params.modeId)))
+      .onRequest(
+        methods.agent.authenticate,
+        answer(({ params }) => this.#authenticate(params.methodId)),
+      )
+      .onRequest(
+        session.new,
+        answer(({ params }) => this.#create(readPlace(params))),
+      )
+      .onRequest(
+        session.load,
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params), true)),
+      )
+      .onRequest(
+        session.resume,
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params), false)),
+      )
+      .onRequest(
+        session.list,
+        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+      )
+      .onRequest(
+        session.close,
+        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+      )
+      .onRequest(
+        session.delete,
+        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+      )
+      .onRequest(
+        session.setMode,
+        answer(({ params }) => this.#setMode(params.sessionId, params.modeId)),
+      )
       .onRequest(
         session.setConfigOption,
         answer(({ params }) => this.#setOption(params.sessionId, params.configId, params.value)),
@@ -100,7 +126,11 @@ class V1Connection implements AcpConnection {
       )
       .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
     const { logout } = this.#init.parts.auth ?? {}
-    if (logout) app.onRequest(methods.agent.logout, answer(() => empty(Promise.resolve(logout()))))
+    if (logout)
+      app.onRequest(
+        methods.agent.logout,
+        answer(() => empty(Promise.resolve(logout()))),
+      )
     return app
   }
 

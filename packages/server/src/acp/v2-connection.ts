@@ -73,24 +73,45 @@ class V2Connection implements AcpConnection {
     const app = agent({ name: this.#init.parts.name })
       .onConnect(({ client }) => void (this.#client = client))
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.capabilities))
-      .onRequest(session.new, answer(({ params }) => this.#create(readPlace(params))))
+      .onRequest(
+        session.new,
+        answer(({ params }) => this.#create(readPlace(params))),
+      )
       .onRequest(
         session.resume,
         answer(({ params }) => this.#resume(params.sessionId, readPlace(params), params.replayFrom?.type)),
       )
-      .onRequest(session.list, answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)))
-      .onRequest(session.close, answer(({ params }) => empty(this.#sessions.close(params.sessionId))))
-      .onRequest(session.delete, answer(({ params }) => empty(this.#sessions.remove(params.sessionId))))
+      .onRequest(
+        session.list,
+        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+      )
+      .onRequest(
+        session.close,
+        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+      )
+      .onRequest(
+        session.delete,
+        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+      )
       .onRequest(
         session.setConfigOption,
         answer(({ params }) => this.#setOption(params.sessionId, params.configId, params.value)),
       )
-      .onRequest(session.prompt, answer(({ params }) => this.#prompt(params)))
+      .onRequest(
+        session.prompt,
+        answer(({ params }) => this.#prompt(params)),
+      )
       .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
     if (this.#init.parts.auth)
       app
-        .onRequest(auth.login, answer(({ params }) => empty(this.#logIn(params.methodId))))
-        .onRequest(auth.logout, answer(() => empty(this.#logOut())))
+        .onRequest(
+          auth.login,
+          answer(({ params }) => empty(this.#logIn(params.methodId))),
+        )
+        .onRequest(
+          auth.logout,
+          answer(() => empty(this.#logOut())),
+        )
     return app
   }
 

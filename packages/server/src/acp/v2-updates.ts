@@ -1,5 +1,10 @@
 // Updates on the wire of version 2, a draft: messages are known by their ids, so what was said can be replaced.
-import type { SessionConfigOption, SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk/experimental/v2'
+import type {
+  SessionConfigOption,
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallUpdate,
+} from '@agentclientprotocol/sdk/experimental/v2'
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, TurnEnd, Update } from './updates.ts'
 
@@ -117,7 +122,8 @@ export function encodeV2Call(call: ShownCall): ToolCallUpdate {
 function encodeV2Content(content: ShownContent): readonly ToolCallContent[] {
   if (content.type !== 'diff') return [content]
   const { path, oldText, newText } = content
-  if (oldText === null) return [{ type: 'diff', changes: [{ operation: 'add', path }], patch: patchNewFile(path, newText) }]
+  if (oldText === null)
+    return [{ type: 'diff', changes: [{ operation: 'add', path }], patch: patchNewFile(path, newText) }]
   const shown = `\`\`\`diff\n${prefixLines('-', oldText)}${prefixLines('+', newText)}\`\`\``
   return [
     { type: 'diff', changes: [{ operation: 'modify', path }] },
@@ -140,7 +146,14 @@ function prefixLines(mark: '+' | '-', text: string): string {
   return `${mark}${lines.replaceAll('\n', `\n${mark}`)}\n`
 }
 
-export function encodeV2Choice({ id, name, description, category, current, options }: ShownChoice): SessionConfigOption {
+export function encodeV2Choice({
+  id,
+  name,
+  description,
+  category,
+  current,
+  options,
+}: ShownChoice): SessionConfigOption {
   return {
     type: 'select',
     configId: id,

@@ -16,7 +16,10 @@ import { createSchemaChecks } from './schema-checks.test-kit.ts'
 const { session: at } = methods.agent
 const INFO = { name: 'test', version: '1.0.0' }
 
-async function start(agent: Agent, more: { readonly store?: Store; readonly app?: (app: ClientApp) => ClientApp } = {}) {
+async function start(
+  agent: Agent,
+  more: { readonly store?: Store; readonly app?: (app: ClientApp) => ClientApp } = {},
+) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const host = createHost({ environment, agent, ...(more.store && { store: more.store }) })
   const front = createAcpFront('test', host, { agent, experimentalV2: true })
@@ -35,7 +38,11 @@ async function start(agent: Agent, more: { readonly store?: Store; readonly app?
     wake = Promise.withResolvers()
   })
   const opened = (more.app?.(base) ?? base).connect(theirs)
-  await opened.agent.request(methods.agent.initialize, { protocolVersion: 2, info: INFO, capabilities: { elicitation: { form: {} } } })
+  await opened.agent.request(methods.agent.initialize, {
+    protocolVersion: 2,
+    info: INFO,
+    capabilities: { elicitation: { form: {} } },
+  })
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await wake.promise
   }
@@ -67,7 +74,9 @@ function fold(told: readonly SessionUpdate[]): ReadonlyMap<string, string> {
     if (!('messageId' in update) || typeof update.messageId !== 'string') continue
     const { messageId } = update
     const content = 'content' in update ? update.content : undefined
-    const texts = (Array.isArray(content) ? content : [content]).map((block: unknown) => (block as { text?: string } | null)?.text ?? '')
+    const texts = (Array.isArray(content) ? content : [content]).map(
+      (block: unknown) => (block as { text?: string } | null)?.text ?? '',
+    )
     const isChunk = update.sessionUpdate.endsWith('_chunk')
     messages.set(messageId, (isChunk ? (messages.get(messageId) ?? '') : '') + texts.join(''))
   }
@@ -139,7 +148,9 @@ test('a permission requires an action, and a cancel takes the request back', asy
   await editor.untilIdle(2)
   await taken.promise
   expect(editor.states().at(-1)).toMatchObject({ state: 'idle', stopReason: 'cancelled' })
-  expect(editor.told).toContainEqual(expect.objectContaining({ sessionUpdate: 'tool_call_update', status: 'cancelled' }))
+  expect(editor.told).toContainEqual(
+    expect.objectContaining({ sessionUpdate: 'tool_call_update', status: 'cancelled' }),
+  )
   await editor.stop()
 })
 
@@ -173,7 +184,10 @@ test('a failed turn is idle with an error, and a command is answered here', asyn
   const { sessionId } = await editor.agent.request(at.new, { cwd: '/work/project' })
   await editor.prompt(sessionId, 'Hi')
   await editor.untilIdle(1)
-  expect(editor.states().at(-1)).toMatchObject({ stopReason: 'error', error: { data: { code: 'model_invalid_request' } } })
+  expect(editor.states().at(-1)).toMatchObject({
+    stopReason: 'error',
+    error: { data: { code: 'model_invalid_request' } },
+  })
   await editor.prompt(sessionId, '/status')
   await editor.untilIdle(2)
   expect([...fold(editor.told).values()].at(-1)).toContain('Model: scripted/model')

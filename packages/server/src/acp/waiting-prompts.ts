@@ -49,7 +49,7 @@ export class WaitingPrompts {
   }
 
   refuseAll(cause: unknown): void {
-    for (const inputId of [...this.#waiting.keys()]) this.refuse(inputId, cause)
+    for (const inputId of this.#waiting.keys()) this.refuse(inputId, cause)
   }
 
   /** Called once everything that the event says has been told. */

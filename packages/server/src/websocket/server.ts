@@ -8,7 +8,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Refusal } from './admission.ts'
-import { checkToken, CHAT_PATH, createMethodRefusal, EDITOR_PATH, parseUrl, PATH, refuse, UPGRADE_REQUIRED } from './admission.ts'
+import {
+  checkToken,
+  CHAT_PATH,
+  createMethodRefusal,
+  EDITOR_PATH,
+  parseUrl,
+  PATH,
+  refuse,
+  UPGRADE_REQUIRED,
+} from './admission.ts'
 import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
@@ -313,15 +322,15 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
       : init.editors && isOwn && upgrade.path === EDITOR_PATH
         ? init.editors(wire, principal)
         : openConnection(socket.protocol, {
-        ...init,
-        ...upgrade,
-        ...shared,
-        allow: init.allow ?? {},
-        socket: wire,
-        connection: name,
-        address,
-        countsPrincipal,
-      })
+            ...init,
+            ...upgrade,
+            ...shared,
+            allow: init.allow ?? {},
+            socket: wire,
+            connection: name,
+            address,
+            countsPrincipal,
+          })
   open.set(socket, connection)
   const stopExpiry = startExpiry(init, upgrade.expiresAtMs, () =>
     connection.close(

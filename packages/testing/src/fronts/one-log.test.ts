@@ -86,7 +86,9 @@ const version2: Front = async (host) => {
 const chatPage: Front = async (host) => {
   const handler = createHandler(host)
   const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> =>
-    await handler(address instanceof Request ? new Request(address, init) : new Request(new URL(address, 'http://localhost'), init))
+    await handler(
+      address instanceof Request ? new Request(address, init) : new Request(new URL(address, 'http://localhost'), init),
+    )
   const post = (path: string, body?: object): Promise<Response> =>
     fetch(`/api/chat/${SESSION}/${path}`, {
       method: 'POST',
@@ -129,7 +131,11 @@ const editor: Front = async (host, agent) => {
       outcome: { outcome: 'selected', optionId: 'allow' },
       _meta: { [EDITED_INPUT]: { to: 'ann' } },
     }))
-    .onRequest('_baton/call_tool', (params: unknown) => params, () => ({ output: COLOR }))
+    .onRequest(
+      '_baton/call_tool',
+      (params: unknown) => params,
+      () => ({ output: COLOR }),
+    )
   const stream = ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>)
   await app.connectWith(stream, async (connection) => {
     const clientCapabilities = { _meta: { [CLIENT_TOOLS]: true } }
@@ -168,8 +174,7 @@ async function play(front: Front): Promise<readonly Fact[]> {
 /** Of the log: names that each front gives, and who was connected when. */
 function neutral(facts: readonly Fact[]): readonly unknown[] {
   const ids = new Map<unknown, string>()
-  for (const fact of facts)
-    if ('inputId' in fact) ids.set(fact.inputId, `input-${ids.size + 1}`)
+  for (const fact of facts) if ('inputId' in fact) ids.set(fact.inputId, `input-${ids.size + 1}`)
   return facts
     .filter(({ type }) => !OF_FRONTS.has(type))
     .map((fact) =>
@@ -186,7 +191,12 @@ function neutral(facts: readonly Fact[]): readonly unknown[] {
 }
 
 /** A session that is described, and clients that come and go, are no part of the conversation. */
-const OF_FRONTS: ReadonlySet<string> = new Set(['session-described', 'client-attached', 'client-detached', 'client-tools-set'])
+const OF_FRONTS: ReadonlySet<string> = new Set([
+  'session-described',
+  'client-attached',
+  'client-detached',
+  'client-tools-set',
+])
 
 const FRONTS: Readonly<Record<string, Front>> = { 'version 2': version2, 'a chat page': chatPage, 'an editor': editor }
 
