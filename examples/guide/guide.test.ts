@@ -87,6 +87,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     "malicious [ 'hidden-text', 'injection' ]\nhidden-text/style: style=\"display:none\"\ninjection/forget: Ignore all previous instructions\n",
   ],
   'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
+  'other-agent.ts': ['- other-agent.ts (count 4)', "stopReason: 'end_turn'", 'It is in other-agent.ts.\n'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'permissions.ts': ['I have fs.list_dir, content.get_span, code.grep.\n'],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],

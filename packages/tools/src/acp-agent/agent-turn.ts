@@ -1,6 +1,6 @@
 // One prompt to another agent, as its updates tell it: text, calls with what they changed, and the plan. Bounded, whatever the agent sends.
-import type { SessionUpdate, ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk'
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { PlanEntry, SessionUpdate, ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import type { JsonValue } from '@baton/core'
 
 export interface AgentCall {
   readonly id: string
@@ -26,7 +26,7 @@ export class AgentTurn {
   readonly #calls = new Map<string, AgentCall>()
   #text = ''
   #wasText = false
-  #plan: readonly JsonObject[] = []
+  #plan: readonly { readonly content: string; readonly status: string }[] = []
   #updates = 0
   #isCut = false
 
@@ -54,7 +54,7 @@ export class AgentTurn {
       calls: this.#calls.size,
       ...(running.length > 0 && { running: running.slice(-3).map(({ title }) => title.slice(0, 120)) }),
       ...(this.#plan.length > 0 && {
-        plan: this.#plan.slice(0, 10).map(({ content, status }) => `${status}: ${String(content).slice(0, 120)}`),
+        plan: this.#plan.slice(0, 10).map(({ content, status }) => `${status}: ${content.slice(0, 120)}`),
       }),
     }
   }
@@ -69,7 +69,7 @@ export class AgentTurn {
     const diffs = calls.flatMap((call) => call.diffs)
     return {
       text: wellFormed(this.#text.trim()),
-      calls: calls.map(({ diffs: _, ...call }) => call),
+      calls: calls.map(({ id, title, kind, status }) => ({ id, title, kind, status })),
       diffs: diffs.slice(-DIFFS_MAX),
       truncated: this.#isCut || diffs.length > DIFFS_MAX,
     }
@@ -106,22 +106,20 @@ function readDiffs(content: NonNullable<ToolCall['content']>): AgentCall['diffs'
     if (part.type !== 'diff') return []
     const { path, oldText, newText } = part
     return [
-      { path: String(path).slice(0, 1000), oldText: oldText == null ? null : cut(oldText), newText: cut(newText) },
+      {
+        path: String(path).slice(0, 1000),
+        oldText: typeof oldText === 'string' ? cut(oldText) : null,
+        newText: cut(newText),
+      },
     ]
   })
 }
 
-function readPlan(entries: unknown): readonly JsonObject[] {
-  if (!Array.isArray(entries)) return []
-  return entries.slice(0, PLAN_MAX).flatMap((entry: unknown) => {
-    if (typeof entry !== 'object' || entry === null) return []
-    const { content, status } = entry as { readonly content?: unknown; readonly status?: unknown }
-    return [{ content: wellFormed(String(content ?? '')), status: String(status ?? 'pending').slice(0, 40) }]
-  })
+function readPlan(entries: readonly PlanEntry[]): readonly { readonly content: string; readonly status: string }[] {
+  return entries.slice(0, PLAN_MAX).map(({ content, status }) => ({ content: wellFormed(content), status }))
 }
 
-function cut(text: unknown): string {
-  const whole = String(text)
+function cut(whole: string): string {
   return wellFormed(whole.length > DIFF_CHARS ? `${whole.slice(0, DIFF_CHARS)}…` : whole)
 }
 
