@@ -45,6 +45,8 @@ export interface PreparedAgent {
   readonly choice: ModelChoice
   readonly environment: Environment
   readonly modelOf: (id: string) => Model
+  /** Another agent with the same options: its model, permissions and MCP servers. */
+  readonly fit: (agent: Agent) => Agent
   /** The variables, with the address of `--base-url` in them. */
   readonly variables: Variables
   /** Ends the connections to providers. */
@@ -80,8 +82,12 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { mcp = [] } = init
   const network = mayUseNetwork(permissions)
   const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp, network }) : undefined
-  const joined = servers ? addMcpServers(loaded, servers) : loaded
-  const agent = adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  const adapt = (given: Agent): Agent => {
+    const joined = servers ? addMcpServers(given, servers) : given
+    return adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  }
+  const agent = adapt(loaded)
+  const fit = (given: Agent): Agent => adapt(restrict(given, init.permissions).agent)
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
   const { wrapModel = (model: Model): Model => model } = init
   const modelOf = (id: string): Model => warned(wrapModel(local && id === local.id ? local : remote(id)))
@@ -90,7 +96,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
     await local?.close()
     await servers?.close()
   }
-  return { agent, permissions: may, choice, environment, modelOf, variables, close }
+  return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
 }
 
 /** That tools work is nothing new to a person. */

@@ -36,6 +36,14 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'an agent and its tools for MCP clients, over standard input and output or HTTP',
     load: async () => (await import('./mcp.ts')).mcpCommand,
   },
+  acp: {
+    summary: 'an agent in editors such as Zed, by the Agent Client Protocol',
+    load: async () => (await import('./acp.ts')).acpCommand,
+  },
+  login: {
+    summary: 'keep the key of a provider',
+    load: async () => (await import('./login.ts')).loginCommand,
+  },
   worker: {
     summary: 'a worker for sessions and goals of a Temporal service',
     load: async () => (await import('./worker.ts')).workerCommand,

@@ -12,6 +12,7 @@ import { boxArguments, findBox } from './bubblewrap.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 
 export interface ShellOptions {
@@ -120,20 +121,48 @@ class Shell {
   async run(asked: Asked, context: ToolContext) {
     const program = await this.#findBox(asked.folder)
     if (context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    const { runCommand } = this.#kit.editor
+    if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
     const child = this.#spawn(asked, program)
     const ended = await follow(child, { asked, context, output })
-    const text = output.read()
-    const scan = new SecretScan()
-    const isSecret = (await scan.take(text)) || (await scan.judge())
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
       timedOut: ended.timedOut,
-      output: isSecret ? '' : text,
+      ...(await withholdSecrets(output.read())),
       truncated: output.droppedBytes > 0,
-      ...(isSecret && { withheld: true }),
       sandbox: program ? ('bubblewrap' as const) : ('none' as const),
+    }
+  }
+
+  /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */
+  #needsBox(isBoxed: boolean): boolean {
+    const { sandbox = 'auto', approval = true } = this.#options
+    return isBoxed && (sandbox === 'required' || !approval)
+  }
+
+  async #runInEditor(
+    runCommand: NonNullable<WorkspaceEditor['runCommand']>,
+    { command, folder, timeoutMs }: Asked,
+    { callId, signal }: ToolContext,
+  ) {
+    const ended = await runCommand({
+      callId,
+      command: findShell(),
+      args: ['-c', command],
+      cwd: folder,
+      timeoutMs,
+      outputBytes: this.#kit.limits.shellOutputBytesMax,
+      signal,
+    })
+    return {
+      exitCode: ended.exitCode,
+      ...(ended.signal !== null && { signal: ended.signal }),
+      timedOut: ended.timedOut,
+      ...(await withholdSecrets(ended.output)),
+      truncated: ended.truncated,
+      sandbox: 'none' as const,
     }
   }
 
@@ -155,9 +184,8 @@ class Shell {
   }
 
   #spawn({ command, folder }: Asked, box: string | undefined): ChildProcess {
-    const bash = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
     // Both share one pipe, which keeps their order.
-    const line = [bash, '-c', 'exec 2>&1; eval "$1"', 'shell', command]
+    const line = [findShell(), '-c', 'exec 2>&1; eval "$1"', 'shell', command]
     const [program = '', ...words] = box === undefined ? line : [box, ...boxArguments(this.#boxed(folder)), ...line]
     return spawn(program, words, {
       cwd: folder,
@@ -168,6 +196,16 @@ class Shell {
       detached: true,
     })
   }
+}
+
+function findShell(): string {
+  return existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+}
+
+async function withholdSecrets(text: string): Promise<{ readonly output: string; readonly withheld?: true }> {
+  const scan = new SecretScan()
+  const isSecret = (await scan.take(text)) || (await scan.judge())
+  return isSecret ? { output: '', withheld: true } : { output: text }
 }
 
 interface Following {

@@ -10,6 +10,7 @@ import { listDirTool } from './list-dir.ts'
 import { RipgrepFilter, findRipgrep } from './ripgrep-filter.ts'
 import type { ShellOptions } from './shell-tool.ts'
 import { shellTool } from './shell-tool.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
@@ -33,6 +34,8 @@ export interface WorkspaceOptions {
    * model acts on what it read.
    */
   readonly trust?: Trust
+  /** Reads and writes files and runs commands in place of the tools, as far as it can. The tools still judge paths and contents. */
+  readonly editor?: WorkspaceEditor
   /**
    * Which `ripgrep` says what files a search may pass over: the one on the PATH by default, that of an absolute path, or none (false). Its
    * presence changes how long a search takes, and not what it finds.
@@ -48,6 +51,7 @@ export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
   readonly trust: Trust
+  readonly editor: WorkspaceEditor
   /** For a pattern that RE2 has accepted; undefined where ripgrep cannot help. */
   openFilter(pattern: string): RipgrepFilter | undefined
   startBudget(context: ToolContext): CallBudget
@@ -67,6 +71,7 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,
     trust: options.trust ?? 'untrusted',
+    editor: options.editor ?? {},
     openFilter: createFilterOpener(options, limits),
     startBudget: (context) => new CallBudget(clock, limits, context),
   }
