@@ -9,6 +9,7 @@ const STARTS: Readonly<Record<string, string>> = {
   issues: 'issue-solver/start.ts',
   voice: 'voice-web/start.ts',
   copilot: 'negotiation-copilot/start.ts',
+  bounty: 'bounty-review/start.ts',
   'assistant-ui': 'embed/assistant-ui/start.ts',
 }
 

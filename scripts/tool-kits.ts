@@ -1,9 +1,12 @@
 // The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
 import type { Tool } from '@baton/core'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
+import { contentTools } from '@baton/tools/content'
 import { cursorAgentTools } from '@baton/tools/cursor-agents'
 import { githubTools } from '@baton/tools/github'
 import { moderationTools } from '@baton/tools/moderation'
+import { visionTools } from '@baton/tools/vision'
+import { searxngSearch, webTools } from '@baton/tools/web'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
@@ -61,5 +64,29 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: 'moderationTools()',
     page: 'moderation.md',
     open: () => moderationTools(),
+  },
+  {
+    subpath: '@baton/tools/content',
+    title: 'Content',
+    about: 'Reads posts, comments and users of Reddit, items and users of Hacker News, and web pages.',
+    call: 'contentTools()',
+    page: 'content.md',
+    open: () => contentTools(),
+  },
+  {
+    subpath: '@baton/tools/web',
+    title: 'Web',
+    about: 'Reads pages, texts and JSON of the web, and searches it.',
+    call: 'webTools({ search })',
+    page: 'web.md',
+    open: () => webTools({ search: searxngSearch({ server: 'https://search.example' }) }),
+  },
+  {
+    subpath: '@baton/tools/vision',
+    title: 'Vision',
+    about: 'Judges by requirements what a picture shows; what can be measured is measured.',
+    call: 'visionTools()',
+    page: 'vision.md',
+    open: () => visionTools(),
   },
 ]

@@ -66,7 +66,11 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
   test('a verdict cites calls of its result, the scan first', async () => {
     const { judge } = await open(agent)
     const { output, calls } = await judge('leases', 'review-leases')
-    expect(output).toMatchObject({ verdict: 'valid', evidence: calls.map(({ callId }) => callId) })
+    expect(output).toMatchObject({ verdict: 'valid', evidence: calls.map(({ name }) => name) })
+    // A model was asked about the picture, in the activity of the tool.
+    expect(calls[2]?.result).toMatchObject({
+      value: { verdicts: [{ judgedBy: 'measurement' }, { judgedBy: 'model', verdict: 'met' }] },
+    })
     expect(calls.map(({ name }) => name)).toEqual([
       'scan_text_for_malicious_content',
       'get_content_details',

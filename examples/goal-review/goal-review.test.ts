@@ -3,6 +3,7 @@
 import type { Session } from '@baton/host'
 import { createHost, readOutput } from '@baton/host'
 import { expect, test } from 'vitest'
+import { findEvidence } from '../bounty-review/reviewer.ts'
 import agent from './agent.ts'
 
 async function judge(id: string, decision?: 'approve' | 'deny') {
@@ -10,23 +11,25 @@ async function judge(id: string, decision?: 'approve' | 'deny') {
   try {
     const session: Session<typeof agent> = await host.session(`submission-${id}`)
     const turn = session.send(`Is submission "${id}" valid for payout?`, { inputId: 'goal' })
-    const calls = new Map<string, string>()
+    const calls: { readonly callId: string; readonly name: string }[] = []
     for await (const event of turn) {
       if (event.type !== 'call') continue
-      calls.set(event.call.callId, event.call.name)
+      if (event.call.result) calls.push(event.call)
       const [asked] = await session.approvals()
       if (asked && decision) await session.decide({ approvalId: asked.approvalId, decision })
     }
-    return { ...readOutput(agent, await turn.answer), calls }
+    const output = readOutput(agent, await turn.answer)
+    return { ...output, cited: findEvidence(output, calls), calls }
   } finally {
     await host.stop()
   }
 }
 
 test('a good submission is valid, and the verdict cites the calls behind it', async () => {
-  const { verdict, evidence, calls } = await judge('leases')
+  const { verdict, cited, calls } = await judge('leases')
   expect(verdict).toBe('valid')
-  expect(evidence.map((callId) => calls.get(callId))).toEqual([
+  expect(cited).toEqual({ callIds: calls.map(({ callId }) => callId), missing: [] })
+  expect(calls.map(({ name }) => name)).toEqual([
     'scan_text_for_malicious_content',
     'get_content_details',
     'analyze_image_for_visual_requirements',
@@ -36,7 +39,7 @@ test('a good submission is valid, and the verdict cites the calls behind it', as
 test('a submission that gives orders is invalid before anything else reads it', async () => {
   const { verdict, calls } = await judge('orders')
   expect(verdict).toBe('invalid')
-  expect([...calls.values()]).toEqual(['scan_text_for_malicious_content'])
+  expect(calls.map(({ name }) => name)).toEqual(['scan_text_for_malicious_content'])
 })
 
 test.each([
@@ -45,5 +48,5 @@ test.each([
 ] as const)('where confidence is low a person may %s, and the verdict is %s', async (decision, expected) => {
   const { verdict, calls } = await judge('vague', decision)
   expect(verdict).toBe(expected)
-  expect([...calls.values()]).toContain('ask_a_person')
+  expect(calls.map(({ name }) => name)).toContain('ask_a_person')
 })

@@ -1,21 +1,38 @@
-// An explorer of a folder, with a plan that people see and a model that runs in this process: `node explore.ts model.gguf`.
-import { createHost, createOfflineModel, defineAgent } from '@baton/host'
+// An explorer of a folder: it plans, looks around and reports what its calls have shown. `node explore.ts model.gguf` asks a real model.
+import { createScriptedModel } from '@baton/host/testing'
+import { createHost } from '@baton/host'
 import { loadGgufModel } from '@baton/models/gguf'
-import { workspaceTools } from '@baton/tools/workspace'
+import { createExplorer, readExploration } from '@baton/tools/explorer'
 
 const [file] = process.argv.slice(2)
-const agent = defineAgent({
-  name: 'explorer',
-  model: file === undefined ? createOfflineModel() : await loadGgufModel(file),
-  instructions: 'You explore the folder that you were given. Cite files.',
-  tools: workspaceTools({ root: process.cwd() }),
-  limits: { toolRounds: 10 },
-  window: { actAtTokens: 3500, summarise: true, keepExchanges: 5 },
+const root = import.meta.dirname
+const evidence = [{ path: 'explore.ts', line: 1 }]
+const scripted = createScriptedModel({
+  steps: [
+    { calls: [{ name: 'session.analyze', arguments: {} }] }, // Baton asks for it first
+    { calls: [{ name: 'plan.set', arguments: { entries: [{ content: 'Find explorers', tool: 'code.grep' }] } }] },
+    { calls: [{ name: 'code.grep', arguments: { pattern: 'An explorer of a folder' } }] },
+    {
+      calls: [
+        { name: 'explore.report', arguments: { findings: [{ text: 'No explorer', evidence: [{ path: 'no.ts' }] }] } },
+      ],
+    },
+    { calls: [{ name: 'explore.report', arguments: { findings: [{ text: 'One explorer', evidence }] } }] },
+    { text: 'There is one explorer here.' },
+  ],
 })
-const host = createHost({ agent })
-const session = await host.session('exploration')
-for await (const event of session.send('Which files here mention "workspaceTools"?')) {
-  if (event.type === 'call' && event.call.status === 'running') console.log('>', event.call.name)
+const explorer = createExplorer({ root, model: file === undefined ? scripted : await loadGgufModel(file) })
+const host = createHost({ agent: explorer })
+const session = await host.session('exploration') // over a store, a later exploration of this name knows this one
+for await (const event of session.send('Which explorers are here?')) {
+  if (event.type === 'session' && event.plan)
+    console.log(event.plan.map(({ content, status }) => `${status}: ${content}`))
+  if (event.type === 'call' && event.call.result?.type === 'error') console.log('refused:', event.call.result.message)
   if (event.type === 'turn-finished') console.log(event.text)
 }
+const { languages, findings } = await readExploration(session, { root })
+console.log(
+  languages[0]?.language,
+  findings.map(({ text, evidence: [shown] }) => `${text}: ${shown?.tool}, line ${shown?.line}`),
+)
 await host.stop()

@@ -1,5 +1,6 @@
 // What a command has of its process; tests give their own.
 import type { Readable, Writable } from 'node:stream'
+import { addKeptKeys } from './kept-keys.ts'
 
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
@@ -41,7 +42,7 @@ export function createNodeConsole(): Console {
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   return {
-    variables: process.env,
+    variables: addKeptKeys(process.env, (line) => void process.stderr.write(`${line}\n`)),
     folder: process.cwd(),
     isTerminal: process.stderr.isTTY,
     write: (text) => void process.stdout.write(text),

@@ -2,6 +2,7 @@
 import type { Agent, AgentProfile } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { workspaceTools } from '@baton/tools/workspace'
+import type { WorkspaceEditor } from '@baton/tools/workspace'
 
 const INSTRUCTIONS = `You answer questions about the files of one folder, the workspace.
 Look before you answer: search with code.grep, list folders with fs.list_dir, read lines with content.get_span.
@@ -10,11 +11,11 @@ When a result is truncated, read on as it says, or say that there is more.
 Answer briefly, in the language of the question.`
 
 /** @throws BatonError `invalid_option` when the folder does not exist */
-export function createDefaultAgent(folder: string, profile: AgentProfile = {}): Agent {
+export function createDefaultAgent(folder: string, profile: AgentProfile = {}, editor?: WorkspaceEditor): Agent {
   return defineAgent({
     name: 'workspace-explorer',
     profile,
     instructions: INSTRUCTIONS,
-    tools: workspaceTools({ root: folder }),
+    tools: workspaceTools({ root: folder, ...(editor && { editor }) }),
   })
 }

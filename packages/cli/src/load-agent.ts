@@ -1,13 +1,37 @@
-// Loads an agent from a file: its default export. Node strips the types of a TypeScript file itself.
+// Loads an agent from a file: its default export, an agent or a function that makes one for a folder. Node strips the types of a
+// TypeScript file itself.
 import type { Agent } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { WorkspaceEditor } from '@baton/tools/workspace'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { locateError } from './locate-error.ts'
 
-/** @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
+/** Where an agent is to work. */
+export interface AgentPlace {
+  /** An absolute path. */
+  readonly cwd: string
+  readonly additionalDirectories?: readonly string[]
+  /** Of an editor that does files and commands for tools: hand it to `workspaceTools`. */
+  readonly editor?: WorkspaceEditor
+}
+
+export interface LoadedAgent {
+  /** The file makes an agent for each folder. */
+  readonly isMade: boolean
+  /** @throws BatonError `invalid_agent` */
+  make(place: AgentPlace): Promise<Agent>
+}
+
+/** Of `folder`. @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
 export async function loadAgent(file: string, folder: string): Promise<Agent> {
+  const { make } = await loadAgentFile(file, folder)
+  return await make({ cwd: folder })
+}
+
+/** @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
+export async function loadAgentFile(file: string, folder: string): Promise<LoadedAgent> {
   const path = resolve(folder, file)
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) throw wrong(file, 'does not exist')
@@ -26,9 +50,18 @@ export async function loadAgent(file: string, folder: string): Promise<Agent> {
       : `${place === undefined ? '' : `${place}: `}${said}`
     throw wrong(file, `could not be loaded: ${why}`, cause)
   }
-  if (!isAgent(module.default))
+  const made = module.default
+  if (isAgent(made)) return { isMade: false, make: () => Promise.resolve(made) }
+  if (typeof made !== 'function')
     throw wrong(file, 'must have an agent as its default export: export default defineAgent({ ... })')
-  return module.default
+  return { isMade: true, make: (place) => makeAgent(file, made, place) }
+}
+
+/** @throws BatonError `invalid_agent`, and what the function throws */
+async function makeAgent(file: string, make: Function, place: AgentPlace): Promise<Agent> {
+  const agent: unknown = await make(place)
+  if (isAgent(agent)) return agent
+  throw wrong(file, 'has a function as its default export that gives no agent: return defineAgent({ ... })')
 }
 
 /** By its shape: the file may have another copy of the package. */

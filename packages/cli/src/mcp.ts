@@ -8,14 +8,14 @@ import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Writable } from 'node:stream'
 import type { Command } from './command.ts'
-import type { Console, ConsoleStreams } from './console.ts'
+import type { Console } from './console.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { JWT_WORDS } from './jwt-options.ts'
 import { MCP_HELP } from './mcp-option.ts'
 import { PERMISSION_HELP, PERMISSION_WORDS, permissionLine, readPermissions } from './permission-options.ts'
+import { reserveOutput } from './reserved-output.ts'
 import { createAccess } from './serve-access.ts'
 import { readPort } from './serve-options.ts'
 import { createServerLog } from './server-log.ts'
@@ -161,16 +161,6 @@ async function serveStdio(options: McpOptions, terminal: Console): Promise<numbe
   stopListening()
   await embedded.stop(0)
   return 0
-}
-
-/** The standard output for messages alone: what else is printed goes to the standard error. */
-function reserveOutput({ output, errors }: ConsoleStreams): Writable {
-  const write = output.write.bind(output)
-  output.write = errors.write.bind(errors)
-  return new Writable({
-    decodeStrings: false,
-    write: (chunk: string, encoding, callback) => void write(chunk, encoding, callback),
-  })
 }
 
 async function serveHttp(options: McpOptions, place: HttpPlace, terminal: Console): Promise<number> {

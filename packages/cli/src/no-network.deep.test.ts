@@ -124,6 +124,19 @@ test.runIf(canWitness)('models: a key in the environment counts no more', async 
   expect(kept.code).toBe(0)
 })
 
+test.runIf(canWitness)('the explorer: nothing leaves by default, whatever keys are set', async () => {
+  const words = ['explore', 'Go.', '--store', 'memory:', '--steps', '2']
+  const free = await runInNamespace([...words, '--allow-network', '--allow-external-llms'], KEYS)
+  const kept = await runInNamespace(words, KEYS)
+  tally.situations += 1
+  tally.connections += kept.connections
+  tally.datagrams += kept.datagrams
+  if (free.seen.length > 0) tally.seenWithNetwork += 1
+  expect(free.seen).not.toEqual([])
+  expect([kept.seen, kept.connections, kept.datagrams, kept.code]).toEqual([[], 0, 0, 3])
+  expect(kept.errors).toContain('permissions no network; only models on this machine')
+})
+
 test.runIf(canWitness)('models: one that is named is refused before anything is sent', async () => {
   writeAgent({ calls: [], fields: 'retry: { attempts: 1 }' })
   const words = ['run', 'agent.ts', 'Go.', '--model', 'anthropic/claude-haiku-4-5']

@@ -22,6 +22,10 @@ export interface AgentWords {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly exchanges: number | undefined
+  /** Makes the agent of who names none; by default one that answers questions about the folder. */
+  readonly createAgent?: (folder: string) => Agent
+  /** Wraps each model. */
+  readonly wrapModel?: (model: Model) => Model
   /** Of the agent of who names none. */
   readonly profile?: AgentProfile
   /** What `--mcp` names; none by default. */
@@ -41,6 +45,8 @@ export interface PreparedAgent {
   readonly choice: ModelChoice
   readonly environment: Environment
   readonly modelOf: (id: string) => Model
+  /** Another agent with the same options: its model, permissions and MCP servers. */
+  readonly fit: (agent: Agent) => Agent
   /** The variables, with the address of `--base-url` in them. */
   readonly variables: Variables
   /** Ends the connections to providers. */
@@ -54,8 +60,8 @@ export interface PreparedAgent {
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
-  const found =
-    init.agent === undefined ? createDefaultAgent(folder, init.profile) : await loadAgent(init.agent, folder)
+  const { createAgent = (place: string): Agent => createDefaultAgent(place, init.profile) } = init
+  const found = init.agent === undefined ? createAgent(folder) : await loadAgent(init.agent, folder)
   const { agent: loaded, permissions: may } = restrict(found, init.permissions)
   const { permissions = [] } = loaded
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
@@ -76,16 +82,21 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { mcp = [] } = init
   const network = mayUseNetwork(permissions)
   const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp, network }) : undefined
-  const joined = servers ? addMcpServers(loaded, servers) : loaded
-  const agent = adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  const adapt = (given: Agent): Agent => {
+    const joined = servers ? addMcpServers(given, servers) : given
+    return adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  }
+  const agent = adapt(loaded)
+  const fit = (given: Agent): Agent => adapt(restrict(given, init.permissions).agent)
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
-  const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
+  const { wrapModel = (model: Model): Model => model } = init
+  const modelOf = (id: string): Model => warned(wrapModel(local && id === local.id ? local : remote(id)))
   const close = async (): Promise<void> => {
     await transport.close()
     await local?.close()
     await servers?.close()
   }
-  return { agent, permissions: may, choice, environment, modelOf, variables, close }
+  return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
 }
 
 /** That tools work is nothing new to a person. */

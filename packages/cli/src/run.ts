@@ -24,6 +24,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'one goal for an agent, for scripts',
     load: async () => (await import('./run-command.ts')).runCommand,
   },
+  explore: {
+    summary: 'explore a folder with a small model, and report what it holds',
+    load: async () => (await import('./explore.ts')).exploreCommand,
+  },
   serve: {
     summary: 'a WebSocket server for apps of protocol version 1',
     load: async () => (await import('./serve.ts')).serveCommand,
@@ -31,6 +35,14 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   mcp: {
     summary: 'an agent and its tools for MCP clients, over standard input and output or HTTP',
     load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
+  acp: {
+    summary: 'an agent in editors such as Zed, by the Agent Client Protocol',
+    load: async () => (await import('./acp.ts')).acpCommand,
+  },
+  login: {
+    summary: 'keep the key of a provider',
+    load: async () => (await import('./login.ts')).loginCommand,
   },
   worker: {
     summary: 'a worker for sessions and goals of a Temporal service',

@@ -24,6 +24,7 @@ ${PERMISSION_HELP}
                  a model that apps may choose, may be repeated; "any" for all of the agent (none)
   --allow-temperature, --allow-output-tokens NUMBER
                  apps may set the temperature, and at most so many tokens of an answer (they may not)
+  --acp          editors may connect at /acp, by the Agent Client Protocol; --acp-v2 also by the draft of its version 2
   --json         one line of JSON when the server is ready: {"event":"listening","url":"ws://..."}
   --dev          start anew when the agent's file or one that it imports changes; running turns end first
 

@@ -35,6 +35,9 @@ export interface ServeOptions {
   readonly allow: AllowedSettings
   /** Sessions are workflows of this service. */
   readonly temporal: TemporalPlace | undefined
+  /** Editors may connect at `/acp`. */
+  readonly acp: boolean
+  readonly acpV2: boolean
   /** The other words, when the server is to start anew at every change. */
   readonly dev: readonly string[] | undefined
 }
@@ -61,6 +64,8 @@ export function serveOptions(
       'allow-temperature': { type: 'boolean', default: false },
       'allow-output-tokens': { type: 'string' },
       json: { type: 'boolean', default: false },
+      acp: { type: 'boolean', default: false },
+      'acp-v2': { type: 'boolean', default: false },
       ...SERVER_WORDS,
       ...TEMPORAL_WORDS,
     },
@@ -97,6 +102,8 @@ export function serveOptions(
     keepDays:
       values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
     server,
+    acp: values.acp || values['acp-v2'],
+    acpV2: values['acp-v2'],
     allow: readAllowed(values),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }

@@ -5,6 +5,8 @@ import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
+import { createAcpSocket } from '@baton/server/acp'
+import type { AcpOptions } from '@baton/server/acp'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
@@ -30,6 +32,7 @@ import type { ServerAddress } from './server-address.ts'
 import { publishAddress } from './server-address.ts'
 import type { StoreLocation } from './store-location.ts'
 import { hasRecords, nameOfStore, storeLocation } from './store-location.ts'
+import { VERSION } from './version.ts'
 
 export const serveCommand: Command = {
   help: SERVE_HELP,
@@ -66,6 +69,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     metrics: metrics.prometheus,
     allow,
     chats: createChatSocket(embedded.host, chatOptions),
+    ...(options.acp && { editors: createAcpSocket(embedded.host, describeEditors(options, embedded, log)) }),
     requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
@@ -104,6 +108,23 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   isDraining = true
   await end(server.drainMs, { front, embedded, log })
   return code
+}
+
+/** Editors on other machines: the agent works in the server's folder, and connects no server that they name. */
+function describeEditors(
+  { acpV2, allow }: ServeOptions,
+  { agent }: Pick<EmbeddedHost, 'agent'>,
+  log: Logger,
+): AcpOptions {
+  return {
+    agent,
+    name: 'baton',
+    title: 'Baton',
+    version: VERSION,
+    experimentalV2: acpV2,
+    models: allow.models ?? [],
+    log,
+  }
 }
 
 /** Without it a chat is told to name the server. */

@@ -61,6 +61,12 @@ export const TOOL_ERROR_CODES = {
     'A tool’s result is not JSON, or does not fit its output schema.',
     'Correct the tool.',
   ),
+  media_unsupported: row(
+    'provider',
+    false,
+    'A page, a file or a picture is of a kind that the tool does not read.',
+    'Choose another one; the message says what the tool reads.',
+  ),
   path_outside_workspace: row(
     'provider',
     false,

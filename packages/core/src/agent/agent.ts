@@ -58,6 +58,8 @@ export interface AgentInit<
 export interface StepToPrepare {
   readonly session: string
   readonly step: number
+  /** Steps with calls in this turn so far; 0 for its first step. */
+  readonly rounds: number
   readonly attempt: number
   /** The model that would be asked. */
   readonly model: string

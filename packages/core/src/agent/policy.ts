@@ -13,6 +13,8 @@ export interface PolicyCall {
     readonly trust: Trust
     /** The source that brought it; absent for the agent's own. */
     readonly source?: string
+    /** False: it says that it reaches nothing beyond this machine. */
+    readonly network?: boolean
   }
   /** The validated arguments. */
   readonly input: unknown

@@ -23,6 +23,7 @@ const call = (
   ...change,
 })
 const strange = { name: 'mcp.read', effect: 'pure', runs: 'server', trust: 'untrusted', source: 'mcp' } as const
+const look = { name: 'look', effect: 'pure', runs: 'server', trust: 'trusted', kind: 'think' } as const
 const ASK = 'The model has read text from outside, which may give it orders: web'
 
 test.each([
@@ -33,6 +34,24 @@ test.each([
   ['an address that stood on the page', { effect: 'pure', kind: 'fetch', composed: () => [] }, undefined],
   ['a pure call to a stranger', { tool: strange }, { ask: ASK }],
   ['a pure call to a stranger with words of the page', { tool: strange, composed: () => [] }, undefined],
+  [
+    'an address for a pure tool of another kind',
+    { tool: look, input: { url: 'https://a.example/?k=1' } },
+    { ask: ASK },
+  ],
+  ['the same below a list', { tool: look, input: { url: ['x', { deep: 'HTTP://a.example' }] } }, { ask: ASK }],
+  [
+    'the same as a name',
+    { tool: look, input: { 'https://a.example': 1 }, composed: () => ['/https:~1~1a.example'] },
+    { ask: ASK },
+  ],
+  ['other words for it', { tool: look, input: { url: 'shows a logo' } }, undefined],
+  ['an address that it found', { tool: look, input: { url: 'https://a.example' }, composed: () => [] }, undefined],
+  [
+    'an address for a tool that reaches no network',
+    { tool: { ...look, network: false }, input: { url: 'https://a.example' } },
+    undefined,
+  ],
   ['nothing untrusted', { untrusted: [] }, undefined],
   [
     'a tool that a stranger describes',

@@ -7,7 +7,8 @@ import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 export interface TaintPolicyInit {
   /**
    * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch`, or of an untrusted source,
-   * with an argument that the model composed itself: an address, or a question to a stranger, can carry data away.
+   * with an argument that the model composed itself: an address, or a question to a stranger, can carry data away. Of all other tools, but
+   * those with `network: false`, an address of the web counts that the model composed.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
   /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
@@ -55,9 +56,22 @@ const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyInit>([
   'otherwise',
 ])
 
-function isRiskyByDefault({ tool, composed }: PolicyCall): boolean {
-  const goesOut = tool.kind === 'fetch' || (tool.source !== undefined && tool.trust === 'untrusted')
-  return tool.effect !== 'pure' || (goesOut && composed().length > 0)
+function isRiskyByDefault({ tool, input, composed }: PolicyCall): boolean {
+  if (tool.effect !== 'pure') return true
+  if (tool.kind === 'fetch' || (tool.source !== undefined && tool.trust === 'untrusted')) return composed().length > 0
+  return tool.network !== false && composed().some((path) => holdsAddress(path, input))
+}
+
+const ADDRESS = /\bhttps?:/i
+
+/** Names count too, and what stands below a place. */
+function holdsAddress(path: string, input: unknown): boolean {
+  const names = path.split('/').slice(1)
+  const value = names.reduce<unknown>((inner, name) => {
+    const plain = name.replaceAll('~1', '/').replaceAll('~0', '~')
+    return typeof inner === 'object' && inner !== null ? Reflect.get(inner, plain) : undefined
+  }, input)
+  return ADDRESS.test(path) || ADDRESS.test(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }
 
 const NAMED = 5

@@ -239,3 +239,18 @@ test.each([
   },
   30_000,
 )
+
+test('a grammar of node-llama-cpp chooses between a list and null, because it knows no type of both', () => {
+  const list = { type: 'array', items: { type: 'string' } } as const
+  const schema = {
+    type: 'object',
+    properties: { given: { ...list, type: ['array', 'null'] }, left: list, note: { type: 'string' } },
+    required: ['given'],
+    additionalProperties: false,
+  }
+  expect(compileSchema(schema, 'gguf').schema['properties']).toEqual({
+    given: { oneOf: [list, { type: 'null' }] },
+    left: { oneOf: [list, { type: 'null' }] },
+    note: { type: ['string', 'null'] },
+  })
+})

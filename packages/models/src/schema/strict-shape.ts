@@ -99,7 +99,10 @@ function closeObject(dialect: Dialect, schema: Readonly<Record<string, JsonValue
   }
   const union = dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
   const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
-  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one, union)])
+  const entries = Object.entries(known).map(([name, one]) => [
+    name,
+    must.has(name) ? splitNull(one, union) : orNull(one, union),
+  ])
   return {
     ...schema,
     type: schema['type'] ?? 'object',
@@ -119,12 +122,29 @@ function orNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
   if (type === undefined || schema['$ref'] !== undefined || schema['const'] !== undefined)
     return { [union]: [schema, { type: 'null' }] }
   const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
-  if (types.includes('null')) return schema
+  if (types.includes('null')) return splitNull(schema, union)
+  if (union === 'oneOf' && types.some(isWide)) return { oneOf: [schema, { type: 'null' }] }
   return {
     ...schema,
     type: [...types, 'null'],
     ...(Array.isArray(values) && { enum: [...(values as readonly JsonValue[]), null] }),
   }
+}
+
+/**
+ * node-llama-cpp 3 knows lists of types only for texts, numbers and the like: with `["array", "null"]` it writes an answer and then fails with
+ * `Unknown immutable type "array"` (validateObjectAgainstGbnfSchema.js).
+ */
+function splitNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
+  if (union !== 'oneOf' || !isJsonObject(schema) || !Array.isArray(schema['type'])) return schema
+  const types = schema['type'] as readonly JsonValue[]
+  const [type, ...more] = types.filter((one) => one !== 'null')
+  if (type === undefined || more.length > 0 || !isWide(type) || !types.includes('null')) return schema
+  return { oneOf: [{ ...schema, type }, { type: 'null' }] }
+}
+
+function isWide(type: JsonValue): boolean {
+  return type === 'array' || type === 'object'
 }
 
 export function isNullSchema(schema: JsonValue): boolean {

@@ -183,3 +183,15 @@ test('a tool that a client brings is offered and called only where its name is a
     message: expect.stringContaining('"page.steal" denies it') as string,
   })
 })
+
+test("without the network a provider's own tools are not asked for, not even of a model on this machine", async () => {
+  const offered = async (permissions: Permissions): Promise<unknown> => {
+    const model = createScriptedModel({ steps: [{ text: 'Done.' }] })
+    const settings = { serverTools: { openai: [{ type: 'web_search' }] }, temperature: 0 }
+    await offeredTo(defineAgent({ name: 'tester', model, settings, permissions, prepareStep: () => ({ settings }) }))
+    await open.stop?.()
+    return model.requests[0]?.settings
+  }
+  expect(await offered({ network: false })).toEqual({ temperature: 0 })
+  expect(await offered({ externalModels: false })).toHaveProperty('serverTools')
+})

@@ -1,6 +1,6 @@
 // The one place that enforces an agent's permissions: what its session has of tools, sources and models passes here, and nothing else
 // decides it.
-import type { Agent, JsonObject, Logger, Model, Permissions, Tool, ToolSource } from '@baton/core'
+import type { Agent, JsonObject, Logger, Model, ModelSettings, Permissions, Tool, ToolSource } from '@baton/core'
 import { BatonError, findToolRefusal, isBatonError, mayUseExternalModels, mayUseNetwork } from '@baton/core'
 
 export interface PermittedInit {
@@ -98,6 +98,13 @@ export function findPermissionRefusal(
 /** Why a tool that a client brought is neither offered nor called; undefined where it is. It runs at the client, so the network does not matter. */
 export function findClientToolRefusal({ permissions = [] }: Agent, name: string): string | undefined {
   return findToolRefusal(permissions, name)
+}
+
+/** Tools that a provider runs use the network on its side, also where a model on this machine is only the way to it. */
+export function permitSettings({ permissions = [] }: Agent, settings: ModelSettings): ModelSettings {
+  if (mayUseNetwork(permissions)) return settings
+  const { serverTools: _, ...kept } = settings
+  return kept
 }
 
 function toId(model: string | Model): string {

@@ -176,6 +176,7 @@ function describeForPolicy(
       trust: tool ? (tool.trust ?? 'trusted') : 'untrusted',
       ...(tool?.kind && { kind: tool.kind }),
       ...(tool?.source !== undefined && { source: tool.source }),
+      ...(tool?.network !== undefined && { network: tool.network }),
     },
     input,
     ...(about?.destination !== undefined && { destination: about.destination }),

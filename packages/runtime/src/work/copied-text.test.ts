@@ -30,6 +30,11 @@ test('a passage, an address and a number are found where they stand', () => {
   ])
 })
 
+test('a row of marks takes no longer than other words', () => {
+  const texts = collectTexts([result('web', 'Ref 4711-0815')])
+  expect(findCopies({ text: `${'.'.repeat(60_000)}a 4711-0815...` }, texts)).toHaveLength(1)
+})
+
 test('what the user said, what a trusted tool gave and what nobody wrote are no copies', () => {
   const input = { to: 'mallory@evil.example', text: 'A short note of my own' }
   expect(copies(input, user('Write to mallory@evil.example'), result('web', PAGE))).toEqual([])

@@ -147,11 +147,18 @@ function countSame(one: string, other: string): number {
 
 function findWords(text: string, { untrusted, user }: ReadTexts): readonly Place[] {
   return [...text.matchAll(/[^\s"'<>()[\]{},;]+/gu)].slice(0, WORDS_MAX).flatMap(({ 0: found, index: from }) => {
-    const word = found.replace(/[.:!?]+$/u, '')
+    const word = trimMarks(found)
     if (word.length < WORD_CHARS || !/[\d@./:_-]/u.test(word) || user.includes(word)) return []
     const source = untrusted.find((passage) => passage.text.includes(word))
     return source ? [{ from, to: from + word.length, tool: source.tool }] : []
   })
+}
+
+/** Without the marks at its end. A pattern would begin at each of them, and a row of many dots would take seconds. */
+function trimMarks(word: string): string {
+  let end = word.length
+  while (end > 0 && '.:!?'.includes(word.charAt(end - 1))) end -= 1
+  return word.slice(0, end)
 }
 
 function hashAll(passages: readonly Passage[]): ReadonlySet<number> {

@@ -21,6 +21,8 @@ export interface ModelJob {
   readonly settings: ModelSettings
   /** JSON Schema that the turn's answer fits, in place of the agent's. */
   readonly output?: JsonObject
+  /** Steps with calls that the turn has behind it; absent from a process of an older version. */
+  readonly rounds?: number
   /** Tools that clients brought. */
   readonly clientTools: readonly ClientToolSpec[]
 }

@@ -36,7 +36,8 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
-  return { session, principal, birth, effect, model, settings: turn?.settings ?? {}, ...output, clientTools }
+  const { settings = {}, rounds = 0 } = turn ?? {}
+  return { session, principal, birth, effect, model, settings, ...output, rounds, clientTools }
 }
 
 /**
@@ -85,7 +86,7 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
-  const prepared = applyStepChange(request, change, effect)
+  const prepared = applyStepChange(request, change, { agent, effect })
   const said = await context.modelOf(named).run(prepared, stream, io.signal)
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }

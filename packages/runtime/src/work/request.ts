@@ -14,7 +14,7 @@ import type {
   Tool,
   ToolDeclaration,
 } from '@baton/core'
-import { findClientToolRefusal } from '../catalog/permitted.ts'
+import { findClientToolRefusal, permitSettings } from '../catalog/permitted.ts'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'
@@ -73,7 +73,8 @@ async function createStepRequest(
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
   const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
   const declared = declareTools(toolSearch?.choose(messages) ?? tools, permitted, messages)
-  const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
+  const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
+  const all = permitSettings(agent, wished)
   // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
   const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))

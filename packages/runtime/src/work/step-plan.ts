@@ -1,6 +1,7 @@
 // The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
-import type { ModelRequest, PrepareStep, StepChange } from '@baton/core'
+import type { Agent, ModelRequest, PrepareStep, StepChange } from '@baton/core'
 import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
+import { permitSettings } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { copyMessage } from './conversation.ts'
@@ -18,12 +19,12 @@ export async function askPrepareStep(
   prepareStep: PrepareStep,
   { job, effect, request, context }: { job: ModelJob; effect: CallModel; request: ModelRequest; context: WorkContext },
 ): Promise<StepChange> {
-  const { session, model } = job
+  const { session, model, rounds = 0 } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
   const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
   const ask = async (): Promise<unknown> =>
-    await prepareStep({ session, step, attempt, model, messages: request.messages.map(copyMessage), tools })
+    await prepareStep({ session, step, rounds, attempt, model, messages: request.messages.map(copyMessage), tools })
   let change: unknown
   try {
     change = (await within(context.timers, { timeoutMs: PREPARE_MS, error }, ask())) ?? {}
@@ -65,7 +66,12 @@ function findWrongChange(change: unknown): string | undefined {
   return undefined
 }
 
-export function applyStepChange(request: ModelRequest, change: StepChange, effect: CallModel): ModelRequest {
+/** @param agent may not get by a change what its permissions forbid */
+export function applyStepChange(
+  request: ModelRequest,
+  change: StepChange,
+  { agent, effect }: { readonly agent: Agent; readonly effect: CallModel },
+): ModelRequest {
   const { tools, toolChoice, instructions, settings } = change
   const inForce = tools && new Set(tools)
   return {
@@ -74,6 +80,6 @@ export function applyStepChange(request: ModelRequest, change: StepChange, effec
     // When the rounds are used up, the choice is `none`, whatever the step asks for.
     ...(toolChoice && effect.choice === 'auto' && { toolChoice }),
     ...(instructions !== undefined && { instructions }),
-    ...(settings && { settings: { ...request.settings, ...settings } }),
+    ...(settings && { settings: permitSettings(agent, { ...request.settings, ...settings }) }),
   }
 }

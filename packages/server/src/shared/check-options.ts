@@ -28,6 +28,7 @@ const KINDS = {
   hasSession: 'a function',
   metrics: 'a function',
   chats: 'a function',
+  editors: 'a function',
   requests: 'a function',
   unreadyReason: 'a function',
   basePath: 'text',

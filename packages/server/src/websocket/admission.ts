@@ -9,6 +9,7 @@ import { isSameSecret } from '../shared/same-secret.ts'
 export const PATH = '/ws'
 /** Of the AI SDK's chats; beside it, the same address takes them over HTTP. */
 export const CHAT_PATH = '/api/chat'
+export const EDITOR_PATH = '/acp'
 
 export interface Refusal {
   readonly status: string

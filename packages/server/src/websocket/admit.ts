@@ -12,6 +12,7 @@ import {
   CHAT_PATH,
   createQuotaRefusal,
   createUnauthorized,
+  EDITOR_PATH,
   isLoopback,
   KEYS_UNAVAILABLE,
   NO_PEER,
@@ -71,7 +72,7 @@ export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | 
     peerWarnings.noteStranger(client)
     return { client, admitted: NO_PEER }
   }
-  const paths = init.chats ? [PATH, CHAT_PATH] : [PATH]
+  const paths = [PATH, ...(init.chats ? [CHAT_PATH] : []), ...(init.editors ? [EDITOR_PATH] : [])]
   const refusal = checkAdmission(request, { ...init, ...state, paths })
   return refusal ? { client, admitted: refusal } : identify(parts, request, client)
 }

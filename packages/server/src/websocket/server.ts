@@ -8,7 +8,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Refusal } from './admission.ts'
-import { checkToken, CHAT_PATH, createMethodRefusal, parseUrl, PATH, refuse, UPGRADE_REQUIRED } from './admission.ts'
+import {
+  checkToken,
+  CHAT_PATH,
+  createMethodRefusal,
+  EDITOR_PATH,
+  parseUrl,
+  PATH,
+  refuse,
+  UPGRADE_REQUIRED,
+} from './admission.ts'
 import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
@@ -91,6 +100,8 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly metricsToken?: string | readonly string[]
   /** Takes WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Absent: 404. */
   readonly chats?: (socket: Socket, principal: Principal, address: string) => FrontConnection
+  /** Takes WebSockets at `/acp`, for editors: `createAcpSocket` of @baton/server/acp. Absent: 404. */
+  readonly editors?: (socket: Socket, principal: Principal) => FrontConnection
   /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it they get 404. */
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
   /** What apps of version 2 may choose for their turns; nothing by default. */
@@ -115,6 +126,7 @@ const OPTIONS = [
   'metrics',
   'metricsToken',
   'chats',
+  'editors',
   'requests',
   'allow',
   'unreadyReason',
@@ -303,19 +315,22 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
     strangersLog.info('a connection was closed', { connection: name, code })
   })
   const wire = new WsSocket(socket, stream, timers)
-  const isChat = init.chats !== undefined && !upgrade.isFromPeer && upgrade.path === CHAT_PATH
-  const connection: FrontConnection = isChat
-    ? init.chats(wire, principal, client)
-    : openConnection(socket.protocol, {
-        ...init,
-        ...upgrade,
-        ...shared,
-        allow: init.allow ?? {},
-        socket: wire,
-        connection: name,
-        address,
-        countsPrincipal,
-      })
+  const isOwn = !upgrade.isFromPeer
+  const connection: FrontConnection =
+    init.chats && isOwn && upgrade.path === CHAT_PATH
+      ? init.chats(wire, principal, client)
+      : init.editors && isOwn && upgrade.path === EDITOR_PATH
+        ? init.editors(wire, principal)
+        : openConnection(socket.protocol, {
+            ...init,
+            ...upgrade,
+            ...shared,
+            allow: init.allow ?? {},
+            socket: wire,
+            connection: name,
+            address,
+            countsPrincipal,
+          })
   open.set(socket, connection)
   const stopExpiry = startExpiry(init, upgrade.expiresAtMs, () =>
     connection.close(

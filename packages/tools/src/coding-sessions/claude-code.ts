@@ -130,16 +130,22 @@ function readBlock(block: Line, role: 'user' | 'assistant', isNote: boolean): re
   }
 }
 
+const COMMAND_TAG =
+  /\s*<(command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat)>/y
+
 /** Text that is wholly the markup of a slash command or its output; text that quotes the tags is the user's own. */
 function isCommand(text: string): boolean {
-  const tags =
-    'command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat'
-  return (
-    text
-      .trim()
-      .replaceAll(new RegExp(`<(${tags})>[^]*?</\\1>`, 'g'), '')
-      .trim() === '' && text.trim() !== ''
-  )
+  const whole = text.trim()
+  // Piece by piece: one pattern for all would take the square of the length where many tags stay open.
+  for (let at = 0; at < whole.length;) {
+    const begin = new RegExp(COMMAND_TAG)
+    begin.lastIndex = at
+    const tag = begin.exec(whole)?.[1]
+    const end = tag === undefined ? -1 : whole.indexOf(`</${tag}>`, begin.lastIndex)
+    if (tag === undefined || end < 0) return false
+    at = end + tag.length + 3
+  }
+  return whole !== ''
 }
 
 function resultText(content: unknown): string {

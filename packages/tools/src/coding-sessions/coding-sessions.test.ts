@@ -6,6 +6,7 @@ import { createToolContext } from '@baton/core/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { CodingSessionOptions } from './index.ts'
+import { readClaudeCodeLine } from './claude-code.ts'
 import { codingSessionTools } from './index.ts'
 import type { Store } from './session-files.test-kit.ts'
 import {
@@ -74,6 +75,11 @@ function writeWork(number: number, options: Parameters<typeof writeClaudeCode>[3
     options,
   )
 }
+
+test('a text of a hundred thousand open tags is the words of a user, and takes no time', () => {
+  const text = '<command-name>'.repeat(100_000)
+  expect(readClaudeCodeLine(user(1, text)).events).toEqual([{ role: 'user', type: 'text', text }])
+})
 
 describe('session.list', () => {
   test('gives the sessions of this workspace, the newest first, with what each was about', async () => {

@@ -45,6 +45,17 @@ const open = (version?: 'v0' | 'v1'): readonly Tool[] =>
   cursorAgentTools({ apiKey: keyOf, server: cursor.origin, ...(version && { version }) })
 const idOf = ({ value }: Called): string => (value as { readonly id: string }).id
 
+test.each(['..', '.', 'a/../b', 'a\\b', 'a\u001b[2J', 'a\u202eb', 'a b', '\ud800'])(
+  'the id %j is refused before anything is asked',
+  async (id) => {
+    expect(await call(open(), 'agent.followup', { id, prompt: 'Go on' })).toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('write the id as agent.spawn returned it') as string,
+    })
+    expect(await call(open(), 'agent.status', { id })).toMatchObject({ code: 'invalid_arguments' })
+  },
+)
+
 describe.each(['v1', 'v0'] as const)('version %s', (version) => {
   test('an agent is started, looked at, told more once it has ended, and stopped twice', async () => {
     const tools = open(version)

@@ -8,7 +8,13 @@ Leave autoCreatePr and autoBranch false unless the user asks for a pull request 
 Always confirm the repository with the user when it was not given.`
 
 const PROMPT_CHARS = 100_000
-const id = z.string().min(1).max(200).describe('As agent.spawn returned it')
+/** "." and ".." would lead to another place of the API, and what is not shown would hide from a person which agent is meant. */
+const id = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((given) => /^(?!\.{1,2}$)[^\p{C}\s/\\]+$/u.test(given), 'write the id as agent.spawn returned it')
+  .describe('As agent.spawn returned it')
 
 export const SPAWN = {
   name: 'agent.spawn',

@@ -1,25 +1,14 @@
 // `CreateImplementationPlan`: the session's plan for its current issue, with the steps of the caller or of the model that has read the issue.
-import type { ErrorCode, Tool } from '@baton/core'
+import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
+import { MODEL_ERRORS } from '../shared/model-errors.ts'
 import type { GithubKit, IssueReference } from './github-kit.ts'
 import { GITHUB_ERRORS, cutText, nameRepository } from './github-kit.ts'
 import { wireIssue } from './issue-tools.ts'
 
 const STEPS_MAX = 30
 const steps = z.array(z.string().trim().min(1).max(500)).min(1).max(STEPS_MAX)
-
-/** What `context.generate` throws. */
-const MODEL_ERRORS: readonly ErrorCode[] = [
-  'invalid_output',
-  'unknown_model',
-  'model_auth_failed',
-  'model_network_failed',
-  'model_overloaded',
-  'model_provider_failed',
-  'model_rate_limited',
-  'model_timeout',
-]
 
 const INSTRUCTIONS = `You plan how to implement what an issue of a code repository asks for.
 Write the steps in the order in which a developer takes them: each one concrete, one sentence, about this issue alone.

@@ -121,6 +121,29 @@ export class ServiceClient {
   }
 
   /**
+   * Where the service redirects to, without going there; undefined: it does not redirect.
+   * @throws BatonError as `ask` does
+   */
+  async findRedirect(request: ServiceRequest): Promise<string | undefined> {
+    const reading = this.#reading(request)
+    const signal = request.signal as AbortSignal // a real one, as ToolContext says
+    signal.throwIfAborted()
+    try {
+      const init = { ...this.#request(request), redirect: 'manual', signal } as const
+      const response = await this.#fetch(this.#url(request), init)
+      const location = response.headers.get('location')
+      if (response.status >= 300 && response.status < 400 && location !== null) {
+        await response.body?.cancel()
+        return URL.parse(location, this.server)?.href
+      }
+      await readBody(response, reading)
+      return undefined
+    } catch (thrown) {
+      throw signal.aborted ? signal.reason : describeNetworkFailure(reading, thrown)
+    }
+  }
+
+  /**
    * The value as the schema reads it.
    * @throws BatonError `api_malformed`, with the place that is wrong but without its text
    */

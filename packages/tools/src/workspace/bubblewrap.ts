@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { findProgram } from './find-program.ts'
 
 export interface BoxedCommand {
   /** The folder that it may change. */
@@ -84,13 +85,16 @@ function bind(option: string, paths: readonly string[]): readonly string[] {
 /** Milliseconds. */
 const PROBE_MS = 10_000
 
-/** Why bubblewrap does not work here; undefined if it does. Containers often forbid it. */
-export function findBoxProblem(program: string, command: BoxedCommand): Promise<string | undefined> {
+export type FoundBox = { readonly program: string } | { readonly problem: string }
+
+/** The absolute path of bubblewrap, or why it does not work here. Containers often forbid it. */
+export function findBox(command: BoxedCommand): Promise<FoundBox> {
+  const program = findProgram('bwrap', command.root)
+  if (program === undefined) return Promise.resolve({ problem: 'there is no program "bwrap"' })
   return new Promise((found) => {
-    execFile(program, [...boxArguments(command), 'true'], { timeout: PROBE_MS }, (error, _, errors) => {
-      if (!error) found(undefined)
-      else if (error.code === 'ENOENT') found(`there is no program "${program}"`)
-      else found(errors.trim().slice(0, 500) || error.message.slice(0, 500))
+    execFile(program, [...boxArguments(command), 'true'], { timeout: PROBE_MS, env: {} }, (error, _, errors) => {
+      if (!error) found({ program })
+      else found({ problem: errors.trim().slice(0, 500) || error.message.slice(0, 500) })
     })
   })
 }

@@ -70,7 +70,9 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
         from: readCursor(input),
         isAllowed,
       }
-      const span = await workspace.readFile(path, guard, (file) => readSpan(file, request))
+      const span = kit.editor.readTextFile
+        ? await readEdited(path, await kit.editor.readTextFile(workspace.toAbsolute(path)), request)
+        : await workspace.readFile(path, guard, (file) => readSpan(file, request))
       const given = startLine + span.lines.length - 1
       const wantedEnd = Math.min(askedEnd, span.totalLines ?? askedEnd)
       const truncated = given < wantedEnd || span.cutLines.length > 0
@@ -165,6 +167,17 @@ async function readSpan(
     collector.handleChunk(chunk.subarray(Math.max(0, from.byte - position)))
     position += bytesRead
   }
+}
+
+/** What an editor has, saved or not. @throws BatonError `path_protected` for one that holds a secret */
+async function readEdited(path: string, text: string, request: SpanRequest): Promise<Span> {
+  const { isAllowed } = request
+  const collector = new SpanCollector({ ...request, from: { line: 1, byte: 0 } })
+  const scan = new SecretScan()
+  if (!isAllowed && ((await scan.take(text)) || (await scan.judge()))) throw hiddenContent(path)
+  const bytes = Buffer.from(text, 'utf8')
+  collector.handleChunk(bytes)
+  return collector.finish(true, bytes.length)
 }
 
 /** Counts all lines and keeps the asked ones, no more of them than the limits allow. */

@@ -9,6 +9,7 @@ import { findRipgrep } from '@baton/testing/ripgrep'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { letter, patternArbitrary } from './patterns.test-kit.ts'
 import { isProtected } from './protected-names.ts'
 import { WORKSPACE_LIMITS } from './workspace-limits.ts'
 import { workspaceTools } from './workspace-tools.ts'
@@ -53,31 +54,6 @@ function ripgreps(root: string, pattern: string): readonly string[] | undefined 
   return [...new Set(found)].toSorted()
 }
 
-const letter = fc.constantFrom('a', 'b', 'c', 'A', 'x', '1', '2', '_', '-', ' ', '.', '(', '"')
-const literal = letter.map((one) => (/[.()-]/.test(one) ? `\\${one}` : one))
-const atom = fc.oneof(
-  { weight: 4, arbitrary: literal },
-  fc.constantFrom('.', '\\d', '\\w', '\\s', '\\D', '\\W', '\\S', '\\b', '\\B', '^', '$', '\\.', '\\x61', '\\t'),
-  fc.constantFrom('[abc]', '[^abc]', '[a-c1-2]', '[^\\w]', '[\\d_]', '[[:alpha:]]', '[[:^digit:]]', '[-a]', '[.]'),
-)
-const { pattern: patternArbitrary } = fc.letrec<{ pattern: string; part: string; group: string }>((tie) => ({
-  pattern: fc.oneof(
-    { weight: 4, arbitrary: fc.array(tie('part'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')) },
-    fc.tuple(tie('pattern'), tie('pattern')).map((sides) => sides.join('|')),
-  ),
-  part: fc
-    .tuple(
-      fc.oneof({ depthSize: 'small' }, { weight: 3, arbitrary: atom }, tie('group')),
-      fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,2}', '{2,}', '*?', '+?', '??'),
-    )
-    // Neither repeats what has no width in a way of its own worth comparing.
-    .map(([one, repeat]) => (/^(\^|\$|\\[bB])$/.test(one) ? one : one + repeat)),
-  group: fc
-    .tuple(fc.constantFrom('(', '(?:', '(?i:', '(?P<name>', '(?s:', '(?U:'), tie('pattern'))
-    .map(([open, inner]) => `${open}${inner})`)
-    // A name may be given once.
-    .filter((group) => group.split('?P<').length <= 2),
-}))
 // ripgrep 13 finds nothing for `\B^`, not even in an empty line.
 const comparablePattern = patternArbitrary.filter((pattern) => !/\\B.*\^/s.test(pattern))
 const textArbitrary = fc

@@ -1,5 +1,6 @@
 // `code.grep`: the lines of the workspace's files that match a regular expression, grouped by file.
-// The expressions run on RE2JS, whose time is linear in the text, so no pattern can hang the process.
+// The expressions run on RE2JS, whose time is linear in the text, so no pattern can hang the process. Where ripgrep is installed it says
+// which files need not be opened.
 import type { Tool } from '@baton/core'
 import { isBatonError, tool } from '@baton/core'
 import * as z from 'zod'
@@ -8,6 +9,7 @@ import { LineSearch } from './line-search.ts'
 import type { LineMatch, LinesFound } from './line-search.ts'
 import { holdsSecret } from './secret-content.ts'
 import { isBinary } from './text-bytes.ts'
+import type { RipgrepFilter } from './ripgrep-filter.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
@@ -66,7 +68,9 @@ export function grepTool(kit: WorkspaceKit): Tool {
     }),
     execute: async (input, context) => {
       const lines = new LineSearch(input.pattern, kit.limits.patternCharactersMax)
-      const search = new Search(kit, lines, kit.startBudget(context))
+      // as ToolContext says, it is a real one
+      const filter = new FileFilter(() => kit.openFilter(input.pattern), context.signal as AbortSignal)
+      const search = new Search(kit, lines, { budget: kit.startBudget(context), filter })
       const after = input.after === undefined ? undefined : kit.workspace.normalise(input.after)
       await search.run(input.pathPrefix ?? '', after, input.startLine)
       return search.result()
@@ -80,11 +84,48 @@ interface FileMatches {
   readonly lines: readonly LineMatch[]
 }
 
+/** To start ripgrep takes longer than to search fewer files without it. */
+const ALONE_MAX = 50
+/** Files that ripgrep is asked about together: few at first, because a search may soon have found enough. */
+const TOGETHER_FIRST = 250
+const TOGETHER_MAX = 4000
+
+/** Which files of many need no look. It opens ripgrep when that is worth it. */
+class FileFilter {
+  readonly #open: () => RipgrepFilter | undefined
+  readonly #signal: AbortSignal
+  #filter: RipgrepFilter | undefined
+  #reached = 0
+  #together = 1
+
+  constructor(open: () => RipgrepFilter | undefined, signal: AbortSignal) {
+    this.#open = open
+    this.#signal = signal
+  }
+
+  /** How many files to collect for the next question, after `reached` more; 1: search each when it comes. */
+  count(reached: number): number {
+    this.#reached += reached
+    if (this.#filter) this.#together = Math.min(2 * this.#together, TOGETHER_MAX)
+    else if (this.#reached === ALONE_MAX) {
+      this.#filter = this.#open()
+      this.#together = this.#filter ? TOGETHER_FIRST : 1
+    }
+    return this.#together
+  }
+
+  /** Undefined: look at all of them. */
+  async choose(paths: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    return paths.length < ALONE_MAX ? undefined : await this.#filter?.choose(paths, this.#signal)
+  }
+}
+
 /** One search over many files; holds the matches so far. */
 class Search {
   readonly #kit: WorkspaceKit
   readonly #lines: LineSearch
   readonly #budget: CallBudget
+  readonly #filter: FileFilter
   readonly #guard: Guard
   readonly #files: FileMatches[] = []
   readonly #skipped = { binary: 0, tooLarge: 0, longLines: 0, unfinished: 0 }
@@ -92,35 +133,64 @@ class Search {
   #isTruncated = false
   #next: { readonly after?: string; readonly startLine?: number } | undefined
 
-  constructor(kit: WorkspaceKit, lines: LineSearch, budget: CallBudget) {
+  constructor(
+    kit: WorkspaceKit,
+    lines: LineSearch,
+    { budget, filter }: { readonly budget: CallBudget; readonly filter: FileFilter },
+  ) {
     this.#kit = kit
     this.#lines = lines
     this.#budget = budget
+    this.#filter = filter
     this.#guard = kit.workspace.guard()
   }
 
   /** @throws BatonError what `Workspace.locate` throws, `invalid_arguments`, `cancelled` */
   async run(pathPrefix: string, after: string | undefined, startLine: number): Promise<void> {
-    const { workspace, limits } = this.#kit
+    const { workspace } = this.#kit
     const start = await this.#startOf(pathPrefix)
     if (start.isFile) return this.#searchOneFile(start.from, startLine)
     if (startLine > 1) throw refused('invalid_arguments', 'startLine needs a pathPrefix that is one file')
     // Every level: the budget bounds the walk, not its depth.
     const options = { workspace, guard: this.#guard, from: start.from, depth: Number.MAX_SAFE_INTEGER }
+    let paths: string[] = []
+    let most = this.#filter.count(0)
     for await (const entry of walk({ ...options, after, withBytes: false, budget: this.#budget })) {
       if (entry.type !== 'file' || !entry.path.startsWith(start.prefix)) continue
+      paths.push(entry.path)
+      if (paths.length < most) continue
+      if (!(await this.#searchFiles(paths))) return
+      most = this.#filter.count(paths.length)
+      paths = []
+    }
+    // A walk that stopped leaves the files that it collected to the next call.
+    if (this.#budget.hasStopped) this.#isTruncated = true
+    else await this.#searchFiles(paths)
+  }
+
+  /** False: the search is over, and `#isTruncated` says why. */
+  async #searchFiles(paths: readonly string[]): Promise<boolean> {
+    const { limits } = this.#kit
+    const chosen = await this.#filter.choose(paths)
+    for (const path of paths) {
       // Checked here and not after the file, so that a search that just fits does not count as truncated.
-      this.#isTruncated = this.#shown >= limits.matchesMax
-      if (this.#isTruncated) return
-      const found = await this.#searchFile(entry.path, 1)
+      this.#isTruncated = this.#shown >= limits.matchesMax || (paths.length > 1 && this.#budget.isSpent())
+      if (this.#isTruncated) return false
+      if (chosen && !chosen.has(path)) {
+        this.#budget.filesSearched++
+        this.#next = { after: path }
+        continue
+      }
+      const found = await this.#searchFile(path, 1)
       const isUnfinished = found?.stoppedAt !== undefined
       // The next search begins with this file. A file that needs more than the whole time of a call would block it for ever.
-      if (isUnfinished && this.#next !== undefined) break
-      this.#next = { after: entry.path }
+      this.#isTruncated = isUnfinished && this.#next !== undefined
+      if (this.#isTruncated) return false
+      this.#next = { after: path }
       if (isUnfinished) this.#skipped.unfinished++
-      if (found) this.#show(entry.path, found.matches, limits.matchesPerFileMax)
+      if (found) this.#show(path, found.matches, limits.matchesPerFileMax)
     }
-    this.#isTruncated = this.#budget.hasStopped
+    return true
   }
 
   result() {

@@ -226,6 +226,16 @@ describe.runIf(findBox())('in the sandbox', () => {
   })
 })
 
+test('a bubblewrap inside of the workspace is not started, although the PATH leads there', async () => {
+  const fake = join(root, 'node_modules/.bin')
+  mkdirSync(fake, { recursive: true })
+  writeFileSync(join(fake, 'bwrap'), `#!/bin/sh\necho ran > ${place}/ran\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${fake}:${process.env['PATH']}`)
+  await run({ command: 'true' }, { shell: { sandbox: 'auto' } })
+  vi.unstubAllEnvs()
+  expect(existsSync(join(place, 'ran'))).toBe(false)
+})
+
 test('where the sandbox is required and is not there, nothing runs', async () => {
   vi.stubEnv('PATH', '/nowhere')
   const failed = await run({ command: 'echo ran > made' }, { shell: BOXED }).catch((cause: unknown) => cause)

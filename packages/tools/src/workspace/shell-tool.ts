@@ -7,10 +7,12 @@ import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
-import { boxArguments, findBoxProblem } from './bubblewrap.ts'
+import type { FoundBox } from './bubblewrap.ts'
+import { boxArguments, findBox } from './bubblewrap.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 
 export interface ShellOptions {
@@ -107,8 +109,8 @@ interface Ended {
 class Shell {
   readonly #kit: WorkspaceKit
   readonly #options: ShellOptions
-  /** Asked once: undefined where bubblewrap works. */
-  #problem: Promise<string | undefined> | undefined
+  /** Asked once. */
+  #box: Promise<FoundBox> | undefined
 
   constructor(kit: WorkspaceKit, options: ShellOptions) {
     this.#kit = kit
@@ -117,45 +119,74 @@ class Shell {
 
   /** @throws BatonError `tool_failed` */
   async run(asked: Asked, context: ToolContext) {
-    const isBoxed = await this.#isBoxed(asked.folder)
+    const program = await this.#findBox(asked.folder)
     if (context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    const { runCommand } = this.#kit.editor
+    if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
-    const child = this.#spawn(asked, isBoxed)
+    const child = this.#spawn(asked, program)
     const ended = await follow(child, { asked, context, output })
-    const text = output.read()
-    const scan = new SecretScan()
-    const isSecret = (await scan.take(text)) || (await scan.judge())
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
       timedOut: ended.timedOut,
-      output: isSecret ? '' : text,
+      ...(await withholdSecrets(output.read())),
       truncated: output.droppedBytes > 0,
-      ...(isSecret && { withheld: true }),
-      sandbox: isBoxed ? ('bubblewrap' as const) : ('none' as const),
+      sandbox: program ? ('bubblewrap' as const) : ('none' as const),
     }
   }
 
-  async #isBoxed(folder: string): Promise<boolean> {
-    const { sandbox = 'auto' } = this.#options
-    if (sandbox === 'none') return false
-    this.#problem ??= findBoxProblem('bwrap', this.#box(folder))
-    const problem = await this.#problem
-    if (problem !== undefined && sandbox === 'required')
-      throw refused('tool_failed', `commands run only in a sandbox here, and bubblewrap cannot be used: ${problem}`)
-    return problem === undefined
+  /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */
+  #needsBox(isBoxed: boolean): boolean {
+    const { sandbox = 'auto', approval = true } = this.#options
+    return isBoxed && (sandbox === 'required' || !approval)
   }
 
-  #box(folder: string) {
+  async #runInEditor(
+    runCommand: NonNullable<WorkspaceEditor['runCommand']>,
+    { command, folder, timeoutMs }: Asked,
+    { callId, signal }: ToolContext,
+  ) {
+    const ended = await runCommand({
+      callId,
+      command: findShell(),
+      args: ['-c', command],
+      cwd: folder,
+      timeoutMs,
+      outputBytes: this.#kit.limits.shellOutputBytesMax,
+      signal,
+    })
+    return {
+      exitCode: ended.exitCode,
+      ...(ended.signal !== null && { signal: ended.signal }),
+      timedOut: ended.timedOut,
+      ...(await withholdSecrets(ended.output)),
+      truncated: ended.truncated,
+      sandbox: 'none' as const,
+    }
+  }
+
+  /** The path of bubblewrap; undefined: the command runs without it. */
+  async #findBox(folder: string): Promise<string | undefined> {
+    const { sandbox = 'auto' } = this.#options
+    if (sandbox === 'none') return undefined
+    this.#box ??= findBox(this.#boxed(folder))
+    const found = await this.#box
+    if ('program' in found) return found.program
+    if (sandbox === 'auto') return undefined
+    const why = `commands run only in a sandbox here, and bubblewrap cannot be used: ${found.problem}`
+    throw refused('tool_failed', why)
+  }
+
+  #boxed(folder: string) {
     const { network = false, readable = [] } = this.#options
     return { root: this.#kit.workspace.toAbsolute(''), folder, network, readable }
   }
 
-  #spawn({ command, folder }: Asked, isBoxed: boolean): ChildProcess {
-    const bash = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+  #spawn({ command, folder }: Asked, box: string | undefined): ChildProcess {
     // Both share one pipe, which keeps their order.
-    const line = [bash, '-c', 'exec 2>&1; eval "$1"', 'shell', command]
-    const [program = '', ...words] = isBoxed ? ['bwrap', ...boxArguments(this.#box(folder)), ...line] : line
+    const line = [findShell(), '-c', 'exec 2>&1; eval "$1"', 'shell', command]
+    const [program = '', ...words] = box === undefined ? line : [box, ...boxArguments(this.#boxed(folder)), ...line]
     return spawn(program, words, {
       cwd: folder,
       env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },
@@ -165,6 +196,16 @@ class Shell {
       detached: true,
     })
   }
+}
+
+function findShell(): string {
+  return existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+}
+
+async function withholdSecrets(text: string): Promise<{ readonly output: string; readonly withheld?: true }> {
+  const scan = new SecretScan()
+  const isSecret = (await scan.take(text)) || (await scan.judge())
+  return isSecret ? { output: '', withheld: true } : { output: text }
 }
 
 interface Following {

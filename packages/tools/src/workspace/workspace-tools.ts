@@ -1,11 +1,16 @@
 // The kit that lets a model look around in one folder, list, read lines and search, and, where its owner says so, write.
+import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { Clock, Tool, ToolContext, Trust } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
 import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'
 import { grepTool } from './grep.ts'
 import { listDirTool } from './list-dir.ts'
+import { RipgrepFilter, findRipgrep } from './ripgrep-filter.ts'
 import type { ShellOptions } from './shell-tool.ts'
 import { shellTool } from './shell-tool.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
@@ -29,6 +34,13 @@ export interface WorkspaceOptions {
    * model acts on what it read.
    */
   readonly trust?: Trust
+  /** Reads and writes files and runs commands in place of the tools, as far as it can. The tools still judge paths and contents. */
+  readonly editor?: WorkspaceEditor
+  /**
+   * Which `ripgrep` says what files a search may pass over: the one on the PATH by default, that of an absolute path, or none (false). Its
+   * presence changes how long a search takes, and not what it finds.
+   */
+  readonly ripgrep?: string | false
   readonly limits?: Partial<WorkspaceLimits>
   /** The clock for the time limit of a call; the machine's by default. */
   readonly clock?: Clock
@@ -39,6 +51,9 @@ export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
   readonly trust: Trust
+  readonly editor: WorkspaceEditor
+  /** For a pattern that RE2 has accepted; undefined where ripgrep cannot help. */
+  openFilter(pattern: string): RipgrepFilter | undefined
   startBudget(context: ToolContext): CallBudget
 }
 
@@ -50,15 +65,39 @@ export interface WorkspaceKit {
  */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   const limits = workspaceLimits(options.limits)
+  checkRipgrep(options.ripgrep)
   const clock = options.clock ?? { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
   const kit: WorkspaceKit = {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,
     trust: options.trust ?? 'untrusted',
+    editor: options.editor ?? {},
+    openFilter: createFilterOpener(options, limits),
     startBudget: (context) => new CallBudget(clock, limits, context),
   }
   const { write = false, shell = false } = options
   const running = shell === false ? [] : [shellTool(kit, shell === true ? {} : shell)]
   const writing = write === false ? [] : writeTools(kit, write === true ? {} : write)
   return [listDirTool(kit), getSpanTool(kit), grepTool(kit), ...writing, ...running]
+}
+
+/** @throws BatonError `invalid_option` */
+function checkRipgrep(ripgrep: WorkspaceOptions['ripgrep']): void {
+  if (ripgrep === undefined || ripgrep === false || (typeof ripgrep === 'string' && isAbsolute(ripgrep))) return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `ripgrep must be false or an absolute path, not ${describeValue(ripgrep)}`,
+  })
+}
+
+/** Looks for ripgrep at the first search, and not again. */
+function createFilterOpener(options: WorkspaceOptions, limits: WorkspaceLimits): WorkspaceKit['openFilter'] {
+  const root = realpathSync(options.root)
+  let program = options.ripgrep
+  return (pattern) => {
+    program ??= findRipgrep(root) ?? false
+    if (program === false) return undefined
+    const { searchedFileBytesMax: fileBytesMax, timeMs } = limits
+    return RipgrepFilter.open({ program, root, pattern, fileBytesMax, timeMs })
+  }
 }

@@ -11,6 +11,8 @@ import { isProtected } from './protected-names.ts'
 import { outside, protectedPath, refused, systemCode } from './refused.ts'
 import type { IgnoreSettings } from './repository.ts'
 
+/** Node's own 32 cost a large folder a wait for each 32 entries. */
+const ENTRIES_AT_ONCE = 512
 /** The most names in one path. Deeper files are hidden, because rules with `**` take longer the deeper a path is. */
 const LEVELS_MAX = 64
 
@@ -150,7 +152,10 @@ export class Workspace {
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
-    return this.useFolder(path, async (stable) => await use(await opendir(stable), stable))
+    return this.useFolder(
+      path,
+      async (stable) => await use(await opendir(stable, { bufferSize: ENTRIES_AT_ONCE }), stable),
+    )
   }
 
   /**

@@ -56,7 +56,10 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
         const target = await locate(kit, path)
         if (target.isFolder) throw refused('tool_failed', `"${path}" is a folder, not a file`)
         const bytes = encode(content, limits.writtenBytesMax)
-        if (!context.signal.aborted) await replaceFile(workspace, target, { content: bytes })
+        const { writeTextFile } = kit.editor
+        if (context.signal.aborted) return { path: target.path, created: !target.exists, bytes: bytes.length }
+        if (writeTextFile) await writeTextFile(workspace.toAbsolute(target.path), content)
+        else await replaceFile(workspace, target, { content: bytes })
         return { path: target.path, created: !target.exists, bytes: bytes.length }
       }),
   })
@@ -97,6 +100,8 @@ function editTool(kit: WorkspaceKit, approval: boolean): Tool {
         const target = await locate(kit, path, guard)
         if (!target.exists)
           throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
+        const edited = await editInEditor(kit, target, (text) => applyEdits(text, edits), context)
+        if (edited) return edited
         return await workspace.readFile(target.path, guard, async (file) => {
           const expected = readVersion(await file.handle.stat({ bigint: true }))
           const { text, replaced } = applyEdits(await readText(kit, file), edits)
@@ -106,6 +111,26 @@ function editTool(kit: WorkspaceKit, approval: boolean): Tool {
         })
       }),
   })
+}
+
+/** Undefined where no editor does it: then the file is changed here. */
+async function editInEditor(
+  { workspace, limits, editor }: WorkspaceKit,
+  target: Target,
+  apply: (text: string) => ReturnType<typeof applyEdits>,
+  context: ToolContext,
+) {
+  const { readTextFile, writeTextFile } = editor
+  if (!readTextFile || !writeTextFile || target.isFolder) return undefined
+  const place = workspace.toAbsolute(target.path)
+  const before = await readTextFile(place)
+  const scan = new SecretScan()
+  if (!workspace.isAllowed(target.path) && ((await scan.take(before)) || (await scan.judge())))
+    throw hiddenContent(target.path)
+  const { text, replaced } = apply(before)
+  const { length: bytes } = encode(text, limits.writtenBytesMax)
+  if (!context.signal.aborted) await writeTextFile(place, text)
+  return { path: target.path, replaced, bytes }
 }
 
 function moveTool(kit: WorkspaceKit, approval: boolean): Tool {

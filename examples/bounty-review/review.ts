@@ -1,0 +1,61 @@
+// Runs one review on the local host: asks a person where the agent does, checks what the verdict cites, and exports every call behind it.
+import type { Usage } from '@baton/host'
+import { createHost, createMemoryStore, exportSession, readOutput } from '@baton/host'
+import type { ReviewerInit, SeenCall, Verdict } from './reviewer.ts'
+import { CONFIDENT, createReviewer, findEvidence } from './reviewer.ts'
+
+export interface ReviewInit extends Omit<ReviewerInit, 'name'> {
+  /** The submission's own id: it is judged once. */
+  readonly id: string
+  /** Its address, or an id that `content.resolve` knows. */
+  readonly submission: string
+  /** Asked in the words of the call: a person's answer. */
+  readonly decide: (question: string) => Promise<'approve' | 'deny'>
+  readonly store?: ReturnType<typeof createMemoryStore>
+  readonly priceOf?: (model: string, usage: Usage) => number | undefined
+  readonly onCall?: (line: string) => void
+}
+
+export interface Review {
+  readonly verdict: Verdict
+  /** The calls that the verdict cites. */
+  readonly evidence: readonly string[]
+  /** True: the confidence is low, or it cites what was never called, and no person has looked. */
+  readonly needsPerson: boolean
+  readonly calls: readonly SeenCall[]
+  readonly usage: Usage
+  /** The session as lines of JSON: `importSession` reads them. */
+  readonly exported: readonly string[]
+}
+
+/** @throws BatonError such as `turn_cost_exceeded` */
+export async function reviewSubmission(init: ReviewInit): Promise<Review> {
+  const { id, submission, decide, store = createMemoryStore(), priceOf, onCall = () => {} } = init
+  const agent = createReviewer({ ...init, name: 'bounty-review' })
+  const host = createHost({ agent, store, ...(priceOf && { priceOf }) })
+  try {
+    const session = await host.session(id)
+    const turn = session.send(`Is the submission "${submission}" valid for payout?`, { inputId: id })
+    const calls: SeenCall[] = []
+    for await (const event of turn) {
+      if (event.type === 'approval-requested') {
+        const { title = event.call.name } = event.call
+        await session.decide({ approvalId: event.approvalId, decision: await decide(title) })
+      }
+      if (event.type !== 'call' || !event.call.result) continue
+      const { callId, name, result } = event.call
+      calls.push({ callId, name })
+      onCall(`${name}: ${result.type}`)
+    }
+    const answer = await turn.answer
+    const verdict = readOutput(agent, answer)
+    const { callIds, missing } = findEvidence(verdict, calls)
+    const hasAsked = calls.some(({ name }) => name === 'ask_a_person')
+    const exported: string[] = []
+    for await (const line of exportSession(store, id)) exported.push(line)
+    const needsPerson = (verdict.confidence < CONFIDENT && !hasAsked) || missing.length > 0
+    return { verdict, evidence: callIds, needsPerson, calls, usage: answer.usage ?? {}, exported }
+  } finally {
+    await host.stop()
+  }
+}

@@ -1,0 +1,92 @@
+// The agent of each session of an editor: made for the session's folder, with the editor's files and terminals, and with the MCP servers
+// that the editor names.
+import type { Agent, Logger } from '@baton/core'
+import { BatonError, mayUseNetwork } from '@baton/core'
+import type { McpServerConfig, McpServers } from '@baton/mcp/client'
+import type { AcpMcpServer, AcpPlace } from '@baton/server/acp'
+import { createDefaultAgent } from './default-agent.ts'
+import type { EmbeddedHost } from './embedded-host.ts'
+import { loadAgentFile } from './load-agent.ts'
+import { addMcpServers } from './mcp-option.ts'
+
+export interface AcpAgentsInit {
+  readonly agent: string | undefined
+  readonly folder: string
+  readonly open: () => Promise<EmbeddedHost>
+  readonly log: Logger
+}
+
+/** @throws BatonError `invalid_agent`, `not_permitted`, `invalid_mcp_server` and others of a connection */
+export function createAcpAgents({ agent, folder, open, log }: AcpAgentsInit): (place: AcpPlace) => Promise<Agent> {
+  return async (place) => {
+    const { fit } = await open()
+    const { cwd, additionalDirectories, editor, mcpServers } = place
+    const made =
+      agent === undefined
+        ? createDefaultAgent(cwd, {}, editor)
+        : await (await loadAgentFile(agent, folder)).make({ cwd, additionalDirectories, editor })
+    const fitted = fit(made)
+    return mcpServers.length === 0 ? fitted : await addServers(fitted, mcpServers, log)
+  }
+}
+
+async function addServers(agent: Agent, servers: readonly AcpMcpServer[], log: Logger): Promise<Agent> {
+  if (!mayUseNetwork(agent.permissions ?? []))
+    throw new BatonError({
+      code: 'not_permitted',
+      message: `the editor names MCP servers (${servers.map(({ name }) => name).join(', ')}), and the permissions forbid the network`,
+      hint: 'Name them to the agent by --mcp with a file that says "network": false, and not to the editor.',
+    })
+  const { createMcpServers } = await import('@baton/mcp/client')
+  const opened = createMcpServers(Object.fromEntries(nameServers(servers)), { log })
+  try {
+    // One that cannot be reached is told now, and not as a tool that is missing.
+    await Promise.all(opened.sources.map((source) => source.list()))
+  } catch (cause) {
+    await opened.close()
+    throw cause
+  }
+  return addMcpServers(agent, closeTogether(opened))
+}
+
+/** The last session's end is the servers' end. */
+function closeTogether(servers: McpServers): McpServers {
+  let open = servers.sources.length
+  const sources = servers.sources.map((source) => ({
+    name: source.name,
+    list: () => source.list(),
+    ...(source.network !== undefined && { network: source.network }),
+    ...(source.onChange && { onChange: (listener: () => void) => source.onChange?.(listener) ?? (() => {}) }),
+    close: async (): Promise<void> => {
+      await source.close?.()
+      open -= 1
+      if (open === 0) await servers.close()
+    },
+  }))
+  return { ...servers, sources }
+}
+
+/** Names of servers are the beginnings of tool names: what they may not have is replaced, and a name that is taken gets a number. */
+function* nameServers(servers: readonly AcpMcpServer[]): Generator<[string, McpServerConfig]> {
+  const taken = new Set<string>()
+  for (const server of servers) {
+    const base =
+      server.name
+        .replace(/[^A-Za-z0-9_.-]+/g, '-')
+        .replace(/^[^A-Za-z0-9]+/, '')
+        .slice(0, 60) || 'server'
+    let name = base
+    for (let n = 2; taken.has(name); n += 1) name = `${base}-${n}`
+    taken.add(name)
+    yield [name, toConfig(server)]
+  }
+}
+
+function toConfig(server: AcpMcpServer): McpServerConfig {
+  if (server.type === 'stdio') {
+    const { command, args, env } = server
+    return { command, args, env }
+  }
+  const { type, url, headers } = server
+  return { type, url, headers }
+}

@@ -1,0 +1,100 @@
+// Keys of providers that `baton login` keeps: one file below the user's config folder, for its owner's eyes alone. A key in the
+// environment wins.
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import envPaths from 'env-paths'
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Variables } from './words.ts'
+
+export type KeptKeys = Readonly<Record<string, string>>
+
+/** Bits of a mode that let others than the owner in. */
+const OTHERS = 0o077
+const BYTES_MAX = 256 * 1024
+/** Characters of one key. */
+export const KEY_CHARS_MAX = 8192
+
+export function findKeysFile(): string {
+  return join(envPaths('baton', { suffix: '' }).config, 'keys.json')
+}
+
+/** What is kept; nothing where there is no file. @throws BatonError `invalid_option` for a file that others can read, or that is none of ours */
+export function readKeys(file = findKeysFile()): KeptKeys {
+  const text = readOwn(file)
+  if (text === undefined) return {}
+  const parsed = parseJson(text)
+  if (!parsed.ok || !isJsonObject(parsed.value)) throw refuse(file, 'is no JSON object')
+  return Object.fromEntries(
+    Object.entries(parsed.value).flatMap(([name, key]) =>
+      /^[A-Z][A-Z0-9_]*$/.test(name) && typeof key === 'string' && key !== '' ? [[name, key]] : [],
+    ),
+  )
+}
+
+/** Undefined takes the key away. @throws BatonError `invalid_option`, `store_failed` */
+export function keepKey(variable: string, key: string | undefined, file = findKeysFile()): void {
+  const { [variable]: _, ...rest } = readKeys(file)
+  const keys = key === undefined ? rest : { ...rest, [variable]: key }
+  // A reader never sees half of it, and nobody else sees any.
+  const draft = `${file}.${randomUUID()}`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    if (Object.keys(keys).length === 0) {
+      rmSync(file, { force: true })
+      return
+    }
+    writeFileSync(draft, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    renameSync(draft, file)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'store_failed', message: `the file of keys ${file} cannot be written: ${why}`, cause })
+  }
+}
+
+/** The variables, with kept keys where one is missing. A file that cannot be used is told by `onWarning`. */
+export function addKeptKeys(variables: Variables, onWarning: (line: string) => void, file?: string): Variables {
+  try {
+    const missing = Object.entries(readKeys(file)).filter(([name]) => (variables[name]?.trim() ?? '') === '')
+    return missing.length === 0 ? variables : { ...variables, ...Object.fromEntries(missing) }
+  } catch (cause) {
+    onWarning(`baton: ${cause instanceof Error ? cause.message : String(cause)}`)
+    return variables
+  }
+}
+
+function readOwn(file: string): string | undefined {
+  let opened: number
+  try {
+    // A pipe in its place must not be waited for.
+    opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined // of the file system
+    throw refuse(file, `cannot be read: ${(cause as Error).message}`)
+  }
+  try {
+    const found = fstatSync(opened)
+    if (!found.isFile() || found.size > BYTES_MAX) throw refuse(file, 'is no file of keys')
+    // Windows has neither users nor modes here; the folder's rights count.
+    if (process.getuid !== undefined && (found.uid !== process.getuid() || (found.mode & OTHERS) !== 0))
+      throw refuse(file, 'can be read by others, so its keys are not used; run chmod 600 on it')
+    return readFileSync(opened, 'utf8')
+  } finally {
+    closeSync(opened)
+  }
+}
+
+function refuse(file: string, why: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message: `the file of keys ${file} ${why}` })
+}

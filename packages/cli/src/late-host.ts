@@ -1,0 +1,55 @@
+// A host that is opened when it is first needed, and tried again where it could not be: an editor starts the agent before a key is there.
+import type { Host } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { LocalHost } from '@baton/host'
+import type { EmbeddedHost } from './embedded-host.ts'
+
+export interface LateHost {
+  /** For a front: it opens what is behind it. */
+  readonly host: Host & Pick<LocalHost, 'sessions' | 'has' | 'watch' | 'remove'>
+  /** @throws BatonError what opening it throws */
+  open(): Promise<EmbeddedHost>
+  /** Why no model can answer yet; undefined when one can. @throws BatonError for all else that is wrong */
+  missing(): Promise<string | undefined>
+  stop(drainMs: number): Promise<void>
+}
+
+export function createLateHost(openHost: () => Promise<EmbeddedHost>): LateHost {
+  let opened: Promise<EmbeddedHost> | undefined
+  const open = (): Promise<EmbeddedHost> => {
+    opened ??= openHost().catch((cause: unknown) => {
+      opened = undefined
+      throw cause
+    })
+    return opened
+  }
+  const host: LateHost['host'] = {
+    session: async (id, init) => await (await open()).host.session(id, init),
+    sessions: async (query) => await (await open()).host.sessions(query),
+    has: async (session) => await (await open()).host.has(session),
+    remove: async (session, by) => await (await open()).host.remove(session, by),
+    watch: (query) => watchLater(open, query),
+    stop: async (options) => await (await open()).host.stop(options),
+  }
+  return {
+    host,
+    open,
+    missing: async () => {
+      try {
+        await open()
+        return undefined
+      } catch (cause) {
+        if (isBatonError(cause) && cause.code === 'model_not_configured') return cause.message
+        throw cause
+      }
+    },
+    stop: async (drainMs) => {
+      const embedded = await opened?.catch(() => undefined) // it was told when it could not be opened
+      await embedded?.stop(drainMs)
+    },
+  }
+}
+
+async function* watchLater(open: () => Promise<EmbeddedHost>, query: Parameters<LocalHost['watch']>[0]) {
+  yield* (await open()).host.watch(query)
+}

@@ -1,0 +1,137 @@
+// `baton login`: keeps the key of a provider for later, so that it need not stand in the environment. A key is never shown.
+import { NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
+import type { Command } from './command.ts'
+import type { Console, ConsoleStreams } from './console.ts'
+import { KEY_CHARS_MAX, findKeysFile, keepKey, readKeys } from './kept-keys.ts'
+import { UsageError } from './usage-error.ts'
+import { readWords, suggestion } from './words.ts'
+
+const HELP = `baton login: keep the key of a provider
+
+The key goes into a file of your config folder that only you can read. Every command uses it where the variable of the
+provider, such as ANTHROPIC_API_KEY, is not set. On a terminal the key is asked for and not shown; else it is read from
+the standard input.
+
+Usage: baton login [PROVIDER] [options]
+
+Options:
+  --list        the variables whose keys are kept, without the keys
+  --remove      forget the key of the provider
+
+Examples:
+  baton login anthropic
+  baton login openai < key.txt
+  baton login anthropic --remove
+`
+
+export const loginCommand: Command = {
+  help: HELP,
+  run: async (words, terminal) => {
+    const { values, positionals } = readWords(words, {
+      command: 'login',
+      options: { list: { type: 'boolean', default: false }, remove: { type: 'boolean', default: false } },
+      words: ['PROVIDER'],
+    })
+    if (values.list) return listKeys(terminal)
+    const [provider] = positionals
+    if (values.remove) {
+      if (provider === undefined) throw new UsageError('login --remove needs the provider whose key is to be forgotten')
+      const variable = findKeyVariable(provider)
+      keepKey(variable, undefined)
+      terminal.note(`the key of ${variable} is not kept any more`)
+      return 0
+    }
+    return await logIn(provider, terminal)
+  },
+}
+
+/** Asks a person, or reads what is piped in. @throws UsageError, BatonError */
+export async function logIn(given: string | undefined, terminal: Console): Promise<number> {
+  const { streams } = terminal
+  if (!streams) throw new UsageError('there is no standard input to read a key from')
+  const isTerminal = streams.input.isTTY === true
+  const provider = given ?? (isTerminal ? await askProvider(streams) : undefined)
+  if (provider === undefined) throw new UsageError(`login needs a provider; there are ${listProviders().join(', ')}`)
+  const variable = findKeyVariable(provider)
+  const key = isTerminal
+    ? await readHidden(streams, `Key for ${provider} (it is not shown): `)
+    : (await readAll(streams)).trim()
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > KEY_CHARS_MAX)
+    throw new UsageError('that is no key: it must be one word of printable characters')
+  keepKey(variable, key)
+  terminal.note(`the key is kept in ${findKeysFile()}; ${variable} in the environment wins over it`)
+  return 0
+}
+
+function listKeys({ write, note }: Console): number {
+  const names = Object.keys(readKeys())
+  if (names.length === 0) note('no key is kept')
+  for (const name of names) write(`${name}\n`)
+  return 0
+}
+
+function listProviders(): readonly string[] {
+  return NETWORK_PROVIDERS.filter((provider) => findVariables(provider)?.needsKey === true)
+}
+
+/** @throws UsageError */
+function findKeyVariable(provider: string): string {
+  const known = findVariables(provider)
+  if (known?.needsKey === true) return known.keyVariable
+  const providers = listProviders()
+  throw new UsageError(
+    `there is no provider "${provider}" with a key${suggestion(provider, providers)}; there are ${providers.join(', ')}`,
+  )
+}
+
+async function askProvider({ input, output }: ConsoleStreams): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input, output })
+  try {
+    const answer = (await lines.question(`Provider (${listProviders().join(', ')}): `)).trim()
+    return answer === '' ? undefined : answer
+  } finally {
+    lines.close()
+  }
+}
+
+async function readAll({ input }: ConsoleStreams): Promise<string> {
+  let text = ''
+  for await (const piece of input as AsyncIterable<Buffer | string>) {
+    text += piece.toString()
+    if (text.length > KEY_CHARS_MAX * 2) break
+  }
+  return text
+}
+
+const CTRL_C = '\u0003'
+const CTRL_D = '\u0004'
+
+/** @throws UsageError when the person leaves */
+function readHidden({ input, output }: ConsoleStreams, question: string): Promise<string> {
+  const terminal = input as typeof input & { setRawMode?: (raw: boolean) => void } // of a terminal
+  output.write(question)
+  terminal.setRawMode?.(true)
+  return new Promise<string>((resolve, reject) => {
+    let key = ''
+    const end = (settle: () => void): void => {
+      input.off('data', take)
+      terminal.setRawMode?.(false)
+      input.pause()
+      output.write('\n')
+      settle()
+    }
+    const take = (piece: Buffer | string): void => {
+      for (const character of piece.toString()) {
+        if (character === '\r' || character === '\n') return end(() => resolve(key))
+        if (character === CTRL_C || character === CTRL_D)
+          return end(() => reject(new UsageError('no key was given, and nothing has changed')))
+        if (character === '\u007f' || character === '\b') key = key.slice(0, -1)
+        else if (key.length < KEY_CHARS_MAX) key += character
+      }
+      return undefined
+    }
+    input.on('data', take)
+    input.resume()
+  })
+}

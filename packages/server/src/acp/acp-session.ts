@@ -1,0 +1,289 @@
+// One session that a client has open: its events are told to the client, its prompts and choices go to the session.
+import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import { AskedPeople } from './asked-people.ts'
+import type { Chosen, Mode } from './choices.ts'
+import { checkChoice, listChoicesOf, readMode, readThinking } from './choices.ts'
+import { ClientTools } from './client-tools.ts'
+import { listCalls, readHistory, showMessage, sumCost } from './history.ts'
+import type { AcpParts, AcpPlace } from './options.ts'
+import { Projection } from './projection.ts'
+import type { CallPlace } from './shown-call.ts'
+import type { ShownChoice, TurnEnd, Update } from './updates.ts'
+import { WaitingPrompts } from './waiting-prompts.ts'
+import type { Wire } from './wire.ts'
+
+export interface AcpSessionInit {
+  readonly session: Session
+  readonly place: AcpPlace
+  readonly parts: AcpParts
+  readonly wire: Wire
+  /** The mode may be known before the session is. */
+  readonly mode: { current: Mode }
+  readonly thinking: string
+  readonly terminals: ReadonlyMap<string, string>
+}
+
+/** Milliseconds that cancelled turns have to end before their session is closed. */
+const ENDING_MS = 5000
+
+/** Prompts of this connection that are known as such: those that it shows already. */
+const OWN_MAX = 1000
+
+export class AcpSession {
+  readonly #init: AcpSessionInit
+  readonly #own = new Set<string>()
+  readonly #prompts = new WaitingPrompts()
+  readonly #people: AskedPeople
+  readonly #callPlace: CallPlace
+  #projection: Projection
+  #tools: ClientTools | undefined
+  #events: EventStream | undefined
+  #ended: Promise<void> = Promise.resolve()
+  #thinking: string
+  /** Rejects when nobody is told any more: a client that does not read must not keep a session. */
+  readonly #gone = Promise.withResolvers<never>()
+  #isClosed = false
+
+  constructor(init: AcpSessionInit) {
+    this.#init = init
+    this.#gone.promise.catch(() => {}) // nothing was being told
+    const { session, place, parts, wire, mode, terminals } = init
+    this.#thinking = init.thinking
+    this.#people = new AskedPeople({ session, wire, log: parts.log, allows: () => mode.current === 'allow' })
+    this.#callPlace = {
+      cwd: place.cwd,
+      resultChars: parts.limits.resultChars,
+      media: (handle) => session.media(handle),
+      terminalOf: (callId) => terminals.get(callId),
+    }
+    this.#projection = this.#createProjection()
+  }
+
+  get session(): Session {
+    return this.#init.session
+  }
+
+  get place(): CallPlace {
+    return this.#callPlace
+  }
+
+  get isBusy(): boolean {
+    return this.#prompts.size > 0
+  }
+
+  /**
+   * Tells the conversation so far. `start` goes on from there.
+   * @throws BatonError `store_failed`, `log_damaged`; what the connection fails with
+   */
+  async replay(): Promise<EventCursor> {
+    const { session, parts } = this.#init
+    const { messages, isCut, next } = await readHistory(session, parts.limits.replayedMessages)
+    if (isCut) parts.log.info('older messages of a long session are not told again', { session: session.id })
+    for (const message of messages) {
+      // One that waits is told when the model reads it.
+      if (message.role === 'user' && message.waits) continue
+      for (const update of await showMessage(message, this.#callPlace)) await this.tell(update)
+    }
+    const costMicros = sumCost(messages)
+    this.#projection = this.#createProjection({
+      calls: listCalls(messages),
+      ...(costMicros !== undefined && { costMicros }),
+    })
+    const { plan, title, lastMs } = await session.info()
+    if (plan.length > 0) await this.tell({ type: 'plan', entries: plan })
+    if (title !== undefined) await this.tell({ type: 'title', title, atMs: lastMs })
+    return next
+  }
+
+  /** Tells what the session does now. */
+  async tellState(): Promise<void> {
+    const { activity } = await this.#init.session.info()
+    const state = activity === 'running' ? 'running' : activity === 'waiting' ? 'requires_action' : 'idle'
+    await this.tell({ type: 'state', state })
+  }
+
+  /** From now on the client is told what happens. @throws BatonError what the session refuses of the client's tools */
+  async start(from: EventCursor | 'now'): Promise<void> {
+    const { session, wire, parts } = this.#init
+    const { callTool, runs } = wire
+    const events = session.events({ from }) // before the tools are offered: the session answers with a call
+    this.#events = events
+    if (callTool && runs)
+      this.#tools = await ClientTools.open({
+        session,
+        client: `acp-${parts.newId()}`,
+        runs: runs === 'all' ? undefined : runs,
+        callTool,
+        timers: parts.timers,
+        log: parts.log,
+      })
+    this.#ended = this.#follow(events)
+    await this.#people.askAgain()
+  }
+
+  /** What the user says; gives how the turn ended that read it. @throws BatonError when the session does not take it */
+  async prompt(inputId: string, content: readonly ContentPart[]): Promise<TurnEnd> {
+    const { accepted, ended } = this.say(inputId, content)
+    await accepted
+    return await ended
+  }
+
+  say(
+    inputId: string,
+    content: readonly ContentPart[],
+  ): { readonly accepted: Promise<void>; readonly ended: Promise<TurnEnd> } {
+    const { session, parts } = this.#init
+    if (this.#prompts.size >= parts.limits.prompts)
+      throw new BatonError({
+        code: 'queue_full',
+        message: `${parts.limits.prompts} prompts of this session wait already`,
+        retryable: true,
+      })
+    this.#own.add(inputId)
+    if (this.#own.size > OWN_MAX) this.#own.delete(first(this.#own))
+    const ended = this.#prompts.add(inputId)
+    const accepted = this.#say(session, inputId, content)
+    accepted.catch((cause: unknown) => this.#prompts.refuse(inputId, cause))
+    return { accepted, ended }
+  }
+
+  /** Asks again for the newest answer. @throws BatonError `unknown_input` without one, `turn_in_progress` */
+  async retry(): Promise<TurnEnd> {
+    const { session, parts } = this.#init
+    const { messages } = await session.messages({ limit: 20 })
+    const newest = messages.findLast(({ role }) => role === 'assistant')
+    if (!newest) throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer yet' })
+    const name = parts.newId()
+    const ended = this.#prompts.addNext(name)
+    try {
+      await session.rewind({ message: newest.id, again: true })
+    } catch (cause) {
+      this.#prompts.refuse(name, cause)
+    }
+    return await ended
+  }
+
+  /** Ends the turn, and takes back what waits. Never rejects. */
+  async cancel(reason: string): Promise<void> {
+    const { session, parts } = this.#init
+    await session.interrupt({ reason, queue: 'withdraw' }).catch((cause: unknown) => {
+      parts.log.warn('a turn could not be interrupted', { cause: describeThrown(cause) })
+    })
+  }
+
+  /** Cancels what runs, and waits a while for its end. Never rejects. */
+  async end(reason: string): Promise<void> {
+    const { timers } = this.#init.parts
+    await this.cancel(reason)
+    const late = Promise.withResolvers<void>()
+    const stopTimer = timers.start(ENDING_MS, late.resolve)
+    await Promise.race([this.#prompts.untilNone(), late.promise])
+    stopTimer()
+    this.#prompts.cancelAll()
+    await this.leave()
+  }
+
+  /** Rejects when the connection is gone. */
+  async tell(update: Update): Promise<void> {
+    await Promise.race([this.#init.wire.tell(update), this.#gone.promise])
+  }
+
+  async choices(): Promise<readonly ShownChoice[]> {
+    const { model, models } = await this.#init.session.info()
+    return listChoicesOf(this.#chosen(model, models))
+  }
+
+  get mode(): Mode {
+    return this.#init.mode.current
+  }
+
+  /** @throws BatonError `invalid_option`, and what the session refuses */
+  async choose(id: string, value: unknown): Promise<void> {
+    const choice = checkChoice(await this.choices(), id, value)
+    const chosen = String(value)
+    if (choice === 'mode') {
+      await this.setMode(readMode(chosen))
+      await this.tell({ type: 'mode', mode: chosen })
+    } else if (choice === 'model') await this.#init.session.configure({ model: chosen })
+    else await this.#setThinking(chosen)
+  }
+
+  /** Kept in the session's meta, so that it holds after a restart. @throws BatonError what the session refuses */
+  async setMode(mode: Mode): Promise<void> {
+    await this.#note({ mode })
+    this.#init.mode.current = mode
+  }
+
+  /** Ends the telling; the session itself lives on. Never rejects. */
+  async leave(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#gone.reject(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
+    this.#people.leave()
+    await this.#tools?.leave()
+    this.#events?.leave()
+    await this.#ended
+    this.#prompts.refuseAll(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
+    await this.#init.session.close().catch(() => {}) // the host has stopped
+  }
+
+  #createProjection(known: ConstructorParameters<typeof Projection>[1] = {}): Projection {
+    const isOwn = (message: string): boolean => this.#own.has(message)
+    return new Projection({ ...this.#callPlace, isOwn, nowMs: () => this.#init.parts.clock.nowMs() }, known)
+  }
+
+  async #say(session: Session, inputId: string, content: readonly ContentPart[]): Promise<void> {
+    const { activity } = await session.info()
+    const delivery = activity === 'idle' ? 'queue' : 'steer'
+    const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
+    const answer = await connection.say(inputId, content, { delivery, asks: true })
+    if (answer.type === 'refused') throw new BatonError(answer)
+  }
+
+  #chosen(model: string, models: readonly string[]): Chosen {
+    return { model, models, thinking: this.#thinking, mode: this.mode, allowed: this.#init.parts.models }
+  }
+
+  async #setThinking(thinking: string): Promise<void> {
+    await this.#init.session.configure({ settings: readThinking(thinking) })
+    await this.#note({ thinking })
+    this.#thinking = thinking
+  }
+
+  async #note(more: { readonly mode?: Mode; readonly thinking?: string }): Promise<void> {
+    const { session } = this.#init
+    const { meta } = await session.info()
+    await session.describe({ meta: { ...meta, ...more } })
+  }
+
+  /** Never rejects: a connection that is gone ends it. */
+  async #follow(events: EventStream): Promise<void> {
+    const { parts, session } = this.#init
+    try {
+      for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
+        for (const event of batch.events) await this.#take(event)
+    } catch (cause) {
+      if (!this.#isClosed)
+        parts.log.info('an editor is told no more', { session: session.id, cause: describeThrown(cause) })
+    } finally {
+      events.leave()
+    }
+    this.#prompts.refuseAll(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
+  }
+
+  async #take(event: SessionEvent): Promise<void> {
+    for (const update of await this.#projection.take(event)) await this.tell(update)
+    if (event.type === 'session' && event.model !== undefined)
+      await this.tell({ type: 'choices', choices: await this.choices() })
+    this.#tools?.take(event)
+    this.#people.take(event)
+    this.#prompts.take(event)
+  }
+}
+
+function first(ids: ReadonlySet<string>): string {
+  const [id = ''] = ids
+  return id
+}

@@ -1,0 +1,156 @@
+// What waits for a person: approvals and questions of a session are put to the client, and its answers decide them. A request that
+// somebody else answered, or whose call is over, is taken back.
+import type { Logger, Session, SessionEvent } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import type { AskedCall, PermissionAsked } from './permissions.ts'
+import { listChoices, readDecision } from './permissions.ts'
+import { readAnswer } from './question-form.ts'
+import type { Wire, WireQuestion } from './wire.ts'
+
+export interface AskedPeopleInit {
+  readonly session: Session
+  readonly wire: Wire
+  readonly log: Logger
+  /** Whether approvals that no policy asks for are given at once. */
+  readonly allows: () => boolean
+}
+
+interface Asked {
+  readonly callId: string
+  readonly gone: AbortController
+}
+
+export class AskedPeople {
+  readonly #init: AskedPeopleInit
+  /** By the id of the approval or of the question. */
+  readonly #asked = new Map<string, Asked>()
+
+  constructor(init: AskedPeopleInit) {
+    this.#init = init
+  }
+
+  /** What was asked before this client came. Never rejects. */
+  async askAgain(): Promise<void> {
+    const { session, log } = this.#init
+    try {
+      for (const call of await session.approvals())
+        this.#ask(call.approvalId, call.callId, (signal) => this.#askApproval(call.approvalId, call, signal))
+      for (const question of await session.questions()) this.#askQuestionOnce(question.questionId, question)
+    } catch (cause) {
+      log.warn('what waits for a person could not be asked again', { cause: describeThrown(cause) })
+    }
+  }
+
+  take(event: SessionEvent): void {
+    switch (event.type) {
+      case 'approval-requested': {
+        const { approvalId, call } = event
+        this.#ask(approvalId, call.callId, (signal) => this.#askApproval(approvalId, call, signal))
+        return
+      }
+      case 'question-asked':
+        this.#askQuestionOnce(event.questionId, event)
+        return
+      case 'approval-decided':
+        this.#forget(event.approvalId)
+        return
+      case 'question-answered':
+        this.#forget(event.questionId)
+        return
+      case 'call':
+        if (event.call.status === 'settled')
+          for (const [id, { callId }] of this.#asked) if (callId === event.call.callId) this.#forget(id)
+        return
+      case 'turn-finished':
+        this.leave()
+        return
+      default:
+    }
+  }
+
+  /** Takes all requests back. */
+  leave(): void {
+    for (const id of this.#asked.keys()) this.#forget(id)
+  }
+
+  #askQuestionOnce(questionId: string, { callId, message, schema }: WireQuestion): void {
+    this.#ask(questionId, callId, (signal) => this.#askQuestion(questionId, { callId, message, schema }, signal))
+  }
+
+  #forget(id: string): void {
+    this.#asked.get(id)?.gone.abort()
+    this.#asked.delete(id)
+  }
+
+  #ask(id: string, callId: string, ask: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#asked.has(id)) return
+    const gone = new AbortController()
+    this.#asked.set(id, { callId, gone })
+    ask(gone.signal).catch((cause: unknown) => {
+      if (gone.signal.aborted) return
+      this.#init.log.warn('a person could not be asked', { callId, cause: describeThrown(cause) })
+    })
+  }
+
+  async #askApproval(approvalId: string, call: AskedCall, signal: AbortSignal): Promise<void> {
+    const { session, wire, allows } = this.#init
+    if (allows() && call.asked === undefined) {
+      await obey(session.decide({ approvalId, decision: 'approve' }))
+      return
+    }
+    const asked: PermissionAsked = { approvalId, call, choices: listChoices(call) }
+    const answer = await wire.askPermission(asked, signal).catch((cause: unknown) => this.#noAnswer(cause, signal))
+    if (signal.aborted) return
+    const decision = readDecision(asked, answer)
+    try {
+      await session.decide(decision)
+    } catch (cause) {
+      // An edit that does not fit leaves the request open; nobody would answer it.
+      if (isBatonError(cause) && cause.code === 'invalid_arguments')
+        await obey(
+          session.decide({
+            approvalId,
+            decision: 'deny',
+            reason: `the changed input was refused: ${cause.message}`.slice(0, 1000),
+          }),
+        )
+      else if (!isLate(cause)) throw cause
+    }
+  }
+
+  async #askQuestion(questionId: string, question: WireQuestion, signal: AbortSignal): Promise<void> {
+    const { session, wire } = this.#init
+    if (!wire.askForm) {
+      const reason = 'this editor cannot show questions'
+      await obey(session.answer({ questionId, decline: true, reason }))
+      return
+    }
+    const answer = await wire.askForm(question, signal).catch((cause: unknown) => this.#noAnswer(cause, signal))
+    if (signal.aborted) return
+    try {
+      await session.answer(readAnswer(questionId, question.schema, answer))
+    } catch (cause) {
+      if (isLate(cause) && (await session.questions()).every((open) => open.questionId !== questionId)) return
+      if (!isBatonError(cause)) throw cause
+      const reason = `the answer was refused: ${cause.message}`.slice(0, 1000)
+      await obey(session.answer({ questionId, decline: true, reason }))
+    }
+  }
+
+  #noAnswer(cause: unknown, signal: AbortSignal): undefined {
+    if (!signal.aborted) this.#init.log.info('a client did not answer a request', { cause: describeThrown(cause) })
+    return undefined
+  }
+}
+
+/** Somebody else decided, or the call is over. */
+function isLate(cause: unknown): boolean {
+  return isBatonError(cause) && (cause.code === 'approval_refused' || cause.code === 'question_refused')
+}
+
+async function obey(decided: Promise<unknown>): Promise<void> {
+  await decided.catch((cause: unknown) => {
+    if (!isLate(cause)) throw cause
+  })
+}

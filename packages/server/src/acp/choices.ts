@@ -1,0 +1,108 @@
+// What a user chooses for a session in an editor: the model, how much it thinks, and how freely it acts.
+import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
+import type { ShownChoice } from './updates.ts'
+
+/** `ask`: as the agent says. `read`: only tools without an effect. `allow`: approvals that no policy asks for are given at once. */
+export type Mode = 'ask' | 'read' | 'allow'
+
+export const MODES: readonly { readonly id: Mode; readonly name: string; readonly description: string }[] = [
+  { id: 'ask', name: 'Ask', description: 'Asks before it acts, where its tools say so' },
+  { id: 'read', name: 'Read only', description: 'Has only tools that change nothing' },
+  { id: 'allow', name: 'Allow', description: 'Acts without asking, unless a policy asks because of untrusted data' },
+]
+
+const THINKING: readonly { readonly value: Effort | 'default'; readonly name: string }[] = [
+  { value: 'default', name: 'As the agent says' },
+  { value: 'none', name: 'None' },
+  { value: 'low', name: 'Low' },
+  { value: 'medium', name: 'Medium' },
+  { value: 'high', name: 'High' },
+  { value: 'max', name: 'Most' },
+]
+
+export interface Chosen {
+  readonly model: string
+  readonly models: readonly string[]
+  readonly thinking: string
+  readonly mode: Mode
+  /** The models that may be chosen. */
+  readonly allowed: readonly string[] | 'any'
+}
+
+export function listChoicesOf({ model, models, thinking, mode, allowed }: Chosen): readonly ShownChoice[] {
+  const known = models.filter((id) => id === model || allowed === 'any' || allowed.includes(id))
+  const all: readonly ShownChoice[] = [
+    {
+      id: 'mode',
+      name: 'Mode',
+      description: 'How freely the agent acts',
+      category: 'mode',
+      current: mode,
+      options: MODES.map(({ id, name, description }) => ({ value: id, name, description })),
+    },
+    {
+      id: 'model',
+      name: 'Model',
+      description: 'The model that answers from the next turn on',
+      category: 'model',
+      current: model,
+      options: (known.includes(model) ? known : [model, ...known]).map((id) => ({ value: id, name: id })),
+    },
+    {
+      id: 'thinking',
+      name: 'Thinking',
+      description: 'How much the model thinks before it answers, if it can',
+      category: 'thought_level',
+      current: thinking,
+      options: THINKING,
+    },
+  ]
+  return allowed === 'any' ? all : all.filter(({ id }) => id !== 'thinking')
+}
+
+/** @throws BatonError `invalid_option` for an option or a value that is not offered */
+export function checkChoice(choices: readonly ShownChoice[], id: string, value: unknown): ShownChoice['id'] {
+  const found = choices.find((choice) => choice.id === id)
+  const wrong = (message: string): BatonError => new BatonError({ code: 'invalid_option', message })
+  if (!found) throw wrong(`there is no option ${show(id)}; there are ${choices.map((choice) => choice.id).join(', ')}`)
+  if (found.options.some((option) => option.value === value)) return found.id
+  throw wrong(`${id} can be ${found.options.map((option) => option.value).join(', ')}, not ${show(value)}`)
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : describeValue(value)
+}
+
+export function isMode(value: unknown): value is Mode {
+  return MODES.some(({ id }) => id === value)
+}
+
+/** @throws BatonError `invalid_option` */
+export function readMode(value: unknown): Mode {
+  if (isMode(value)) return value
+  const modes = MODES.map(({ id }) => id).join(', ')
+  throw new BatonError({ code: 'invalid_option', message: `there is no mode ${show(value)}; there are ${modes}` })
+}
+
+/** Null takes the session's own settings away. */
+export function readThinking(value: string): ModelSettings | null {
+  const found = THINKING.find((level) => level.value === value)
+  return !found || found.value === 'default' ? null : { effort: found.value }
+}
+
+/** The agent in a session whose mode may change at any time. */
+export function obeyMode(agent: Agent, modeOf: () => Mode): Agent {
+  const harmless = new Set(agent.tools.filter(({ effect }) => effect === 'pure').map(({ name }) => name))
+  const own = agent.prepareStep
+  const narrow = (step: StepToPrepare, change: StepChange | undefined): StepChange | undefined => {
+    if (modeOf() !== 'read') return change
+    // Of tools that come and go nobody here knows the effect.
+    return { ...change, tools: (change?.tools ?? step.tools).filter((name) => harmless.has(name)) }
+  }
+  const prepareStep: PrepareStep = (step) => {
+    const change = own?.(step)
+    return change instanceof Promise ? change.then((later) => narrow(step, later)) : narrow(step, change)
+  }
+  return { ...agent, prepareStep }
+}

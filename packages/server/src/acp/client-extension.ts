@@ -1,0 +1,41 @@
+// What a client may do beyond the protocol, said in `_meta` of its capabilities: run client tools of the agent.
+import type { CallView, JsonObject } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
+import { isJsonObject } from '@baton/core'
+
+/** In `_meta` of the client's capabilities: true for all client tools, or their names. */
+export const CLIENT_TOOLS = 'baton/clientTools'
+/** The request that runs one: `{ sessionId, toolCallId, name, input }`, answered by `{ output }` or `{ error }`. */
+export const CALL_TOOL = '_baton/call_tool'
+
+export interface ToolAsked {
+  readonly sessionId: string
+  readonly toolCallId: string
+  readonly name: string
+  readonly input: CallView['input']
+}
+
+/** Undefined where the client runs none. */
+export function readRuns(
+  capabilities: { readonly _meta?: unknown } | undefined,
+): readonly string[] | 'all' | undefined {
+  const meta = capabilities?._meta
+  const said = isJsonObject(meta) ? meta[CLIENT_TOOLS] : undefined
+  if (said === true) return 'all'
+  return Array.isArray(said) ? said.filter((name) => typeof name === 'string') : undefined
+}
+
+/** What the client answered, whatever it is. */
+export function readOutcome(answer: unknown): Outcome {
+  const { output, error } = isJsonObject(answer) ? answer : ({} as JsonObject)
+  if (typeof error === 'string') return fail(error)
+  if (output === undefined) return fail('the client gave no output')
+  const text = typeof output === 'string' ? output : JSON.stringify(output)
+  return { type: 'ok', content: [{ type: 'text', text }], value: output }
+}
+
+const ERROR_CHARS = 10_000
+
+function fail(message: string): Outcome {
+  return { type: 'error', code: 'tool_failed', message: message.slice(0, ERROR_CHARS) }
+}

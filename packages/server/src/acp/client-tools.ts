@@ -1,0 +1,90 @@
+// Client tools of the agent that a client runs: it holds them by a lease, claims a call before it is asked, and brings the result.
+import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
+
+export interface ClientToolsInit {
+  readonly session: Session
+  /** The name of the client in the session. */
+  readonly client: string
+  readonly runs: readonly string[] | undefined
+  readonly callTool: (call: CallView, signal: AbortSignal) => Promise<Outcome>
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+const LEASE_MS = 30_000
+/** Milliseconds between two renewals. */
+const RENEWAL_MS = 10_000
+
+export class ClientTools {
+  readonly #init: ClientToolsInit
+  readonly #lease: LeaseClient
+  readonly #running = new Map<string, AbortController>()
+  #stopRenewal = (): void => {}
+  #hasLeft = false
+
+  /** @throws BatonError what the session refuses of the client */
+  static async open(init: ClientToolsInit): Promise<ClientTools> {
+    const { session, client, runs } = init
+    const lease = await session.client({ client, leaseMs: LEASE_MS, asks: true, ...(runs && { runs }) })
+    return new ClientTools(init, lease)
+  }
+
+  private constructor(init: ClientToolsInit, lease: LeaseClient) {
+    this.#init = init
+    this.#lease = lease
+    this.#renewLater()
+  }
+
+  /** Never rejects. */
+  take(event: SessionEvent): void {
+    if (event.type !== 'call') return
+    const { call } = event
+    if (call.status === 'settled') this.#running.get(call.callId)?.abort()
+    else this.run(call)
+  }
+
+  run(call: CallView): void {
+    const isOwn = call.runs === 'client' && call.holder === this.#lease.client && call.status === 'waiting'
+    if (!isOwn || this.#running.has(call.callId)) return
+    const gone = new AbortController()
+    this.#running.set(call.callId, gone)
+    this.#run(call, gone.signal)
+      .catch((cause: unknown) => {
+        const { log } = this.#init
+        if (!gone.signal.aborted) log.info('a call of a client tool could not be run', { cause: describeThrown(cause) })
+      })
+      .finally(() => this.#running.delete(call.callId))
+  }
+
+  /** Lets go of everything. Never rejects. */
+  async leave(): Promise<void> {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#stopRenewal()
+    for (const gone of this.#running.values()) gone.abort()
+    await this.#lease.release().catch(() => {}) // the session is closed, and the lease runs out
+  }
+
+  async #run(call: CallView, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#lease.claim(call.callId)
+    } catch {
+      return // it was withdrawn or went to another client, and its next event says so
+    }
+    const outcome = await this.#init.callTool(call, signal)
+    if (!signal.aborted) await this.#lease.result(call.callId, outcome)
+  }
+
+  #renewLater(): void {
+    this.#stopRenewal = this.#init.timers.start(RENEWAL_MS, () => {
+      this.#lease.renew().then(
+        () => {
+          if (!this.#hasLeft) this.#renewLater()
+        },
+        () => {}, // the session takes it no more
+      )
+    })
+  }
+}

@@ -1,0 +1,52 @@
+// Commands that a user types in place of a prompt: `/status` and `/retry`. They are answered here, and are no part of the conversation.
+import type { AcpSession } from './acp-session.ts'
+import type { Block, TurnEnd, Update } from './updates.ts'
+
+export interface ShownCommand {
+  readonly name: string
+  readonly description: string
+}
+
+export const COMMANDS: readonly ShownCommand[] = [
+  { name: 'status', description: 'Which model answers, how full its window is, and what waits' },
+  { name: 'retry', description: 'Asks for another answer in place of the newest one' },
+]
+
+export type Command = 'status' | 'retry'
+
+/** Undefined for a prompt that is for the agent. */
+export function readCommand(blocks: readonly Block[]): Command | undefined {
+  const [block] = blocks
+  if (blocks.length !== 1 || block?.type !== 'text') return undefined
+  const [, name] = /^\/(status|retry)\s*$/.exec(block.text) ?? []
+  return name as Command | undefined // the expression has no other one
+}
+
+export async function runCommand(
+  command: Command,
+  session: AcpSession,
+  tell: (update: Update) => Promise<void>,
+): Promise<TurnEnd> {
+  if (command === 'retry') return await session.retry()
+  await tell({ type: 'text', id: `status-${crypto.randomUUID()}`, text: await describeStatus(session) })
+  return { stop: 'end' }
+}
+
+async function describeStatus({ session, mode }: AcpSession): Promise<string> {
+  const { agent, model, context, activity, queued, approvals, questions } = await session.info()
+  const window = context.size === undefined ? '' : ` of ${context.size}`
+  const waiting = [
+    ...(queued.length > 0 ? [`${queued.length} prompts`] : []),
+    ...(approvals.length > 0 ? [`approvals of ${approvals.map(({ name }) => name).join(', ')}`] : []),
+    ...(questions.length > 0 ? [`${questions.length} questions`] : []),
+  ]
+  const lines = [
+    `Agent: ${agent}`,
+    `Session: ${session.id} (${activity})`,
+    `Model: ${model}`,
+    `Context: about ${context.used}${window} tokens`,
+    `Mode: ${mode}`,
+    ...(waiting.length > 0 ? [`Waits: ${waiting.join('; ')}`] : []),
+  ]
+  return lines.join('\n\n')
+}

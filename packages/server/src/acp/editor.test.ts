@@ -1,0 +1,214 @@
+// What an editor does for an agent: questions as forms, tools of its own, files and terminals; and a model that begins again.
+import { methods } from '@agentclientprotocol/sdk'
+import type { ClientApp } from '@agentclientprotocol/sdk'
+import { BatonError, defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import type { ScriptedStep } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { startEditor } from './acp.test-kit.ts'
+import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
+import type { Editor } from './editor.ts'
+import { EDITED_INPUT } from './permissions.ts'
+
+const EMPTY = { type: 'object', properties: {} } as const
+const NO_MODEL = (steps: readonly ScriptedStep[]) => createScriptedModel({ steps })
+
+const greet = tool({
+  name: 'greet',
+  description: 'Greets.',
+  input: EMPTY,
+  effect: 'pure',
+  execute: async (_input, { ask }) => {
+    const { name } = await ask({ message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    return `Hello, ${name}`
+  },
+})
+
+test('a question of a tool is a form, and its answer goes to the tool', async () => {
+  const forms: unknown[] = []
+  const model = NO_MODEL([{ calls: [{ name: 'greet', arguments: {} }] }, { text: 'Greeted.' }])
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [greet] }),
+    capabilities: { elicitation: { form: {} } },
+    app: (app) =>
+      app.onRequest(methods.client.elicitation.create, ({ params }) => {
+        forms.push(params)
+        return { action: 'accept', content: { name: 'Ann' } }
+      }),
+  })
+  await editor.prompt(await editor.open(), 'Greet me')
+  expect(forms).toMatchObject([
+    { mode: 'form', message: 'Who are you?', requestedSchema: { properties: { name: { type: 'string' } } } },
+  ])
+  expect(editor.told.map(({ update }) => update)).toContainEqual(
+    expect.objectContaining({
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: 'Hello, Ann' } }],
+    }),
+  )
+  await editor.stop()
+})
+
+test('an editor without forms declines questions at once', async () => {
+  const model = NO_MODEL([{ calls: [{ name: 'greet', arguments: {} }] }, { text: 'Then not.' }])
+  const editor = await startEditor({ agent: defineAgent({ name: 'shop', model, tools: [greet] }) })
+  await editor.prompt(await editor.open(), 'Greet me')
+  expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('cannot show questions')
+  await editor.stop()
+})
+
+test('a client tool is run by a client that says that it can, once', async () => {
+  const pick = tool({ name: 'pick_color', description: 'Picks.', input: EMPTY })
+  const model = NO_MODEL([{ calls: [{ name: 'pick_color', arguments: {} }] }, { text: 'Red it is.' }])
+  const called: unknown[] = []
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [pick] }),
+    capabilities: { _meta: { [CLIENT_TOOLS]: ['pick_color'] } },
+    app: (app) =>
+      app.onRequest(
+        CALL_TOOL,
+        (params: unknown) => params,
+        ({ params }) => {
+          called.push(params)
+          return { output: { color: 'red' } }
+        },
+      ),
+  })
+  expect(await editor.prompt(await editor.open(), 'Pick')).toBe('end_turn')
+  expect(called).toMatchObject([{ name: 'pick_color', input: {} }])
+  expect(editor.told.map(({ update }) => update)).toContainEqual(
+    expect.objectContaining({ status: 'completed', rawOutput: { color: 'red' } }),
+  )
+  await editor.stop()
+})
+
+test('a person who changes the input of a call approves that', async () => {
+  const sent: unknown[] = []
+  const mail = tool({
+    name: 'mail',
+    description: 'Mails.',
+    input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+    approval: true,
+    execute: (input) => {
+      sent.push(input)
+      return 'sent'
+    },
+  })
+  const model = NO_MODEL([{ calls: [{ name: 'mail', arguments: { to: 'bob' } }] }, { text: 'Sent.' }])
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [mail] }),
+    permit: () => ({
+      outcome: { outcome: 'selected', optionId: 'allow' },
+      _meta: { [EDITED_INPUT]: { to: 'ann' } },
+    }),
+  })
+  await editor.prompt(await editor.open(), 'Mail')
+  expect(sent).toEqual([{ to: 'ann' }])
+  await editor.stop()
+})
+
+const withFiles = (files: Map<string, string>) => (app: ClientApp) =>
+  app
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => ({ content: files.get(params.path) ?? '' }))
+    .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+      files.set(params.path, params.content)
+      return {}
+    })
+    .onRequest(methods.client.terminal.create, () => ({ terminalId: 'term-1' }))
+    .onRequest(methods.client.terminal.waitForExit, () => ({ exitCode: 3 }))
+    .onRequest(methods.client.terminal.output, () => ({ output: 'three\n', truncated: false }))
+    .onRequest(methods.client.terminal.release, () => ({}))
+
+test('tools use the files and the terminals of the editor, and the editor shows the terminal at its call', async () => {
+  const files = new Map([['/work/project/a.txt', 'not saved yet']])
+  const model = NO_MODEL([{ calls: [{ name: 'copy', arguments: {} }] }, { text: 'Copied.' }])
+  const createAgent = (given: Editor) =>
+    defineAgent({
+      name: 'coder',
+      model,
+      tools: [
+        tool({
+          name: 'copy',
+          description: 'Copies.',
+          input: EMPTY,
+          execute: async (_input, { callId, signal }) => {
+            const text = await given.readTextFile?.('/work/project/a.txt')
+            await given.writeTextFile?.('/work/project/b.txt', text ?? '')
+            const limits = { timeoutMs: 10_000, outputBytes: 1000 }
+            return await given.runCommand?.({ callId, command: 'make', args: [], cwd: '/work', signal, ...limits })
+          },
+        }),
+      ],
+    })
+  const editor = await startEditor({
+    agent: createAgent({}),
+    capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+    app: withFiles(files),
+    options: { agentOf: ({ editor: given }) => createAgent(given) },
+  })
+  await editor.prompt(await editor.open(), 'Copy')
+  expect(files.get('/work/project/b.txt')).toBe('not saved yet')
+  const told = editor.told.map(({ update }) => update).filter((update) => 'toolCallId' in update)
+  expect(told).toContainEqual(expect.objectContaining({ content: [{ type: 'terminal', terminalId: 'term-1' }] }))
+  expect(told.at(-1)).toMatchObject({ status: 'completed', rawOutput: { exitCode: 3, output: 'three\n' } })
+  await editor.stop()
+})
+
+test('an editor that offers nothing is asked for nothing', async () => {
+  let given: Editor | undefined
+  const agent = defineAgent({ name: 'coder', model: NO_MODEL([{ text: 'Hi.' }]) })
+  const editor = await startEditor({
+    agent,
+    options: {
+      agentOf: ({ editor: offered }) => {
+        given = offered
+        return agent
+      },
+    },
+  })
+  await editor.open()
+  expect(given).toEqual({})
+  await editor.stop()
+})
+
+test('a model that fails in mid-answer and begins again repeats nothing', async () => {
+  const overloaded = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
+  const model = NO_MODEL([
+    { text: 'The capital of Norway', error: overloaded },
+    { text: 'The capital of Norway is Oslo.' },
+  ])
+  const editor = await startEditor({ agent: defineAgent({ name: 'guide', model, retry: { baseMs: 1 } }) })
+  expect(await editor.prompt(await editor.open(), 'Norway?')).toBe('end_turn')
+  expect(editor.text()).toBe('The capital of Norway is Oslo.')
+  await editor.stop()
+})
+
+test('a plan and the use of the window are told', async () => {
+  const plan = tool({
+    name: 'plan',
+    description: 'Plans.',
+    input: EMPTY,
+    effect: 'pure',
+    execute: (_input, context) => {
+      context.plan([{ content: 'Look', status: 'in_progress' }])
+      return 'planned'
+    },
+  })
+  const model = createScriptedModel({
+    steps: [
+      { calls: [{ name: 'plan', arguments: {} }], usage: { inputTokens: 40, outputTokens: 2 } },
+      { text: 'Done.' },
+    ],
+    capabilities: { contextTokens: 8000 },
+  })
+  const editor = await startEditor({ agent: defineAgent({ name: 'coder', model, tools: [plan] }) })
+  await editor.prompt(await editor.open(), 'Plan')
+  const told = editor.told.map(({ update }) => update)
+  expect(told).toContainEqual({
+    sessionUpdate: 'plan',
+    entries: [{ content: 'Look', status: 'in_progress', priority: 'medium' }],
+  })
+  expect(told).toContainEqual(expect.objectContaining({ sessionUpdate: 'usage_update', size: 8000 }))
+  await editor.stop()
+})

@@ -1,0 +1,144 @@
+// What an editor does for tools: it reads and writes files, with changes that are not saved yet, and runs commands in terminals that a
+// person sees. The methods that an editor does not offer are absent.
+import type {
+  AgentContext,
+  ClientCapabilities,
+  CreateTerminalResponse,
+  TerminalOutputResponse,
+  WaitForTerminalExitResponse,
+} from '@agentclientprotocol/sdk'
+import { methods } from '@agentclientprotocol/sdk'
+import type { Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { within } from '@baton/runtime'
+
+export interface Editor {
+  /** The text of a file, by its absolute path. @throws BatonError `tool_failed` */
+  readonly readTextFile?: (path: string) => Promise<string>
+  /** @throws BatonError `tool_failed` */
+  readonly writeTextFile?: (path: string, text: string) => Promise<void>
+  /** Resolves when the command has ended; an aborted one is killed. @throws BatonError `tool_failed`, `cancelled` */
+  readonly runCommand?: (command: EditorCommand) => Promise<EditorCommandEnd>
+}
+
+export interface EditorCommand {
+  /** The call that it is for: the editor shows the terminal there. */
+  readonly callId: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly timeoutMs: number
+  /** Bytes of output that are kept, the newest. */
+  readonly outputBytes: number
+  readonly signal: AbortSignal
+}
+
+export interface EditorCommandEnd {
+  readonly output: string
+  readonly truncated: boolean
+  readonly timedOut: boolean
+  /** Null if a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface EditorInit {
+  readonly client: Pick<AgentContext, 'request'>
+  readonly session: string
+  readonly capabilities: ClientCapabilities
+  readonly fileMs: number
+  readonly timers: Timers
+  /** A call has a terminal from now on. */
+  readonly onTerminal: (callId: string, terminalId: string) => Promise<void>
+}
+
+/** Milliseconds that an editor has to make a terminal, to give its output, and to end it. */
+const TERMINAL_MS = 30_000
+
+export function createEditor(init: EditorInit): Editor {
+  const { client, session: sessionId, capabilities, fileMs } = init
+  const { fs, terminal } = capabilities
+  const ask = askWithin(init)
+  return {
+    ...(fs?.readTextFile === true && {
+      readTextFile: async (path) => {
+        const answer = client.request(methods.client.fs.readTextFile, { sessionId, path })
+        return (await ask('read the file', fileMs, answer)).content
+      },
+    }),
+    ...(fs?.writeTextFile === true && {
+      writeTextFile: async (path, content) => {
+        await ask(
+          'write the file',
+          fileMs,
+          client.request(methods.client.fs.writeTextFile, { sessionId, path, content }),
+        )
+      },
+    }),
+    ...(terminal === true && { runCommand: (command) => runCommand(init, command) }),
+  }
+}
+
+type Ask = <Value>(what: string, timeoutMs: number, answer: Promise<Value>) => Promise<Value>
+
+/** A request of the editor, with a deadline and an error that a model understands. */
+function askWithin({ timers }: EditorInit): Ask {
+  return async (what, timeoutMs, answer) => {
+    const error = (): BatonError =>
+      new BatonError({ code: 'tool_failed', message: `the editor did not ${what} within ${timeoutMs} ms` })
+    try {
+      return await within(timers, { timeoutMs, error }, answer)
+    } catch (cause) {
+      if (cause instanceof BatonError) throw cause
+      const said = cause instanceof Error ? cause.message.slice(0, 500) : 'it gave no reason'
+      throw new BatonError({ code: 'tool_failed', message: `the editor could not ${what}: ${said}`, cause })
+    }
+  }
+}
+
+async function runCommand(init: EditorInit, command: EditorCommand): Promise<EditorCommandEnd> {
+  const { client, session: sessionId, onTerminal, timers } = init
+  const { callId, args, cwd, outputBytes, signal, timeoutMs } = command
+  const ask = askWithin(init)
+  const made = client.request<CreateTerminalResponse>(methods.client.terminal.create, {
+    sessionId,
+    command: command.command,
+    args: [...args],
+    cwd,
+    outputByteLimit: outputBytes,
+  })
+  const { terminalId } = await ask('make a terminal', TERMINAL_MS, made)
+  const terminal = { sessionId, terminalId }
+  const kill = (): void => {
+    client.request(methods.client.terminal.kill, terminal).catch(() => {}) // it has ended, or is released below
+  }
+  let timedOut = false
+  const stopTimer = timers.start(timeoutMs, () => {
+    timedOut = true
+    kill()
+  })
+  signal.addEventListener('abort', kill, { once: true })
+  if (signal.aborted) kill()
+  try {
+    await onTerminal(callId, terminalId)
+    const exit = client.request<WaitForTerminalExitResponse>(methods.client.terminal.waitForExit, terminal)
+    const ended = await Promise.race([exit, untilAborted(signal)]).catch((cause: unknown) =>
+      ask('run the command', TERMINAL_MS, Promise.reject<undefined>(cause)),
+    )
+    if (ended === undefined) throw new BatonError({ code: 'cancelled', message: 'the command was ended' })
+    const answer = client.request<TerminalOutputResponse>(methods.client.terminal.output, terminal)
+    const { output, truncated } = await ask('give the output of the command', TERMINAL_MS, answer)
+    return { output, truncated, timedOut, exitCode: ended.exitCode ?? null, signal: ended.signal ?? null }
+  } finally {
+    stopTimer()
+    signal.removeEventListener('abort', kill)
+    client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is gone, and the terminal with it
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}

@@ -1,0 +1,64 @@
+// Offers the sessions of a host to editors: one connection for each stream of messages.
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import { demandHost } from '../shared/check-options.ts'
+import type { AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { AcpOptions, AcpParts } from './options.ts'
+import { readAcpOptions } from './options.ts'
+import { createV1App } from './v1-connection.ts'
+import { createV2App } from './v2-connection.ts'
+
+export interface AcpFront {
+  readonly parts: AcpParts
+  /** Serves one client until the stream ends. */
+  connect(stream: Stream, options: { readonly isLocal: boolean }): OpenedConnection
+}
+
+export interface OpenedConnection extends AcpConnection {
+  /** Settles when the stream has ended and all sessions are let go. Never rejects. */
+  readonly ended: Promise<void>
+  close(): void
+}
+
+/** @throws BatonError `invalid_option` */
+export function createAcpFront(what: string, host: HostWithSessions, options: AcpOptions): AcpFront {
+  demandHost(host, `${what}(host, { agent })`)
+  const parts = readAcpOptions(what, options)
+  return {
+    parts,
+    connect: (stream, { isLocal }) => openConnection({ host, parts, isLocal, log: parts.log }, stream),
+  }
+}
+
+function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
+  const over = new AbortController()
+  const readable = given.readable.pipeThrough(new TransformStream<AnyMessage, AnyMessage>(), { signal: over.signal })
+  const { connection, closed } = connect(init, { readable, writable: given.writable })
+  const ended = closed.catch(() => {}).then(() => connection.leave()) // however it ended
+  return {
+    isBusy: () => connection.isBusy(),
+    busySession: () => connection.busySession(),
+    leave: () => connection.leave(),
+    ended,
+    close: () => over.abort(),
+  }
+}
+
+/** Which version is spoken shows at the client's first message. */
+function connect(
+  init: ConnectionInit,
+  stream: Stream,
+): { readonly connection: AcpConnection; readonly closed: Promise<void> } {
+  const v1 = createV1App(init)
+  if (!init.parts.experimentalV2) return { connection: v1.connection, closed: v1.app.connect(stream).closed }
+  const v2 = createV2App(init)
+  const { closed } = agentProtocolRouter().withV1(v1.app).withV2(v2.app).connect(stream)
+  const both = [v1.connection, v2.connection]
+  const connection: AcpConnection = {
+    isBusy: () => both.some((one) => one.isBusy()),
+    busySession: () => both.map((one) => one.busySession()).find((session) => session !== undefined),
+    leave: async () => void (await Promise.all(both.map((one) => one.leave()))),
+  }
+  return { connection, closed }
+}

@@ -1,0 +1,59 @@
+// The conversation so far, as updates: for an editor that loads a session.
+import type { ChatMessage, Session } from '@baton/core'
+import { nameText, nameThought, showParts } from './projection.ts'
+import type { CallPlace } from './shown-call.ts'
+import { showCall } from './shown-call.ts'
+import type { Update } from './updates.ts'
+
+export interface History {
+  /** Oldest first. */
+  readonly messages: readonly ChatMessage[]
+  /** There were more than are told. */
+  readonly isCut: boolean
+  /** Where events go on. */
+  readonly next: Awaited<ReturnType<Session['messages']>>['next']
+}
+
+const PAGE = 200
+
+/** Inputs that wait are told when the model reads them. @throws BatonError `store_failed`, `log_damaged` */
+export async function readHistory(session: Session, most: number): Promise<History> {
+  const newest = await session.messages({ limit: Math.min(PAGE, most) })
+  const pages = [newest.messages]
+  let count = newest.messages.length
+  let { more } = newest
+  while (more && count < most) {
+    const before = pages[0]?.[0]?.id
+    if (before === undefined) break
+    const page = await session.messages({ limit: Math.min(PAGE, most - count), before })
+    pages.unshift(page.messages)
+    count += page.messages.length
+    more = page.more && page.messages.length > 0
+  }
+  return { messages: pages.flat(), isCut: more, next: newest.next }
+}
+
+export function sumCost(messages: readonly ChatMessage[]): number | undefined {
+  const costs = messages.map((message) => (message.role === 'assistant' ? message.usage?.costMicros : undefined))
+  return costs.reduce((sum, cost) => (cost === undefined ? sum : (sum ?? 0) + cost), undefined)
+}
+
+export function listCalls(messages: readonly ChatMessage[]): ReadonlySet<string> {
+  const steps = messages.flatMap((message) => (message.role === 'assistant' ? message.steps : []))
+  return new Set(steps.flatMap(({ calls }) => calls.map(({ callId }) => callId)))
+}
+
+export async function showMessage(message: ChatMessage, place: CallPlace): Promise<readonly Update[]> {
+  if (message.role === 'user') {
+    const content = await showParts(message, place)
+    return [{ type: 'user-message', id: message.id, content, isOwn: false }]
+  }
+  const updates: Update[] = []
+  for (const { step, text, reasoning, calls } of message.steps) {
+    const of = { message: message.id, step }
+    if (reasoning !== '') updates.push({ type: 'whole-thought', id: nameThought(of), text: reasoning })
+    if (text !== '') updates.push({ type: 'whole-text', id: nameText(of), text })
+    for (const call of calls) updates.push({ type: 'call', call: await showCall(call, place), isNew: true })
+  }
+  return updates
+}

@@ -1,0 +1,123 @@
+// Messages as lines of JSON over two streams of bytes. A line that is no message is answered and passed over; who does not read the
+// answers is not read either.
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { Readable, Writable } from 'node:stream'
+
+export interface LineStreamInit {
+  readonly input: Readable
+  readonly output: Writable
+  /** Bytes of one line. */
+  readonly messageBytes: number
+}
+
+/** Messages that wait to be written: while there are more, none is read. */
+const UNWRITTEN_MAX = 256
+const NEWLINE = 10
+
+export function createLineStream(init: LineStreamInit): Stream {
+  const writer = new LineWriter(init.output)
+  const lines = readLines(init.input, init.messageBytes)
+  const readable = new ReadableStream<AnyMessage>({
+    pull: async (controller) => {
+      for (;;) {
+        await writer.untilFewWait()
+        const { value, done } = await lines.next()
+        if (done) {
+          controller.close()
+          return
+        }
+        const message = decodeLine(value, writer, init.messageBytes)
+        if (!message) continue
+        controller.enqueue(message)
+        return
+      }
+    },
+    cancel: () => void init.input.destroy(),
+  })
+  const writable = new WritableStream<AnyMessage>({ write: (message) => writer.write(message) })
+  return { readable, writable }
+}
+
+class LineWriter {
+  readonly #output: Writable
+  #waiting = 0
+  #wake = Promise.withResolvers<void>()
+
+  constructor(output: Writable) {
+    this.#output = output
+    // Told by each write; without a listener it would end the process.
+    output.on('error', () => {})
+  }
+
+  /** Resolves when the output has taken it. */
+  write(message: object): Promise<void> {
+    this.#waiting += 1
+    return new Promise<void>((resolve, reject) => {
+      this.#output.write(`${JSON.stringify(message)}\n`, (cause) => {
+        this.#waiting -= 1
+        this.#wake.resolve()
+        if (cause) reject(cause)
+        else resolve()
+      })
+    })
+  }
+
+  async untilFewWait(): Promise<void> {
+    while (this.#waiting > UNWRITTEN_MAX) {
+      this.#wake = Promise.withResolvers()
+      await this.#wake.promise
+    }
+  }
+}
+
+type Line = { readonly bytes: Buffer } | { readonly tooLong: true }
+
+/** Keeps one line at most; of one that is too long it keeps nothing. */
+async function* readLines(input: Readable, most: number): AsyncGenerator<Line, undefined> {
+  let pieces: Buffer[] = []
+  let length = 0
+  const take = (): Line => {
+    const line: Line = length > most ? { tooLong: true } : { bytes: Buffer.concat(pieces) }
+    pieces = []
+    length = 0
+    return line
+  }
+  const add = (piece: Buffer): void => {
+    length += piece.length
+    if (length > most) pieces = []
+    else pieces.push(piece)
+  }
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer | string>) {
+      let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+        add(rest.subarray(0, end))
+        yield take()
+        rest = rest.subarray(end + 1)
+      }
+      add(rest)
+    }
+  } catch {
+    return undefined // the other end broke off
+  }
+  if (length > 0) yield take()
+  return undefined
+}
+
+/** Undefined for a line that is no message: it is answered here. */
+function decodeLine(line: Line, writer: LineWriter, most: number): AnyMessage | undefined {
+  if ('tooLong' in line) return refuse(writer, -32_600, `a message has at most ${most} bytes`)
+  const text = line.bytes.toString('utf8').trim()
+  if (text === '') return undefined
+  const parsed = parseJson(text)
+  if (!parsed.ok) return refuse(writer, -32_700, 'the line is not JSON')
+  if (Array.isArray(parsed.value)) return refuse(writer, -32_600, 'there are no batches in this protocol')
+  if (!isJsonObject(parsed.value)) return refuse(writer, -32_600, 'a message is a JSON object')
+  return parsed.value as object as AnyMessage // the SDK looks at its fields
+}
+
+function refuse(writer: LineWriter, code: number, message: string): undefined {
+  writer.write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(() => {}) // nobody reads it
+  return undefined
+}

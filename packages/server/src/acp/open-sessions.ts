@@ -1,0 +1,226 @@
+// The sessions that one client has open: how they are made, opened, listed, closed and removed, in whatever version it speaks.
+import type { JsonObject, Session } from '@baton/core'
+import { BatonError, findSessionIdIssue } from '@baton/core'
+import { isAbsolute } from 'node:path'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import { AcpSession } from './acp-session.ts'
+import type { Mode } from './choices.ts'
+import { isMode, obeyMode } from './choices.ts'
+import type { Editor } from './editor.ts'
+import type { AcpMcpServer, AcpParts, AcpPlace } from './options.ts'
+import type { Wire } from './wire.ts'
+
+export interface OpeningPlace {
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly AcpMcpServer[]
+}
+
+export interface SessionClient {
+  createWire(session: string, find: () => AcpSession | undefined): Wire
+  createEditor(session: string, onTerminal: (callId: string, terminalId: string) => Promise<void>): Editor
+}
+
+export interface Listed {
+  readonly id: string
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly title?: string
+  readonly lastMs: number
+}
+
+const PAGE = 50
+/** Calls of a session whose terminals are known. */
+const TERMINALS_MAX = 256
+
+export class OpenSessions {
+  readonly #host: HostWithSessions
+  readonly #parts: AcpParts
+  readonly #client: SessionClient
+  readonly #open = new Map<string, AcpSession>()
+  /** Openings of one session come one after the other. */
+  readonly #opening = new Map<string, Promise<unknown>>()
+
+  constructor(host: HostWithSessions, parts: AcpParts, client: SessionClient) {
+    this.#host = host
+    this.#parts = parts
+    this.#client = client
+  }
+
+  all(): readonly AcpSession[] {
+    return [...this.#open.values()]
+  }
+
+  /** @throws BatonError `unknown_session` for one that this client has not opened */
+  find(id: string): AcpSession {
+    const found = this.#open.get(id)
+    if (found) return found
+    throw createUnknown(id)
+  }
+
+  peek(id: string): AcpSession | undefined {
+    return this.#open.get(id)
+  }
+
+  /** @throws BatonError `invalid_event`, `quota_exceeded`, `model_not_configured`, and what `agentOf` and the host refuse */
+  async create(place: OpeningPlace): Promise<AcpSession> {
+    return await this.#openOnce(this.#parts.newId(), place, true)
+  }
+
+  /** @throws BatonError as `create`, and `unknown_session` */
+  async open(id: string, place: OpeningPlace): Promise<AcpSession> {
+    const issue = findSessionIdIssue(id)
+    if (issue !== undefined || (this.#host.has && !(await this.#host.has(id)))) throw createUnknown(id)
+    return await this.#openOnce(id, place, false)
+  }
+
+  /** A page of sessions. @throws BatonError `invalid_option`, `store_failed` */
+  async list({ cwd, cursor }: { readonly cwd?: string | undefined; readonly cursor?: string | undefined }): Promise<{
+    readonly sessions: readonly Listed[]
+    readonly cursor?: string
+  }> {
+    const { principal, folder } = this.#parts
+    if (!this.#host.sessions) return { sessions: [] }
+    // Those that were begun elsewhere have no folder in their meta.
+    const isElsewhere = cwd !== undefined && cwd === folder
+    const page = await this.#host.sessions({
+      principal: principal.id,
+      limit: PAGE,
+      ...(cwd !== undefined && !isElsewhere && { meta: { cwd } }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    const sessions = page.sessions.flatMap(({ id, title, lastMs, meta }) => {
+      const { cwd: at = folder, additionalDirectories } = meta
+      if (typeof at !== 'string' || (cwd !== undefined && at !== cwd)) return []
+      return [
+        {
+          id,
+          cwd: at,
+          additionalDirectories: readTexts(additionalDirectories),
+          lastMs,
+          ...(title !== undefined && { title }),
+        },
+      ]
+    })
+    return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) }
+  }
+
+  /** Cancels what runs, and lets go of the session. @throws BatonError `unknown_session` */
+  async close(id: string): Promise<void> {
+    const found = this.find(id)
+    await found.end('the editor closed the session')
+    this.#open.delete(id)
+  }
+
+  /** @throws BatonError `illegal_input` where the host keeps no list; `unauthorized`, `store_failed` */
+  async remove(id: string): Promise<void> {
+    if (this.#open.has(id)) await this.close(id)
+    if (!this.#host.remove)
+      throw new BatonError({ code: 'illegal_input', message: 'sessions of this host cannot be removed' })
+    if (this.#host.has && !(await this.#host.has(id))) throw createUnknown(id)
+    await this.#host.remove(id, this.#parts.principal)
+  }
+
+  /** The client has gone; the turns go on. Never rejects. */
+  async leaveAll(): Promise<void> {
+    await Promise.all([...this.#opening.values()].map((opening) => opening.catch(() => {})))
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    await Promise.all(open.map((session) => session.leave()))
+  }
+
+  async #openOnce(id: string, place: OpeningPlace, isNew: boolean): Promise<AcpSession> {
+    const before = this.#opening.get(id) ?? Promise.resolve()
+    const opening = before.catch(() => {}).then(() => this.#openSession(id, place, isNew))
+    this.#opening.set(id, opening)
+    try {
+      return await opening
+    } finally {
+      if (this.#opening.get(id) === opening) this.#opening.delete(id)
+    }
+  }
+
+  async #openSession(id: string, given: OpeningPlace, isNew: boolean): Promise<AcpSession> {
+    const { limits, auth, principal, agentOf } = this.#parts
+    checkPlace(given, this.#parts)
+    const former = this.#open.get(id)
+    if (!former && this.#open.size >= limits.sessions)
+      throw new BatonError({
+        code: 'quota_exceeded',
+        message: `a connection has at most ${limits.sessions} sessions open`,
+        hint: 'Close one first.',
+      })
+    const missing = await auth?.missing()
+    if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
+    const terminals = new Map<string, string>()
+    const find = (): AcpSession | undefined => this.#open.get(id)
+    const wire = this.#client.createWire(id, find)
+    const editor = this.#client.createEditor(id, async (callId, terminalId) => {
+      terminals.set(callId, terminalId)
+      const [oldest = ''] = terminals.keys()
+      if (terminals.size > TERMINALS_MAX) terminals.delete(oldest)
+      await wire.tell({ type: 'call-content', callId, content: [{ type: 'terminal', terminalId }] })
+    })
+    const place: AcpPlace = { session: id, ...given, editor }
+    const mode: { current: Mode } = { current: 'ask' }
+    const agent = obeyMode(await agentOf(place), () => mode.current)
+    const { cwd, additionalDirectories } = given
+    const meta: JsonObject = { cwd, ...(additionalDirectories.length > 0 && { additionalDirectories }) }
+    // Before it is opened again: its tools are another agent's.
+    await former?.leave()
+    this.#open.delete(id)
+    const session = await this.#host.session(id, { agent, principal, ...(isNew && { description: { meta } }) })
+    try {
+      const known = isNew ? meta : await noteFolder(session, meta)
+      if (isMode(known['mode'])) mode.current = known['mode']
+      const { thinking = 'default' } = known
+      const shown = { session, place, parts: this.#parts, wire, mode, terminals }
+      const opened = new AcpSession({ ...shown, thinking: typeof thinking === 'string' ? thinking : 'default' })
+      this.#open.set(id, opened)
+      return opened
+    } catch (cause) {
+      await session.close()
+      throw cause
+    }
+  }
+}
+
+/** Where a session works now. */
+async function noteFolder(session: Session, now: JsonObject): Promise<JsonObject> {
+  const { meta } = await session.info()
+  const { additionalDirectories: _, ...rest } = meta
+  const next = { ...rest, ...now }
+  if (JSON.stringify(sorted(next)) !== JSON.stringify(sorted(meta))) await session.describe({ meta: next })
+  return next
+}
+
+function sorted(meta: JsonObject) {
+  return Object.entries(meta).toSorted(([one], [other]) => (one < other ? -1 : 1))
+}
+
+/** @throws BatonError `invalid_event` */
+function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, parts: AcpParts): void {
+  const refuse = (message: string): BatonError => new BatonError({ code: 'invalid_event', message })
+  if (additionalDirectories.length > 0 && !parts.additionalDirectories)
+    throw refuse('this agent works in one folder; leave out additionalDirectories')
+  for (const path of [cwd, ...additionalDirectories])
+    if (!isAbsolute(path) || path.includes('\0'))
+      throw refuse(`a folder must be named by its absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
+  for (const { name, type } of mcpServers)
+    if (!parts.mcp.includes(type))
+      throw refuse(
+        `the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`,
+      )
+}
+
+function readTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+function createUnknown(id: string): BatonError {
+  return new BatonError({
+    code: 'unknown_session',
+    message: `there is no session ${JSON.stringify(id.slice(0, 100))} here`,
+    hint: 'Load it first, or begin a new one.',
+  })
+}

@@ -1,0 +1,66 @@
+// Approvals as requests for permission: what a person may choose, and the decision that their answer is.
+import type { Decision, JsonObject, JsonValue, PendingApproval } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+export interface PermissionChoice {
+  readonly optionId: 'allow' | 'allow-always' | 'reject' | 'reject-always'
+  readonly name: string
+  readonly kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'
+}
+
+/** What a person is shown of a call. */
+export type AskedCall = Omit<PendingApproval, 'approvalId' | 'expiresAtMs' | 'input'> & { readonly input: JsonValue }
+
+export interface PermissionAsked {
+  readonly approvalId: string
+  readonly call: AskedCall
+  readonly choices: readonly PermissionChoice[]
+}
+
+/** Where a client may put another input for a call that it allows: `_meta` of its answer. */
+export const EDITED_INPUT = 'baton/input'
+/** Where it may put a reason. */
+export const REASON = 'baton/reason'
+const REASON_CHARS = 1000
+
+/** A decision is kept for this session: for calls of the same tool. */
+export function listChoices({ name, asked }: AskedCall): readonly PermissionChoice[] {
+  return [
+    { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+    // What a policy asks is remembered for a destination; without one the approval stands for this call alone.
+    ...(asked === undefined || asked.destination !== undefined
+      ? [{ optionId: 'allow-always', name: nameAlways(name, asked?.destination), kind: 'allow_always' } as const]
+      : []),
+    { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+    { optionId: 'reject-always', name: `Always reject ${name} in this session`, kind: 'reject_always' },
+  ]
+}
+
+function nameAlways(name: string, destination: string | undefined): string {
+  const where = destination === undefined ? '' : ` for ${destination.slice(0, 80)}`
+  return `Always allow ${name}${where} in this session`
+}
+
+/** What the client answered, whatever it is. A dismissed request is a no. */
+export function readDecision({ approvalId, choices }: PermissionAsked, answer: unknown): Decision {
+  const { outcome, _meta: meta } = isJsonObject(answer) ? answer : {}
+  const { outcome: how, optionId } = isJsonObject(outcome) ? outcome : {}
+  const chosen = how === 'selected' ? choices.find((choice) => choice.optionId === optionId) : undefined
+  if (!chosen) return { approvalId, decision: 'deny', reason: 'the request was dismissed' }
+  const said = readMeta(meta)
+  const reason = said.reason === undefined ? {} : { reason: said.reason }
+  const remember = chosen.kind.endsWith('always') ? ({ remember: 'tool' } as const) : {}
+  if (chosen.kind.startsWith('reject')) return { approvalId, decision: 'deny', ...reason, ...remember }
+  // What a person has changed was shown to them for this call alone.
+  if (said.input) return { approvalId, decision: 'edit', input: said.input, ...reason }
+  return { approvalId, decision: 'approve', ...reason, ...remember }
+}
+
+function readMeta(meta: unknown): { readonly input?: JsonObject; readonly reason?: string } {
+  if (!isJsonObject(meta)) return {}
+  const { [EDITED_INPUT]: input, [REASON]: reason } = meta
+  return {
+    ...(isJsonObject(input) && { input }),
+    ...(typeof reason === 'string' && reason.trim() !== '' && { reason: reason.slice(0, REASON_CHARS) }),
+  }
+}

@@ -1,0 +1,201 @@
+// Session events as updates for an editor. It knows no connection, and neither version of the protocol.
+import type { CallView, EventBody, SessionEvent, SessionEventOf, StoredPart, UserMessageView } from '@baton/core'
+import { cutText } from './cut-text.ts'
+import type { CallPlace } from './shown-call.ts'
+import { showCall, textBlock, toBlock } from './shown-call.ts'
+import type { Block, Update } from './updates.ts'
+
+export interface ProjectionInit extends CallPlace {
+  /** Whether this connection has said the message, and shows it already. */
+  readonly isOwn: (message: string) => boolean
+  readonly nowMs: () => number
+}
+
+/** The id of the text, or of the thoughts, of one step: the same whenever the session is told. */
+export function nameText({ message, step }: { readonly message: string; readonly step: number }): string {
+  return `${message}.${step}`
+}
+
+export function nameThought(of: { readonly message: string; readonly step: number }): string {
+  return `${nameText(of)}.thought`
+}
+
+/** Characters of a note of a running tool. */
+const NOTE_CHARS = 4000
+
+export class Projection {
+  readonly #init: ProjectionInit
+  /** Of the step that is being written: how much of its text and thoughts were told. */
+  readonly #told = { text: '', thought: '' }
+  #step = ''
+  /** What was told of each call of the turn, until it has settled: the session tells more of it than an editor shows. */
+  readonly #calls = new Map<string, string>()
+  /** Calls that are known from the history. */
+  readonly #knownCalls: ReadonlySet<string>
+  #costMicros: number | undefined
+  #summaries = 0
+
+  constructor(
+    init: ProjectionInit,
+    known: { readonly calls?: ReadonlySet<string>; readonly costMicros?: number } = {},
+  ) {
+    this.#init = init
+    this.#knownCalls = known.calls ?? new Set()
+    this.#costMicros = known.costMicros
+  }
+
+  take(event: SessionEvent): readonly Update[] | Promise<readonly Update[]> {
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        return this.#write(event)
+      case 'message-added':
+        return event.message.role === 'user' ? this.#showMessage(event.message) : RUNNING
+      case 'call':
+        return this.#showCall(event.call)
+      case 'call-progress':
+        return this.#showNote(event)
+      case 'step-reset':
+        return this.#takeBack(event, 0)
+      case 'text-cut':
+        return this.#takeBack(event, event.keepChars)
+      case 'step-finished':
+        return this.#showUse(event)
+      case 'turn-finished':
+        this.#calls.clear()
+        return [{ type: 'ended', end: { stop: event.stop, ...(event.error && { error: event.error }) } }]
+      case 'session':
+        return showSession(event, this.#init.nowMs())
+      default:
+        return this.#showNews(event)
+    }
+  }
+
+  #showNews(event: EventBody): readonly Update[] {
+    switch (event.type) {
+      case 'approval-requested':
+      case 'question-asked':
+        return WAITING
+      case 'approval-decided':
+      case 'question-answered':
+        return RUNNING
+      case 'compacted': {
+        const { text: summary } = event
+        this.#summaries += 1
+        return [{ type: 'compacted', id: `compaction-${this.#summaries}`, ...(summary !== undefined && { summary }) }]
+      }
+      case 'limit':
+        return [{ type: 'notice', severity: event.reached ? 'warning' : 'info', title: describeLimit(event) }]
+      case 'content-left-out': {
+        const title = 'The provider refused an image or a file; a note stands for it'
+        return [{ type: 'notice', severity: 'warning', title, text: event.reason }]
+      }
+      default:
+        return NOTHING
+    }
+  }
+
+  #enterStep(id: string): void {
+    if (this.#step === id) return
+    this.#step = id
+    this.#told.text = ''
+    this.#told.thought = ''
+  }
+
+  /** A repeat says nothing new. */
+  #write(event: SessionEventOf<'text' | 'reasoning'>): readonly Update[] {
+    this.#enterStep(nameText(event))
+    const type = event.type === 'text' ? 'text' : 'thought'
+    const text = event.text.slice(Math.max(0, this.#told[type].length - event.offset))
+    if (text === '') return NOTHING
+    this.#told[type] += text
+    return [{ type, id: type === 'text' ? nameText(event) : nameThought(event), text }]
+  }
+
+  #takeBack(of: { readonly message: string; readonly step: number }, keepChars: number): readonly Update[] {
+    if (this.#step !== nameText(of)) return NOTHING
+    const { text, thought } = this.#told
+    this.#told.text = text.slice(0, keepChars)
+    if (keepChars === 0) this.#told.thought = ''
+    return [
+      ...(text.length > keepChars
+        ? [{ type: 'text-replaced', id: nameText(of), text: this.#told.text } as const]
+        : NOTHING),
+      ...(thought !== '' && keepChars === 0
+        ? [{ type: 'thought-replaced', id: nameThought(of), text: '' } as const]
+        : NOTHING),
+    ]
+  }
+
+  async #showMessage(message: UserMessageView): Promise<readonly Update[]> {
+    const content = await showParts(message, this.#init)
+    return [{ type: 'user-message', id: message.id, content, isOwn: this.#init.isOwn(message.id) }]
+  }
+
+  async #showCall(call: CallView): Promise<readonly Update[]> {
+    const isNew = !this.#calls.has(call.callId) && !this.#knownCalls.has(call.callId)
+    const shown = await showCall(call, this.#init)
+    const told = call.status === 'settled' ? '' : JSON.stringify(shown)
+    if (told !== '' && this.#calls.get(call.callId) === told) return NOTHING
+    this.#calls.set(call.callId, told)
+    return [{ type: 'call', call: shown, isNew }]
+  }
+
+  #showNote({ callId, note }: SessionEventOf<'call-progress'>): readonly Update[] {
+    const text = cutText(typeof note === 'string' ? note : JSON.stringify(note), NOTE_CHARS)
+    return [{ type: 'call-content', callId, content: [{ type: 'content', content: textBlock(text) }] }]
+  }
+
+  #showUse({ context, usage }: SessionEventOf<'step-finished'>): readonly Update[] {
+    if (usage.costMicros !== undefined) this.#costMicros = (this.#costMicros ?? 0) + usage.costMicros
+    if (context?.size === undefined) return NOTHING
+    const { used, size } = context
+    const costMicros = this.#costMicros
+    return [{ type: 'usage', used, size, ...(costMicros !== undefined && { costMicros }) }]
+  }
+}
+
+/** Frozen: many get it. */
+const NOTHING: readonly never[] = Object.freeze([])
+const RUNNING: readonly Update[] = [{ type: 'state', state: 'running' }]
+const WAITING: readonly Update[] = [{ type: 'state', state: 'requires_action' }]
+
+/** What a speaker or a program said is told from what a user wrote. */
+export async function showParts(
+  { from, speaker, name, parts, detail }: UserMessageView,
+  place: Pick<CallPlace, 'media' | 'resultChars'>,
+): Promise<readonly Block[]> {
+  const blocks = await Promise.all((parts as readonly StoredPart[]).map((part) => toBlock(part, place)))
+  if (from === 'user') return blocks
+  const who = from === 'transcript' ? `${speaker ?? 'somebody'}: ` : `[${name ?? 'event'}] `
+  const told = detail === undefined ? '' : JSON.stringify(detail)
+  return [textBlock(`${who}${told}`), ...blocks]
+}
+
+function showSession({ title, plan }: SessionEventOf<'session'>, atMs: number): readonly Update[] {
+  return [
+    ...(plan ? [{ type: 'plan', entries: plan } as const] : NOTHING),
+    ...(title !== undefined ? [{ type: 'title', title, atMs } as const] : NOTHING),
+  ]
+}
+
+const LIMITS = {
+  rounds: 'rounds of tool calls',
+  calls: 'tool calls',
+  tokens: 'tokens',
+  cost: 'cost',
+  time: 'time',
+  output: 'output tokens',
+} as const
+
+function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit'>, 'cursor'>): string {
+  const figures = used === undefined || max === undefined ? '' : ` (${figure(limit, used)} of ${figure(limit, max)})`
+  return reached
+    ? `The turn has used up its limit of ${LIMITS[limit]}${figures}`
+    : `The turn has used four fifths of its limit of ${LIMITS[limit]}${figures}`
+}
+
+function figure(limit: keyof typeof LIMITS, value: number): string {
+  if (limit === 'cost') return `${(value / 1_000_000).toFixed(4)} US$`
+  return limit === 'time' ? `${Math.round(value / 1000)} s` : String(value)
+}

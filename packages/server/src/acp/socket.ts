@@ -1,0 +1,101 @@
+// Mounts the Agent Client Protocol in a server that brings WebSockets: one message of JSON in each text frame.
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import type { Principal, Timers } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { Socket } from '../shared/socket.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
+import type { AcpConnection } from './connection-init.ts'
+import { createAcpFront } from './front.ts'
+import type { AcpOptions } from './options.ts'
+
+export interface AcpSocketConnection extends AcpConnection {
+  close(code: number, reason: string): void
+}
+
+/**
+ * Serves each connection of a client. The server has already found out who is behind it. With `createWebSocketFront`:
+ * `editors: createAcpSocket(host, { agent })`. What an editor there offers for files is used for the sessions of its principal alone.
+ * @throws BatonError `invalid_option`
+ */
+export function createAcpSocket(
+  host: HostWithSessions,
+  options: Omit<AcpOptions, 'principal'>,
+): (socket: Socket, principal: Principal) => AcpSocketConnection {
+  createAcpFront('createAcpSocket', host, options) // a wrong option is told at once
+  return (socket, principal) => {
+    const front = createAcpFront('createAcpSocket', host, { ...options, principal })
+    const stream = createSocketStream(socket, front.parts.timers, front.parts.limits.requests)
+    const connection = front.connect(stream, { isLocal: false })
+    return {
+      isBusy: () => connection.isBusy(),
+      busySession: () => connection.busySession(),
+      leave: () => connection.leave(),
+      close: (code, reason) => {
+        socket.close(code, reason)
+        connection.close()
+      },
+    }
+  }
+}
+
+/** Bytes that may wait for the network before nothing more is written. */
+const WAITING_BYTES = 1024 * 1024
+/** Milliseconds between two looks at whether a slow reader has read. */
+const LOOK_MS = 20
+/** Milliseconds that a reader may read nothing while too much waits for it. */
+const STALLED_MS = 60_000
+
+function createSocketStream(socket: Socket, timers: Timers, mostUnread: number): Stream {
+  let isOver = false
+  const refuse = (code: number, message: string): void =>
+    void socket.send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }))
+  const readable = new ReadableStream<AnyMessage>(
+    {
+      start: (controller) => {
+        socket.onClose(() => {
+          if (!isOver) controller.close()
+          isOver = true
+        })
+        socket.onMessage((text) => {
+          if (isOver) return
+          const message = text === undefined ? undefined : decodeMessage(text, refuse)
+          if (text === undefined) refuse(-32_600, 'a message is a text frame')
+          if (!message) return
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(message)
+          else socket.close(CLOSE_CODES.policy, 'messages come faster than they are read')
+        })
+      },
+      cancel: () => {
+        isOver = true
+        socket.close(CLOSE_CODES.goingAway, 'the server lets go of the connection')
+      },
+    },
+    new CountQueuingStrategy({ highWaterMark: mostUnread }),
+  )
+  const writable = new WritableStream<AnyMessage>({
+    write: async (message) => {
+      socket.send(JSON.stringify(message))
+      let waiting = socket.bufferedBytes()
+      for (let stalledMs = 0; !isOver && waiting > WAITING_BYTES;) {
+        await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+        const before = waiting
+        waiting = socket.bufferedBytes()
+        stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
+        if (stalledMs < STALLED_MS) continue
+        socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
+        return
+      }
+    },
+  })
+  return { readable, writable }
+}
+
+/** Undefined for a text that is no message: it is answered here. */
+function decodeMessage(text: string, refuse: (code: number, message: string) => void): AnyMessage | undefined {
+  const parsed = parseJson(text)
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value as object as AnyMessage // the SDK looks at its fields
+  if (parsed.ok) refuse(-32_600, 'a message is a JSON object')
+  else refuse(-32_700, 'the message is not JSON')
+  return undefined
+}

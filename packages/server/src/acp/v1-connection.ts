@@ -1,0 +1,382 @@
+// One client of version 1: its requests, as the SDK hands them on, done to the sessions that it has open.
+import type {
+  AgentApp,
+  AgentContext,
+  ClientCapabilities,
+  InitializeResponse,
+  McpServer,
+  RequestPermissionRequest,
+  SessionModeState,
+  StopReason,
+} from '@agentclientprotocol/sdk'
+import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { BatonError } from '@baton/core'
+import type { AcpSession } from './acp-session.ts'
+import { createTurnError, toRequestError } from './acp-errors.ts'
+import { MODES, readMode } from './choices.ts'
+import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
+import { COMMANDS, readCommand, runCommand } from './commands.ts'
+import type { AcpApp, AcpConnection, ConnectionInit } from './connection-init.ts'
+import { createEditor } from './editor.ts'
+import type { OpeningPlace } from './open-sessions.ts'
+import { OpenSessions } from './open-sessions.ts'
+import type { AcpMcpServer } from './options.ts'
+import { readPrompt } from './prompt-content.ts'
+import { createForm } from './question-form.ts'
+import { CANCELLED, Requests, toRecord, waitUntil } from './requests.ts'
+import { showAsked } from './shown-call.ts'
+import type { TurnEnd } from './updates.ts'
+import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
+import type { Wire } from './wire.ts'
+
+/** An app for one connection: connect it to one stream. */
+export function createV1App(init: ConnectionInit): AcpApp<AgentApp> {
+  const connection = new V1Connection(init)
+  return { app: connection.createApp(), connection }
+}
+
+class V1Connection implements AcpConnection {
+  readonly #init: ConnectionInit
+  readonly #sessions: OpenSessions
+  readonly #requests: Requests
+  #client: AgentContext | undefined
+  #capabilities: ClientCapabilities = {}
+
+  constructor(init: ConnectionInit) {
+    this.#init = init
+    this.#requests = new Requests(init.parts.limits.requests)
+    this.#sessions = new OpenSessions(init.host, init.parts, {
+      createWire: (session, find) => this.#createWire(session, find),
+      createEditor: (session, onTerminal) =>
+        createEditor({
+          client: this.#peer(),
+          session,
+          capabilities: this.#capabilities,
+          fileMs: init.parts.limits.fileMs,
+          timers: init.parts.timers,
+          onTerminal,
+        }),
+    })
+  }
+
+  isBusy(): boolean {
+    return this.busySession() !== undefined
+  }
+
+  busySession(): string | undefined {
+    return this.#sessions.all().find(({ isBusy }) => isBusy)?.session.id
+  }
+
+  async leave(): Promise<void> {
+    await this.#sessions.leaveAll()
+  }
+
+  createApp(): AgentApp {
+    const answer =
+      <Context, Value>(act: (context: Context) => Promise<Value>) =>
+      (context: Context): Promise<Value> =>
+        this.#requests
+          .run(() => act(context))
+          .catch((cause: unknown) => {
+            throw toRequestError(cause, this.#init)
+          })
+    const { session } = methods.agent
+    const app = agent({ name: this.#init.parts.name })
+      .onConnect(({ client }) => void (this.#client = client))
+      .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
+      .onRequest(
+        methods.agent.authenticate,
+        answer(({ params }) => this.#authenticate(params.methodId)),
+      )
+      .onRequest(
+        session.new,
+        answer(({ params }) => this.#create(readPlace(params))),
+      )
+      .onRequest(
+        session.load,
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params), true)),
+      )
+      .onRequest(
+        session.resume,
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params), false)),
+      )
+      .onRequest(
+        session.list,
+        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+      )
+      .onRequest(
+        session.close,
+        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+      )
+      .onRequest(
+        session.delete,
+        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+      )
+      .onRequest(
+        session.setMode,
+        answer(({ params }) => this.#setMode(params.sessionId, params.modeId)),
+      )
+      .onRequest(
+        session.setConfigOption,
+        answer(({ params }) => this.#setOption(params.sessionId, params.configId, params.value)),
+      )
+      .onRequest(
+        session.prompt,
+        answer(({ params, signal }) => this.#prompt(params, signal)),
+      )
+      .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
+    const { logout } = this.#init.parts.auth ?? {}
+    if (logout)
+      app.onRequest(
+        methods.agent.logout,
+        answer(() => empty(Promise.resolve(logout()))),
+      )
+    return app
+  }
+
+  #initialize(capabilities: ClientCapabilities | undefined): InitializeResponse {
+    this.#capabilities = capabilities ?? {}
+    const { host, parts } = this.#init
+    const { name, title, version, mcp, auth } = parts
+    const canList = host.sessions !== undefined
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name, title, version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, audio: false, embeddedContext: true },
+        mcpCapabilities: { http: mcp.includes('http'), sse: mcp.includes('sse') },
+        sessionCapabilities: {
+          resume: {},
+          close: {},
+          ...(parts.additionalDirectories && { additionalDirectories: {} }),
+          ...(canList && { list: {} }),
+          ...(host.remove && { delete: {} }),
+        },
+        ...(auth?.logout && { auth: { logout: {} } }),
+      },
+      authMethods: this.#authMethods(),
+    }
+  }
+
+  #authMethods(): NonNullable<InitializeResponse['authMethods']> {
+    const { auth } = this.#init.parts
+    if (!auth) return []
+    const { name, description, terminalArgs } = auth
+    const about = description === undefined ? {} : { description }
+    const hasTerminal = this.#capabilities.auth?.terminal === true && terminalArgs !== undefined
+    return [
+      { id: 'keys', name, ...about },
+      ...(hasTerminal
+        ? [
+            {
+              type: 'terminal' as const,
+              id: 'login',
+              name: `${name} in a terminal`,
+              ...about,
+              args: [...terminalArgs],
+            },
+          ]
+        : []),
+    ]
+  }
+
+  /** A login happens elsewhere: here it is looked for. */
+  async #authenticate(method: string): Promise<Record<string, never>> {
+    const { auth } = this.#init.parts
+    if (!auth || method !== 'keys')
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `there is no authentication method ${JSON.stringify(method.slice(0, 100))} for this request`,
+      })
+    const missing = await auth.missing()
+    if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
+    return {}
+  }
+
+  async #create(place: OpeningPlace) {
+    const opened = await this.#sessions.create(place)
+    await opened.start('now')
+    this.#tellCommandsLater(opened)
+    return { sessionId: opened.session.id, ...(await describeChoices(opened)) }
+  }
+
+  async #load(id: string, place: OpeningPlace, replays: boolean) {
+    const opened = await this.#sessions.open(id, place)
+    const from = replays ? await opened.replay() : (await opened.session.info()).head
+    await opened.start(from)
+    this.#tellCommandsLater(opened)
+    return await describeChoices(opened)
+  }
+
+  /** After the response: before it, a client does not know the session. */
+  #tellCommandsLater(opened: AcpSession): void {
+    setImmediate(() => {
+      const availableCommands = COMMANDS.map((command) => ({ ...command }))
+      const update = { sessionUpdate: 'available_commands_update', availableCommands } as const
+      this.#peer()
+        .notify(methods.client.session.update, { sessionId: opened.session.id, update })
+        .catch(() => {}) // the connection is gone
+    })
+  }
+
+  async #list(cwd: string | undefined, cursor: string | undefined) {
+    const page = await this.#sessions.list({ cwd, cursor })
+    return {
+      sessions: page.sessions.map(({ id: sessionId, cwd: at, additionalDirectories, title, lastMs }) => ({
+        sessionId,
+        cwd: at,
+        ...(additionalDirectories.length > 0 && { additionalDirectories: [...additionalDirectories] }),
+        ...(title !== undefined && { title }),
+        updatedAt: new Date(lastMs).toISOString(),
+      })),
+      ...(page.cursor !== undefined && { nextCursor: page.cursor }),
+    }
+  }
+
+  async #setMode(id: string, mode: string): Promise<Record<string, never>> {
+    const opened = this.#sessions.find(id)
+    await opened.setMode(readMode(mode))
+    await opened.tell({ type: 'choices', choices: await opened.choices() })
+    return {}
+  }
+
+  async #setOption(id: string, option: string, value: unknown) {
+    const opened = this.#sessions.find(id)
+    await opened.choose(option, value)
+    return { configOptions: (await opened.choices()).map(encodeChoice) }
+  }
+
+  async #prompt(
+    { sessionId, prompt }: { readonly sessionId: string; readonly prompt: Parameters<typeof readPrompt>[0] },
+    signal: AbortSignal,
+  ): Promise<{ stopReason: StopReason }> {
+    const opened = this.#sessions.find(sessionId)
+    const cancel = (): void => void opened.cancel(CANCELLED)
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const command = readCommand(prompt)
+      const end = command
+        ? await runCommand(command, opened, (update) => opened.tell(update))
+        : await opened.prompt(this.#init.parts.newId(), readPrompt(prompt))
+      return { stopReason: readStop(end) }
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+
+  /** @throws BatonError before the client is connected, which no request can be */
+  #peer(): AgentContext {
+    if (this.#client) return this.#client
+    throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
+  }
+
+  #createWire(sessionId: string, find: () => AcpSession | undefined): Wire {
+    const { session } = this.#capabilities
+    const updates = new V1Updates({
+      notices: isOffered(session?.notices),
+      compaction: isOffered(session?.compaction),
+    })
+    const client = this.#peer()
+    const runs = readRuns(this.#capabilities)
+    const form = this.#capabilities.elicitation?.form
+    return {
+      tell: async (update) => {
+        for (const encoded of updates.encode(update))
+          await client.notify(methods.client.session.update, { sessionId, update: encoded })
+      },
+      askPermission: async ({ call, choices }, signal) => {
+        const place = find()?.place
+        if (!place) throw new RequestError(-32_603, 'the session is closed')
+        const shown = showAsked(call, place)
+        const toolCall: RequestPermissionRequest['toolCall'] = {
+          ...shown,
+          status: 'pending',
+          content: shown.content.map(encodeContent),
+          locations: [...shown.locations],
+        }
+        const asked = { sessionId, toolCall, options: choices.map((choice) => ({ ...choice })) }
+        return await client.request(methods.client.session.requestPermission, asked, waitUntil(signal))
+      },
+      ...(form !== undefined &&
+        form !== null && {
+          askForm: ({ callId: toolCallId, message, schema }, signal) =>
+            client.request(
+              methods.client.elicitation.create,
+              { mode: 'form', sessionId, toolCallId, message, requestedSchema: createForm(schema) },
+              waitUntil(signal),
+            ),
+        }),
+      ...(runs && {
+        runs,
+        callTool: async ({ callId: toolCallId, name, input }, signal) => {
+          const asked = { sessionId, toolCallId, name, input }
+          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, waitUntil(signal)))
+        },
+      }),
+    }
+  }
+}
+
+function isOffered(capability: unknown): boolean {
+  return capability !== undefined && capability !== null
+}
+
+async function empty(done: Promise<void>): Promise<Record<string, never>> {
+  await done
+  return {}
+}
+
+async function describeChoices(opened: AcpSession) {
+  const modes: SessionModeState = {
+    currentModeId: opened.mode,
+    availableModes: MODES.map((mode) => ({ ...mode })),
+  }
+  return { modes, configOptions: (await opened.choices()).map(encodeChoice) }
+}
+
+/** @throws BatonError the turn's own, if it failed for another reason than a limit */
+export function readStop({ stop, error }: TurnEnd): StopReason {
+  switch (stop) {
+    case 'end':
+    case 'silent':
+      return 'end_turn'
+    case 'max-tokens':
+      return 'max_tokens'
+    case 'limit':
+      return 'max_turn_requests'
+    case 'refused':
+      return 'refusal'
+    case 'cancelled':
+    case 'stopped':
+      return 'cancelled'
+    case 'failed': {
+      const { code, message } = error ?? { code: 'internal', message: 'the turn failed' }
+      if (code === 'tool_round_limit_exceeded') return 'max_turn_requests'
+      if (code === 'turn_tokens_exceeded') return 'max_tokens'
+      throw createTurnError({ code, message })
+    }
+    default:
+      return stop satisfies never
+  }
+}
+
+interface GivenPlace {
+  readonly cwd: string
+  readonly additionalDirectories?: readonly string[]
+  readonly mcpServers?: readonly McpServer[]
+}
+
+function readPlace({ cwd, additionalDirectories = [], mcpServers = [] }: GivenPlace): OpeningPlace {
+  return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
+}
+
+function readServer(server: McpServer): AcpMcpServer {
+  const { name } = server
+  if ('command' in server) {
+    const { command, args, env } = server
+    return { type: 'stdio', name, command, args, env: toRecord(env) }
+  }
+  const { type, url, headers } = server
+  return { type, name, url, headers: toRecord(headers) }
+}

@@ -1,0 +1,174 @@
+// Updates on the wire of version 1. What was said there cannot be taken back: a step that begins again is told from where it differs.
+import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
+import { textBlock } from './shown-call.ts'
+import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
+
+/** What the client has said that it shows. */
+export interface V1Shows {
+  readonly notices: boolean
+  readonly compaction: boolean
+}
+
+interface Message {
+  /** As the client knows it. */
+  id: string
+  /** All that the client was told of it. */
+  told: string
+  /** What the step says now, while that is a repeat of what was told. */
+  again: string | undefined
+  /** How often it began anew. */
+  restarts: number
+}
+
+/** Encodes the updates of one session, in their order. */
+export class V1Updates {
+  readonly #shows: V1Shows
+  /** Of the step that is being written. */
+  readonly #messages = new Map<string, Message>()
+
+  constructor(shows: V1Shows) {
+    this.#shows = shows
+  }
+
+  encode(update: Update): readonly SessionUpdate[] {
+    switch (update.type) {
+      case 'user-message':
+        if (update.isOwn) return []
+        return update.content.map((content) => ({
+          sessionUpdate: 'user_message_chunk',
+          content,
+          messageId: update.id,
+        }))
+      case 'text':
+      case 'thought':
+        return this.#write(update)
+      case 'whole-text':
+        return [{ sessionUpdate: 'agent_message_chunk', content: textBlock(update.text), messageId: update.id }]
+      case 'whole-thought':
+        return [{ sessionUpdate: 'agent_thought_chunk', content: textBlock(update.text), messageId: update.id }]
+      case 'text-replaced':
+      case 'thought-replaced':
+        this.#restart(update)
+        return []
+      case 'call':
+        return [encodeCall(update.call, update.isNew)]
+      case 'call-content':
+        return [
+          {
+            sessionUpdate: 'tool_call_update',
+            toolCallId: update.callId,
+            content: update.content.map(encodeContent),
+          },
+        ]
+      case 'ended':
+        this.#messages.clear()
+        return []
+      default:
+        return this.#encodeState(update)
+    }
+  }
+
+  #encodeState(update: Update): readonly SessionUpdate[] {
+    switch (update.type) {
+      case 'plan':
+        return [
+          {
+            sessionUpdate: 'plan',
+            entries: update.entries.map(({ content, status, priority = 'medium' }) => ({ content, status, priority })),
+          },
+        ]
+      case 'title':
+        return [
+          {
+            sessionUpdate: 'session_info_update',
+            ...(update.title !== undefined && { title: update.title }),
+            updatedAt: new Date(update.atMs).toISOString(),
+          },
+        ]
+      case 'choices':
+        return [{ sessionUpdate: 'config_option_update', configOptions: update.choices.map(encodeChoice) }]
+      case 'mode':
+        return [{ sessionUpdate: 'current_mode_update', currentModeId: update.mode }]
+      case 'usage': {
+        const { used, size, costMicros } = update
+        const cost = costMicros === undefined ? {} : { cost: { amount: costMicros / 1_000_000, currency: 'USD' } }
+        return [{ sessionUpdate: 'usage_update', used, size, ...cost }]
+      }
+      case 'notice': {
+        const { severity, title, text: description } = update
+        if (!this.#shows.notices) return []
+        return [{ sessionUpdate: 'notice', severity, title, ...(description !== undefined && { description }) }]
+      }
+      case 'compacted': {
+        const { id: compactionId, summary } = update
+        if (!this.#shows.compaction) return []
+        const told = summary === undefined ? {} : { summary: [{ type: 'text', text: summary } as const] }
+        return [{ sessionUpdate: 'compaction_update', compactionId, status: 'completed', ...told }]
+      }
+      default:
+        return []
+    }
+  }
+
+  #find(id: string): Message {
+    const known = this.#messages.get(id)
+    if (known) return known
+    const message = { id, told: '', again: undefined, restarts: 0 }
+    this.#messages.set(id, message)
+    return message
+  }
+
+  #write({ type, id, text }: Extract<Update, { readonly type: 'text' | 'thought' }>): readonly SessionUpdate[] {
+    const message = this.#find(id)
+    const tell = (more: string): readonly SessionUpdate[] => {
+      message.told += more
+      const sessionUpdate = type === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk'
+      return [{ sessionUpdate, content: { type: 'text', text: more }, messageId: message.id }]
+    }
+    if (message.again === undefined) return tell(text)
+    const again = message.again + text
+    message.again = again
+    // As far as it says the same, the client has it.
+    if (message.told.startsWith(again)) return []
+    message.again = undefined
+    if (again.startsWith(message.told)) return tell(again.slice(message.told.length))
+    message.restarts += 1
+    message.id = `${id}.${message.restarts}`
+    message.told = ''
+    return tell(`\n\n${again}`)
+  }
+
+  #restart({ id, text }: { readonly id: string; readonly text: string }): void {
+    const message = this.#find(id)
+    if (message.told !== '') message.again = text
+  }
+}
+
+export function encodeContent(content: ShownContent): ToolCallContent {
+  return content.type === 'diff' ? { ...content } : content
+}
+
+function encodeCall(call: ShownCall, isNew: boolean): SessionUpdate {
+  const { content, locations, rawOutput, status } = call
+  const shown = {
+    ...call,
+    // Version 1 has no call that was cancelled.
+    status: status === 'cancelled' ? ('failed' as const) : status,
+    content: content.map(encodeContent),
+    locations: [...locations],
+    ...(rawOutput !== undefined && { rawOutput }),
+  }
+  return isNew ? { sessionUpdate: 'tool_call', ...shown } : { sessionUpdate: 'tool_call_update', ...shown }
+}
+
+export function encodeChoice({ id, name, description, category, current, options }: ShownChoice): SessionConfigOption {
+  return {
+    type: 'select',
+    id,
+    name,
+    description,
+    category,
+    currentValue: current,
+    options: options.map((option) => ({ ...option })),
+  }
+}

@@ -1,0 +1,336 @@
+// One client of version 2, a draft: its requests, as the SDK hands them on, done to the sessions that it has open.
+import type {
+  AgentApp,
+  AgentContext,
+  ClientCapabilities,
+  ElicitationSchema,
+  InitializeResponse,
+  McpServer,
+} from '@agentclientprotocol/sdk/experimental/v2'
+import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk/experimental/v2'
+import { BatonError } from '@baton/core'
+import type { AcpSession } from './acp-session.ts'
+import { toRequestError } from './acp-errors.ts'
+import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
+import { COMMANDS, readCommand, runCommand } from './commands.ts'
+import type { AcpApp, AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { OpeningPlace } from './open-sessions.ts'
+import { OpenSessions } from './open-sessions.ts'
+import type { AcpMcpServer } from './options.ts'
+import { readPrompt } from './prompt-content.ts'
+import { createForm } from './question-form.ts'
+import { CANCELLED, Requests, toRecord, waitUntil } from './requests.ts'
+import { showAsked } from './shown-call.ts'
+import type { Block } from './updates.ts'
+import { encodeV2, encodeV2Call, encodeV2Choice } from './v2-updates.ts'
+import type { Wire } from './wire.ts'
+
+/** An app for one connection: connect it to one stream. */
+export function createV2App(init: ConnectionInit): AcpApp<AgentApp> {
+  const connection = new V2Connection(init)
+  return { app: connection.createApp(), connection }
+}
+
+class V2Connection implements AcpConnection {
+  readonly #init: ConnectionInit
+  readonly #sessions: OpenSessions
+  readonly #requests: Requests
+  #client: AgentContext | undefined
+  #capabilities: ClientCapabilities = {}
+
+  constructor(init: ConnectionInit) {
+    this.#init = init
+    this.#requests = new Requests(init.parts.limits.requests)
+    this.#sessions = new OpenSessions(init.host, init.parts, {
+      createWire: (session, find) => this.#createWire(session, find),
+      // Clients of version 2 do no files and no terminals.
+      createEditor: () => ({}),
+    })
+  }
+
+  isBusy(): boolean {
+    return this.busySession() !== undefined
+  }
+
+  busySession(): string | undefined {
+    return this.#sessions.all().find(({ isBusy }) => isBusy)?.session.id
+  }
+
+  async leave(): Promise<void> {
+    await this.#sessions.leaveAll()
+  }
+
+  createApp(): AgentApp {
+    const answer =
+      <Context, Value>(act: (context: Context) => Promise<Value>) =>
+      (context: Context): Promise<Value> =>
+        this.#requests
+          .run(() => act(context))
+          .catch((cause: unknown) => {
+            throw toRequestError(cause, this.#init)
+          })
+    const { session, auth } = methods.agent
+    const app = agent({ name: this.#init.parts.name })
+      .onConnect(({ client }) => void (this.#client = client))
+      .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.capabilities))
+      .onRequest(
+        session.new,
+        answer(({ params }) => this.#create(readPlace(params))),
+      )
+      .onRequest(
+        session.resume,
+        answer(({ params }) => this.#resume(params.sessionId, readPlace(params), params.replayFrom?.type)),
+      )
+      .onRequest(
+        session.list,
+        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+      )
+      .onRequest(
+        session.close,
+        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+      )
+      .onRequest(
+        session.delete,
+        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+      )
+      .onRequest(
+        session.setConfigOption,
+        answer(({ params }) => this.#setOption(params.sessionId, params.configId, params.value)),
+      )
+      .onRequest(
+        session.prompt,
+        answer(({ params }) => this.#prompt(params)),
+      )
+      .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
+    if (this.#init.parts.auth)
+      app
+        .onRequest(
+          auth.login,
+          answer(({ params }) => empty(this.#logIn(params.methodId))),
+        )
+        .onRequest(
+          auth.logout,
+          answer(() => empty(this.#logOut())),
+        )
+    return app
+  }
+
+  #initialize(capabilities: ClientCapabilities | undefined): InitializeResponse {
+    this.#capabilities = capabilities ?? {}
+    const { host, parts } = this.#init
+    const { name, title, version, mcp, additionalDirectories } = parts
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      info: { name, title, version },
+      capabilities: {
+        session: {
+          prompt: { image: {}, embeddedContext: {} },
+          mcp: { ...(mcp.includes('stdio') && { stdio: {} }), ...(mcp.includes('http') && { http: {} }) },
+          ...(host.remove && { delete: {} }),
+          ...(additionalDirectories && { additionalDirectories: {} }),
+        },
+      },
+      authMethods: this.#authMethods(),
+    }
+  }
+
+  #authMethods(): NonNullable<InitializeResponse['authMethods']> {
+    const { auth } = this.#init.parts
+    if (!auth) return []
+    const { name, description, terminalArgs } = auth
+    const about = description === undefined ? {} : { description }
+    const hasTerminal = (this.#capabilities.auth?.terminal ?? undefined) !== undefined && terminalArgs !== undefined
+    return [
+      { type: 'agent', methodId: 'keys', name, ...about },
+      ...(hasTerminal
+        ? [
+            {
+              type: 'terminal' as const,
+              methodId: 'login',
+              name: `${name} in a terminal`,
+              ...about,
+              args: [...terminalArgs],
+            },
+          ]
+        : []),
+    ]
+  }
+
+  /** A login happens elsewhere: here it is looked for. */
+  async #logIn(method: string): Promise<void> {
+    const { auth } = this.#init.parts
+    if (method !== 'keys')
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `there is no authentication method ${JSON.stringify(method.slice(0, 100))} for this request`,
+      })
+    const missing = await auth?.missing()
+    if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
+  }
+
+  async #logOut(): Promise<void> {
+    const { auth } = this.#init.parts
+    if (auth?.logout) await auth.logout()
+    else throw new BatonError({ code: 'illegal_input', message: 'the agent keeps no login that it could forget' })
+  }
+
+  async #create(place: OpeningPlace) {
+    const opened = await this.#sessions.create(place)
+    await opened.start('now')
+    return { sessionId: opened.session.id, ...(await describeSession(opened)) }
+  }
+
+  async #resume(id: string, place: OpeningPlace, replayFrom: string | undefined) {
+    if (replayFrom !== undefined && replayFrom !== 'start')
+      throw new BatonError({
+        code: 'invalid_event',
+        message: `replayFrom can be of the type start, not ${JSON.stringify(replayFrom.slice(0, 100))}`,
+      })
+    const opened = await this.#sessions.open(id, place)
+    const from = replayFrom === 'start' ? await opened.replay() : (await opened.session.info()).head
+    await opened.tellState()
+    await opened.start(from)
+    return await describeSession(opened)
+  }
+
+  async #list(cwd: string | undefined, cursor: string | undefined) {
+    const page = await this.#sessions.list({ cwd, cursor })
+    return {
+      sessions: page.sessions.map(({ id: sessionId, cwd: at, additionalDirectories, title, lastMs }) => ({
+        sessionId,
+        cwd: at,
+        ...(additionalDirectories.length > 0 && { additionalDirectories: [...additionalDirectories] }),
+        ...(title !== undefined && { title }),
+        updatedAt: new Date(lastMs).toISOString(),
+      })),
+      ...(page.cursor !== undefined && { nextCursor: page.cursor }),
+    }
+  }
+
+  async #setOption(id: string, option: string, value: unknown) {
+    const opened = this.#sessions.find(id)
+    await opened.choose(option, value)
+    return { configOptions: (await opened.choices()).map(encodeV2Choice) }
+  }
+
+  /** Answered once the session has taken the prompt; how its turn ends is told as a state. */
+  async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
+    const opened = this.#sessions.find(sessionId)
+    const messageId = this.#init.parts.newId()
+    const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
+    const command = readCommand(blocks)
+    if (command) {
+      setImmediate(() => void this.#runCommand(command, opened, { messageId, blocks }))
+      return { messageId }
+    }
+    const { accepted, ended } = opened.say(messageId, readPrompt(blocks))
+    ended.catch(() => {}) // its state is told
+    await accepted
+    return { messageId }
+  }
+
+  /** Never rejects. */
+  async #runCommand(
+    command: NonNullable<ReturnType<typeof readCommand>>,
+    opened: AcpSession,
+    { messageId: id, blocks }: { readonly messageId: string; readonly blocks: readonly Block[] },
+  ): Promise<void> {
+    try {
+      await opened.tell({ type: 'user-message', id, content: blocks, isOwn: true })
+      if (command === 'status') await opened.tell({ type: 'state', state: 'running' })
+      const end = await runCommand(command, opened, (update) => opened.tell(update))
+      // A turn tells its own end.
+      if (command === 'status') await opened.tell({ type: 'ended', end })
+    } catch (cause) {
+      const { message } = toRequestError(cause, this.#init)
+      await opened
+        .tell({ type: 'ended', end: { stop: 'failed', error: { code: 'illegal_input', message } } })
+        .catch(() => {}) // the connection is gone
+    }
+  }
+
+  #createWire(sessionId: string, find: () => AcpSession | undefined): Wire {
+    const client = this.#client
+    if (!client) throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
+    const runs = readRuns(this.#capabilities)
+    const form = this.#capabilities.elicitation?.form ?? undefined
+    return {
+      tell: async (update) => {
+        const encoded = encodeV2(update)
+        if (encoded) await client.notify(methods.client.session.update, { sessionId, update: encoded })
+      },
+      askPermission: async ({ call, choices }, signal) => {
+        const place = find()?.place
+        if (!place) throw new RequestError(-32_603, 'the session is closed')
+        const shown = showAsked(call, place)
+        const asked = {
+          sessionId,
+          title: shown.title,
+          ...(call.asked && { description: call.asked.message }),
+          subject: { type: 'tool_call' as const, toolCall: encodeV2Call(shown) },
+          options: choices.map((choice) => ({ ...choice })),
+        }
+        return await client.request(methods.client.session.requestPermission, asked, waitUntil(signal))
+      },
+      ...(form && {
+        askForm: ({ callId: toolCallId, message, schema }, signal) =>
+          client.request(
+            methods.client.elicitation.create,
+            { mode: 'form', sessionId, toolCallId, message, requestedSchema: createV2Form(schema) },
+            waitUntil(signal),
+          ),
+      }),
+      ...(runs && {
+        runs,
+        callTool: async ({ callId: toolCallId, name, input }, signal) => {
+          const asked = { sessionId, toolCallId, name, input }
+          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, waitUntil(signal)))
+        },
+      }),
+    }
+  }
+}
+
+/** As in version 1, but with what is optional there. */
+function createV2Form(schema: Parameters<typeof createForm>[0]): ElicitationSchema {
+  const { properties = {}, ...form } = createForm(schema)
+  return { ...form, type: 'object', properties } as ElicitationSchema // its properties are those of version 1
+}
+
+async function empty(done: Promise<void>): Promise<Record<string, never>> {
+  await done
+  return {}
+}
+
+async function describeSession(opened: AcpSession) {
+  return {
+    configOptions: (await opened.choices()).map(encodeV2Choice),
+    availableCommands: COMMANDS.map((command) => ({ type: 'command' as const, ...command })),
+  }
+}
+
+interface GivenPlace {
+  readonly cwd: string
+  readonly additionalDirectories?: readonly string[]
+  readonly mcpServers?: readonly McpServer[]
+}
+
+function readPlace({ cwd, additionalDirectories = [], mcpServers = [] }: GivenPlace): OpeningPlace {
+  return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
+}
+
+/** @throws BatonError `invalid_event` for a transport that nobody knows */
+function readServer(server: McpServer): AcpMcpServer {
+  if (server.type === 'stdio' && 'command' in server) {
+    const { name, command, args = [], env = [] } = server as Extract<McpServer, { readonly type: 'stdio' }> // by its type
+    return { type: 'stdio', name, command, args, env: toRecord(env) }
+  }
+  if (server.type === 'http' && 'url' in server) {
+    const { name, url, headers = [] } = server as Extract<McpServer, { readonly type: 'http' }> // by its type
+    return { type: 'http', name, url, headers: toRecord(headers) }
+  }
+  throw new BatonError({
+    code: 'invalid_event',
+    message: `an MCP server of the type ${JSON.stringify(String(server.type).slice(0, 100))} cannot be connected`,
+  })
+}

@@ -1,0 +1,77 @@
+// Prompts that wait for the end of the turn that reads them.
+import type { SessionEvent } from '@baton/core'
+import type { TurnEnd } from './updates.ts'
+
+interface WaitingPrompt {
+  readonly ended: PromiseWithResolvers<TurnEnd>
+  /** The model has read it, or will with the running step. */
+  hasEntered: boolean
+}
+
+export class WaitingPrompts {
+  readonly #waiting = new Map<string, WaitingPrompt>()
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Settles at the end of its turn; rejects where there is none. */
+  add(inputId: string): Promise<TurnEnd> {
+    const ended = Promise.withResolvers<TurnEnd>()
+    ended.promise.catch(() => {}) // whoever asked for it hears of it
+    this.#waiting.set(inputId, { ended, hasEntered: false })
+    return ended.promise
+  }
+
+  /** Settles at the end of the next turn that ends. */
+  addNext(name: string): Promise<TurnEnd> {
+    const ended = this.add(name)
+    const prompt = this.#waiting.get(name)
+    if (prompt) prompt.hasEntered = true
+    return ended
+  }
+
+  /** It was not accepted. */
+  refuse(inputId: string, cause: unknown): void {
+    this.#waiting.get(inputId)?.ended.reject(cause)
+    this.#waiting.delete(inputId)
+  }
+
+  /** Settles when none waits. Never rejects. */
+  async untilNone(): Promise<void> {
+    await Promise.allSettled([...this.#waiting.values()].map(({ ended }) => ended.promise))
+  }
+
+  /** Nobody hears of their turns any more. */
+  cancelAll(): void {
+    for (const { ended } of this.#waiting.values()) ended.resolve({ stop: 'cancelled' })
+    this.#waiting.clear()
+  }
+
+  refuseAll(cause: unknown): void {
+    for (const inputId of this.#waiting.keys()) this.refuse(inputId, cause)
+  }
+
+  /** Called once everything that the event says has been told. */
+  take(event: SessionEvent): void {
+    switch (event.type) {
+      case 'message-entered': {
+        const prompt = this.#waiting.get(event.message)
+        if (prompt) prompt.hasEntered = true
+        return
+      }
+      case 'message-withdrawn':
+        this.#waiting.get(event.message)?.ended.resolve({ stop: 'cancelled' })
+        this.#waiting.delete(event.message)
+        return
+      case 'turn-finished':
+        for (const [inputId, prompt] of this.#waiting) {
+          if (!prompt.hasEntered) continue
+          prompt.ended.resolve({ stop: event.stop, ...(event.error && { error: event.error }) })
+          this.#waiting.delete(inputId)
+        }
+        return
+      default:
+    }
+  }
+}

@@ -1,0 +1,224 @@
+// Another agent as a tool: what a person sees of it and is asked, what goes on with the next call, and that nothing hangs when it misbehaves.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { CallView, SessionEvent } from '@baton/core'
+import { createHost, defineAgent } from '@baton/host'
+import { createScriptedModel } from '@baton/host/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { AcpAgent, AcpAgentOptions } from './index.ts'
+import { acpAgent } from './index.ts'
+
+const ODD = fileURLToPath(new URL('odd-agent.test-kit.ts', import.meta.url))
+const BATON = fileURLToPath(new URL('../../../cli/bin/baton.mjs', import.meta.url))
+
+let place = ''
+let ends: (() => Promise<unknown>)[] = []
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'baton-acp-agent-'))
+})
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end()
+  ends = []
+  rmSync(place, { recursive: true, force: true })
+})
+
+const journal = (): readonly { readonly method?: string; readonly params?: { readonly sessionId?: string } }[] =>
+  readFileSync(join(place, 'journal'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object)
+
+function openOdd(way: string, options: Partial<AcpAgentOptions> = {}): AcpAgent {
+  writeFileSync(join(place, 'journal'), '')
+  const args = ['--no-warnings', ODD, way, join(place, 'journal')]
+  const agent = acpAgent({ command: process.execPath, args, title: 'Odd', approval: false, ...options })
+  ends.push(() => agent.close())
+  return agent
+}
+
+type Answered = (event: Extract<SessionEvent, { readonly type: 'question-asked' }>) => string | undefined
+
+async function open({ tool }: AcpAgent, answer: Answered = () => undefined) {
+  const task = { calls: [{ name: tool.name, arguments: { task: 'Change the notes.' } }] }
+  const model = createScriptedModel({
+    steps: ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : task),
+  })
+  const host = createHost({ agent: defineAgent({ name: 'boss', model, tools: [tool] }) })
+  ends.push(() => host.stop())
+  const session = await host.session('work')
+  const seen = { progress: 0, asked: [] as string[], plans: 0 }
+  const ask = async (onRunning?: () => Promise<unknown>): Promise<CallView> => {
+    let settled: CallView | undefined
+    for await (const event of session.send('Go.')) {
+      if (event.type === 'call-progress') {
+        seen.progress += 1
+        if (seen.progress === 1) await onRunning?.()
+      }
+      if (event.type === 'question-asked') {
+        seen.asked.push(event.message)
+        const choice = answer(event)
+        await session.answer({
+          questionId: event.questionId,
+          ...(choice === undefined ? { decline: true } : { value: { choice } }),
+        })
+      }
+      if (event.type === 'call' && event.call.result) settled = event.call
+    }
+    if (!settled) throw new Error('no call was settled')
+    return settled
+  }
+  return { session, ask, seen }
+}
+
+/** The odd agent names its sessions by its process. */
+async function kill(sessionId: string | undefined): Promise<void> {
+  const pid = Number(sessionId?.replace('session-', ''))
+  process.kill(pid, 'SIGKILL')
+  const isGone = (): boolean => {
+    try {
+      return !process.kill(pid, 0)
+    } catch {
+      return true
+    }
+  }
+  await expect.poll(isGone, { timeout: 10_000 }).toBe(true)
+}
+
+const valueOf = ({ result }: CallView): object => {
+  if (result?.type !== 'ok') throw new Error(JSON.stringify(result))
+  return result.value as object
+}
+const failureOf = ({ result }: CallView): string =>
+  result && 'message' in result ? `${result.type}: ${result.message}` : JSON.stringify(result)
+
+test('its text, its calls and its changes are the result, and its updates are progress', async () => {
+  const { ask, seen } = await open(openOdd('works'))
+  expect(valueOf(await ask())).toEqual({
+    text: 'I look. \n\nIt was prompt 1.',
+    stopReason: 'end_turn',
+    calls: [{ id: 't1', title: 'Edit notes.md', kind: 'edit', status: 'completed' }],
+    diffs: [{ path: '/work/notes.md', oldText: 'a', newText: 'b' }],
+    resumed: false,
+    truncated: false,
+  })
+  expect(seen.progress).toBeGreaterThan(0)
+})
+
+test('the next call goes on in the same session, also after the program has died', async () => {
+  const agent = openOdd('works')
+  const { ask } = await open(agent)
+  await ask()
+  expect(valueOf(await ask())).toMatchObject({ text: 'I look. \n\nIt was prompt 2.', resumed: true })
+  const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
+  await kill(id)
+  const again = valueOf(await ask())
+  // What it told before is not told again.
+  expect(again).toMatchObject({ text: 'I look. \n\nIt was prompt 1.', resumed: true })
+  expect(journal().map(({ method }) => method)).toContain('session/load')
+})
+
+test('an agent that cannot load a session begins a new one, and says so', async () => {
+  const { ask } = await open(openOdd('forgets'))
+  await ask()
+  const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
+  await kill(id)
+  expect(valueOf(await ask())).toMatchObject({ resumed: false })
+})
+
+test.each([
+  ['Allow', 'Told: yes.'],
+  ['Always', 'Told: always.'],
+  [undefined, 'Told: no.'],
+])('its permission request is a question; who answers %s is heard', async (choice, told) => {
+  const { ask, seen } = await open(openOdd('asks'), () => choice)
+  expect(valueOf(await ask())).toMatchObject({ text: told })
+  expect(seen.asked).toEqual(['Odd asks: Delete the notes\n(delete) /work/notes.md'])
+})
+
+test.each([
+  ['hangs', 'an agent that stops when it is told to'],
+  ['ignores-cancel', 'an agent that does not stop, and is ended'],
+])('an interrupt settles the call: %s, %s', async (way) => {
+  const { ask, session } = await open(openOdd(way))
+  await ask(async () => await session.interrupt()).catch(() => {})
+  // The next words end its grace.
+  const next = session.send('And now?')
+  const settled = async () => {
+    const message = (await session.messages()).messages.find(({ role }) => role === 'assistant')
+    return message?.role === 'assistant' ? message.steps[0]?.calls[0]?.result?.type : undefined
+  }
+  await expect.poll(settled, { timeout: 10_000 }).toBe('unknown')
+  await expect.poll(() => journal().some(({ method }) => method === 'session/cancel'), { timeout: 10_000 }).toBe(true)
+  await session.interrupt()
+  await next.answer.catch(() => {})
+})
+
+test('a time-out settles an agent that never answers', async () => {
+  const { ask } = await open(openOdd('hangs', { timeoutMs: 1_500 }))
+  expect(failureOf(await ask())).toMatch(/^unknown: /)
+})
+
+test.each([
+  ['dies', /^error: Odd ended with code 3$/],
+  ['floods', 'error: Odd sent more updates than an answer may have, and was ended'],
+  ['long-line', /^error: Odd (?:did not answer: .+|was ended by SIGTERM)$/],
+  ['refuses', 'error: Odd did not answer: no \u001b[31mcredits\u001b[0m'],
+  ['old', 'error: Odd speaks version 0 of the Agent Client Protocol, and not 1'],
+])('an agent that %s is an error of the call, and the turn goes on', async (way, said) => {
+  const { ask } = await open(openOdd(way))
+  expect(failureOf(await ask())).toMatch(said)
+})
+
+test('a line that is no message does not end the answer', async () => {
+  const { ask } = await open(openOdd('nonsense'))
+  expect(valueOf(await ask())).toMatchObject({ text: 'Still here.' })
+})
+
+test('a program that there is not is told', async () => {
+  const agent = acpAgent({ command: join(place, 'none'), title: 'None', approval: false })
+  const { ask } = await open(agent)
+  expect(failureOf(await ask())).toMatch(/^error: None cannot be started: spawn .+ ENOENT$/)
+})
+
+test('another Baton works as a tool, and its approval is asked here', { timeout: 120_000 }, async () => {
+  const core = JSON.stringify(new URL('../../../core/src/', import.meta.url).href)
+  writeFileSync(
+    join(place, 'inner.ts'),
+    `import { defineAgent, tool } from ${core.slice(0, -1)}index.ts"
+import { createScriptedModel } from ${core.slice(0, -1)}testing/index.ts"
+const mail = tool({ name: 'mail.send', description: 'Sends', input: { type: 'object' }, approval: true, execute: () => 'sent' })
+const model = createScriptedModel({ steps: ({ messages }) => messages.at(-1)?.role === 'tool' ? { text: 'I sent it.' } : { calls: [{ name: 'mail.send', arguments: {} }] } })
+export default defineAgent({ name: 'inner', model, tools: [mail] })
+`,
+  )
+  const args = ['--no-warnings', BATON, 'acp', '--agent', join(place, 'inner.ts'), '--store', 'memory:']
+  const agent = acpAgent({
+    command: process.execPath,
+    args,
+    title: 'Inner',
+    approval: false,
+    cwd: place,
+    env: { XDG_DATA_HOME: place, XDG_CONFIG_HOME: place },
+  })
+  ends.push(() => agent.close())
+  const { ask, seen } = await open(agent, (event) => {
+    const { properties } = event.schema as {
+      readonly properties?: { readonly choice?: { readonly enum?: readonly string[] } }
+    }
+    return properties?.choice?.enum?.[0]
+  })
+  expect(valueOf(await ask())).toMatchObject({
+    text: 'I sent it.',
+    stopReason: 'end_turn',
+    calls: [{ status: 'completed' }],
+  })
+  expect(seen.asked).toHaveLength(1)
+  expect(seen.asked[0]).toContain('mail.send')
+})
+
+test('options are checked', () => {
+  expect(() => acpAgent({ command: ' ' })).toThrow('command must name a program')
+  expect(() => acpAgent({ command: 'x', arg: [] } as unknown as AcpAgentOptions)).toThrow('arg')
+})

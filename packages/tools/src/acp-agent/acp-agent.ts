@@ -1,0 +1,255 @@
+// Another agent as one tool: Claude Code, Codex, Gemini CLI, OpenCode, or another Baton, over the Agent Client Protocol. Its updates are the
+// call's progress, its permission requests are questions to the person, and its session goes on with the next call.
+import type {
+  NewSessionRequest,
+  NewSessionResponse,
+  PermissionOption,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+} from '@agentclientprotocol/sdk'
+import { methods } from '@agentclientprotocol/sdk'
+import type { Clock, ErrorCode, Tool, ToolContext } from '@baton/core'
+import { BatonError, checkFields, checkKinds, isBatonError, readMonotonicMs, tool } from '@baton/core'
+import * as z from 'zod'
+import type { AgentProgram } from './agent-process.ts'
+import { AgentProcess } from './agent-process.ts'
+import { AgentTurn } from './agent-turn.ts'
+
+export interface AcpAgentOptions {
+  /** The program, such as `opencode`, and its arguments, such as `['acp']`. */
+  readonly command: string
+  readonly args?: readonly string[]
+  /** The tool's name; `agent.run` by default. */
+  readonly name?: string
+  /** What people see; the command by default. */
+  readonly title?: string
+  /** What the model reads about when to use it. */
+  readonly description?: string
+  /** The folder that the agent works in; that of this process by default. */
+  readonly cwd?: string
+  /** Variables of the program beside PATH, HOME, LANG and TMPDIR; nothing else of this process by default. */
+  readonly env?: Readonly<Record<string, string>>
+  /** False: no person is asked before the agent starts. What it asks in mid-work is asked all the same. True by default. */
+  readonly approval?: boolean
+  /** Milliseconds of one call, without the time in which a person is asked; 30 minutes by default. */
+  readonly timeoutMs?: number
+  /** The clock that spaces notes of progress; the machine's by default. */
+  readonly clock?: Clock
+}
+
+export interface AcpAgent {
+  readonly tool: Tool
+  /** Ends the program. */
+  close(): Promise<void>
+}
+
+const TIMEOUT_MS = 30 * 60_000
+const OPEN_MS = 60_000
+/** Milliseconds for the agent to stop after it was told to; then it is ended. */
+const CANCEL_MS = 5_000
+const PROGRESS_MS = 250
+/** Sessions of ours whose session at the agent is remembered. */
+const SESSIONS_MAX = 500
+const FIELDS = new Set('command args name title description cwd env approval timeoutMs clock'.split(' '))
+const ERRORS: readonly ErrorCode[] = ['api_unavailable', 'tool_failed', 'cancelled']
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR']
+
+const output = z.object({
+  text: z.string().describe('What the agent answered'),
+  stopReason: z.string().describe('"end_turn", or why it stopped early'),
+  calls: z.array(z.object({ id: z.string(), title: z.string(), kind: z.string(), status: z.string() })),
+  diffs: z
+    .array(z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string() }))
+    .describe('Changes of files that it showed'),
+  resumed: z.boolean().describe('False: it knows nothing of earlier calls'),
+  truncated: z.boolean(),
+})
+
+/** @throws BatonError `invalid_option` */
+export function acpAgent(options: AcpAgentOptions): AcpAgent {
+  const what = 'acpAgent'
+  checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
+  const kinds = {
+    command: 'text',
+    args: 'an array',
+    name: 'text',
+    cwd: 'text',
+    env: 'an object',
+    approval: 'true or false',
+  } as const
+  checkKinds(options, { what, code: 'invalid_option', kinds })
+  const { command, name = 'agent.run', title = command, timeoutMs = TIMEOUT_MS, approval = true } = options
+  if (typeof command !== 'string' || command.trim() === '')
+    throw new BatonError({ code: 'invalid_option', message: `${what}: command must name a program` })
+  const agent = new ForeignAgent(options, title)
+  const run = tool({
+    name,
+    title,
+    kind: 'execute',
+    description:
+      options.description ??
+      `Hands a task to the agent ${title}, which works on it by itself and answers. Say all that it needs to know; it remembers earlier tasks of this conversation.`,
+    effect: 'once',
+    trust: 'untrusted', // it quotes what it has read
+    network: true,
+    parallel: false,
+    approval,
+    timeoutMs,
+    errors: ERRORS,
+    describe: ({ task }) => ({ title: `${title}: ${task.slice(0, 200)}`, destination: title }),
+    input: z.object({ task: z.string().min(1).max(50_000).describe('What is to be done, in full') }),
+    output,
+    execute: async ({ task }, context) => await agent.run(task, context),
+  })
+  return { tool: run, close: () => agent.close() }
+}
+
+class ForeignAgent {
+  readonly #program: AgentProgram
+  readonly #clock: Clock
+  /** Ids at the agent by ours. */
+  readonly #sessions = new Map<string, string>()
+  #process: Promise<AgentProcess> | undefined
+  #isClosed = false
+
+  constructor({ command, args = [], cwd = process.cwd(), env = {}, clock }: AcpAgentOptions, name: string) {
+    const passed = PASSED_ON.flatMap((variable) => {
+      const value = process.env[variable]
+      return value === undefined ? [] : [[variable, value] as const]
+    })
+    this.#program = { command, args, cwd, name, env: { ...Object.fromEntries(passed), ...env } }
+    this.#clock = clock ?? { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#process?.then(
+      (running) => running.end(),
+      () => {},
+    )
+  }
+
+  async run(task: string, context: ToolContext): Promise<z.infer<typeof output>> {
+    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    const running = await this.#start(signal)
+    const { sessionId, isResumed } = await this.#open(running, context.session, signal)
+    const turn = new AgentTurn()
+    let toldMs = -PROGRESS_MS
+    const flood = Promise.withResolvers<never>()
+    flood.promise.catch(() => {})
+    const leave = running.listen(sessionId, {
+      onUpdate: (update) => {
+        if (!turn.take(update)) flood.reject(this.#fail('sent more updates than an answer may have, and was ended'))
+        const nowMs = readMonotonicMs(this.#clock)
+        if (nowMs - toldMs < PROGRESS_MS) return
+        toldMs = nowMs
+        context.progress(turn.note())
+      },
+      askPermission: async (request) => await this.#askPerson(request, context),
+    })
+    const prompt = running.peer.request(methods.agent.session.prompt, {
+      sessionId,
+      prompt: [{ type: 'text', text: task }],
+    })
+    try {
+      const answered = running.ask(prompt, { signal, what: 'answer' })
+      const { stopReason } = await Promise.race([answered, flood.promise])
+      return { ...turn.result(), stopReason: String(stopReason).slice(0, 40), resumed: isResumed }
+    } catch (thrown) {
+      if (signal.aborted) await this.#cancel(running, sessionId, prompt)
+      // What floods or broke the protocol is not asked again.
+      else if (!isBatonError(thrown) || thrown.code !== 'tool_failed' || turn.isFlooded) running.end()
+      throw thrown
+    } finally {
+      leave()
+    }
+  }
+
+  /** The program that runs, or a new one where it ended. */
+  async #start(signal: AbortSignal): Promise<AgentProcess> {
+    if (this.#isClosed) throw this.#fail('was closed')
+    const known = await this.#process?.catch(() => undefined)
+    if (known?.isAlive) return known
+    const starting = AgentProcess.start(this.#program, signal)
+    this.#process = starting
+    return await starting
+  }
+
+  async #open(
+    running: AgentProcess,
+    session: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly sessionId: string; readonly isResumed: boolean }> {
+    const known = this.#sessions.get(session)
+    const limits = { signal, timeoutMs: OPEN_MS, what: 'open a session' }
+    const place: NewSessionRequest = { cwd: this.#program.cwd, mcpServers: [] }
+    if (known !== undefined && running.has(known)) return { sessionId: known, isResumed: true }
+    if (known !== undefined && running.about?.agentCapabilities?.loadSession === true) {
+      try {
+        await running.ask(running.peer.request(methods.agent.session.load, { sessionId: known, ...place }), limits)
+        running.remember(known)
+        return { sessionId: known, isResumed: true }
+      } catch (thrown) {
+        // It has forgotten the session: a new one is told apart by `resumed`.
+        if (signal.aborted || !running.isAlive) throw thrown
+      }
+    }
+    const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
+    const made = await running.ask(opening, limits)
+    const sessionId = String(made.sessionId)
+    running.remember(sessionId)
+    this.#sessions.delete(session)
+    this.#sessions.set(session, sessionId)
+    const [oldest] = this.#sessions.keys()
+    if (this.#sessions.size > SESSIONS_MAX && oldest !== undefined) this.#sessions.delete(oldest)
+    return { sessionId, isResumed: false }
+  }
+
+  /** An agent that does not stop is ended, so that nothing goes on unseen. */
+  async #cancel(running: AgentProcess, sessionId: string, prompt: Promise<unknown>): Promise<void> {
+    try {
+      await running.peer.notify(methods.agent.session.cancel, { sessionId })
+      await running.ask(prompt, { timeoutMs: CANCEL_MS, what: 'stop' })
+    } catch {
+      running.end()
+    }
+  }
+
+  async #askPerson(request: RequestPermissionRequest, context: ToolContext): Promise<RequestPermissionResponse> {
+    const labels = labelOptions(request.options)
+    if (labels.size === 0) return { outcome: { outcome: 'cancelled' } }
+    const { title, kind, locations } = request.toolCall
+    const places = (locations ?? []).slice(0, 5).map(({ path }) => String(path).slice(0, 200))
+    const asked = `${this.#program.name} asks: ${String(title ?? 'may it go on?').slice(0, 1000)}`
+    const about = [kind ? `(${kind})` : '', ...places].filter((one) => one !== '').join(' ')
+    const names = [...labels.keys()]
+    try {
+      const answer = await context.ask({
+        message: [asked, about].join('\n').trim().toWellFormed(),
+        schema: { type: 'object', properties: { choice: { type: 'string', enum: names } }, required: ['choice'] },
+      })
+      const choice = (answer as { readonly choice?: unknown }).choice
+      const option = typeof choice === 'string' ? labels.get(choice) : undefined
+      return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } }
+    } catch {
+      const no = request.options.find(({ kind: way }) => way === 'reject_once')
+      return { outcome: no ? { outcome: 'selected', optionId: no.optionId } : { outcome: 'cancelled' } }
+    }
+  }
+
+  #fail(why: string): BatonError {
+    return new BatonError({ code: 'tool_failed', message: `${this.#program.name} ${why}` })
+  }
+}
+
+const OPTIONS_MAX = 20
+
+/** What a person chooses from; two options of one name are told apart by their kind. */
+function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string, PermissionOption> {
+  const labels = new Map<string, PermissionOption>()
+  for (const option of options.slice(0, OPTIONS_MAX)) {
+    const name = String(option.name).slice(0, 200).toWellFormed()
+    labels.set(labels.has(name) ? `${name} (${option.kind}, ${labels.size})` : name, option)
+  }
+  return labels
+}

@@ -1,0 +1,196 @@
+// Another agent as a program that speaks the Agent Client Protocol (version 1, https://agentclientprotocol.com) over its standard input and
+// output: started when it is needed, ended when it is idle, and told apart from one that died.
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { Readable, Writable } from 'node:stream'
+import type {
+  ClientContext,
+  InitializeResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk'
+import { client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import { BatonError } from '@baton/core'
+
+export interface AgentProgram {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Begins errors. */
+  readonly name: string
+}
+
+/** What happens in one session of the agent. */
+export interface SessionListener {
+  onUpdate(update: SessionUpdate): void
+  askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>
+}
+
+const LINE_BYTES = 16 * 1024 * 1024
+const START_MS = 30_000
+const KILL_MS = 2_000
+const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
+
+export class AgentProcess {
+  readonly #program: AgentProgram
+  readonly #child: ChildProcess
+  readonly #sessions = new Map<string, SessionListener>()
+  readonly #open = new Set<string>()
+  /** Rejects when the program ends. */
+  readonly #ended: Promise<never>
+  readonly #peer: ClientContext
+  readonly #close: () => void
+  #about: InitializeResponse | undefined
+  isAlive = true
+
+  private constructor(program: AgentProgram, child: ChildProcess, ended: Promise<never>) {
+    this.#program = program
+    this.#child = child
+    this.#ended = ended
+    const input = Writable.toWeb(child.stdin ?? new Writable()) as WritableStream<Uint8Array> // of Node's own types
+    const output = Readable.toWeb(child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>
+    const app = client({ name: 'baton' })
+      .onNotification(methods.client.session.update, ({ params }) => {
+        this.#sessions.get(params.sessionId)?.onUpdate(params.update)
+      })
+      .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
+        const listener = this.#sessions.get(params.sessionId)
+        return listener ? await listener.askPermission(params, signal) : CANCELLED
+      })
+    const connection = app.connect(ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES }))
+    this.#peer = connection.agent
+    this.#close = () => connection.close()
+    // A line that is no message, or too long, ends the connection, and the program with it.
+    connection.closed.then(
+      () => this.end(),
+      () => this.end(),
+    )
+    ended.catch(() => {
+      this.isAlive = false
+      this.#close()
+    })
+  }
+
+  /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not greet in 30 s */
+  static async start(program: AgentProgram, signal: AbortSignal): Promise<AgentProcess> {
+    const { command, args, cwd, env, name } = program
+    const child = spawn(command, [...args], {
+      cwd,
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    })
+    // Read off and shown to nobody: it may hold keys.
+    child.stderr?.resume()
+    child.stdin?.on('error', () => {})
+    const ended = new Promise<never>((_, reject) => {
+      const fail = (why: string): void => reject(new BatonError({ code: 'api_unavailable', message: `${name} ${why}` }))
+      child.once('error', (cause) => fail(`cannot be started: ${cause.message.slice(0, 200)}`))
+      child.once('exit', (code, by) => fail(by === null ? `ended with code ${code}` : `was ended by ${by}`))
+    })
+    ended.catch(() => {})
+    const started = new AgentProcess(program, child, ended)
+    try {
+      const greeting = started.ask(
+        started.#peer.request(methods.agent.initialize, {
+          protocolVersion: PROTOCOL_VERSION,
+          clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+        }),
+        { signal, timeoutMs: START_MS, what: 'greet' },
+      )
+      const about = await greeting
+      if (about.protocolVersion !== PROTOCOL_VERSION)
+        throw new BatonError({
+          code: 'api_unavailable',
+          message: `${name} speaks version ${String(about.protocolVersion).slice(0, 20)} of the Agent Client Protocol, and not ${PROTOCOL_VERSION}`,
+        })
+      started.#about = about
+      return started
+    } catch (thrown) {
+      started.end()
+      throw thrown
+    }
+  }
+
+  get about(): InitializeResponse | undefined {
+    return this.#about
+  }
+
+  get peer(): ClientContext {
+    return this.#peer
+  }
+
+  /** Sessions that this run of the program has open. */
+  has(sessionId: string): boolean {
+    return this.#open.has(sessionId)
+  }
+
+  remember(sessionId: string): void {
+    this.#open.add(sessionId)
+  }
+
+  listen(sessionId: string, listener: SessionListener): () => void {
+    this.#sessions.set(sessionId, listener)
+    return () => {
+      if (this.#sessions.get(sessionId) === listener) this.#sessions.delete(sessionId)
+    }
+  }
+
+  /**
+   * Waits for an answer, and no longer than the program lives.
+   * @throws BatonError `api_unavailable` (it ended, or does not answer in time), `tool_failed` (it answered with an error); the reason of an
+   * aborted signal
+   */
+  async ask<Value>(
+    request: Promise<Value>,
+    { signal, timeoutMs, what }: { readonly signal?: AbortSignal; readonly timeoutMs?: number; readonly what: string },
+  ): Promise<Value> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const late = `${this.#program.name} did not ${what} in ${timeoutMs} ms`
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => reject(new BatonError({ code: 'api_unavailable', message: late })), timeoutMs)
+    const abort = (): void => reject(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      if (signal?.aborted) abort()
+      return await Promise.race([request.catch((cause: unknown) => this.#refuse(cause, what)), this.#ended, promise])
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Its error, or why it ended: both come at the same time, and the end says more. */
+  async #refuse(cause: unknown, what: string): Promise<never> {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (!this.isAlive) await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, KILL_MS).unref())])
+    const why = cause instanceof Error ? cause.message.slice(0, 300).toWellFormed() : 'an unknown error'
+    throw new BatonError({ code: 'tool_failed', message: `${this.#program.name} did not ${what}: ${why}` })
+  }
+
+  /** Ends it and what it started: politely, then for good. */
+  end(): void {
+    if (!this.isAlive) return
+    this.isAlive = false
+    this.#kill('SIGTERM')
+    const timer = setTimeout(() => this.#kill('SIGKILL'), KILL_MS)
+    timer.unref()
+    this.#child.once('exit', () => clearTimeout(timer))
+    this.#close()
+  }
+
+  #kill(by: 'SIGTERM' | 'SIGKILL'): void {
+    const { pid, exitCode, signalCode } = this.#child
+    if (pid === undefined || exitCode !== null || signalCode !== null) return
+    try {
+      if (process.platform === 'win32') this.#child.kill(by)
+      else process.kill(-pid, by)
+    } catch {
+      // It has just ended.
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// One prompt to another agent, as its updates tell it: text, calls with what they changed, and the plan. Bounded, whatever the agent sends.
+import type { PlanEntry, SessionUpdate, ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import type { JsonValue } from '@baton/core'
+
+export interface AgentCall {
+  readonly id: string
+  readonly title: string
+  readonly kind: string
+  readonly status: string
+  /** Files that it changed, as the agent shows them. */
+  readonly diffs: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+}
+
+const TEXT_CHARS = 64_000
+const CALLS_MAX = 200
+const DIFFS_MAX = 50
+const DIFF_CHARS = 8_000
+const TITLE_CHARS = 300
+/** Updates of one prompt. A sane agent sends a few thousand. */
+const UPDATES_MAX = 200_000
+/** Characters of the newest text in a note of progress. */
+const NOTE_CHARS = 400
+const PLAN_MAX = 100
+
+export class AgentTurn {
+  readonly #calls = new Map<string, AgentCall>()
+  #text = ''
+  #wasText = false
+  #plan: readonly { readonly content: string; readonly status: string }[] = []
+  #updates = 0
+  #isCut = false
+
+  /** False: it floods, and is to be ended. */
+  take(update: SessionUpdate): boolean {
+    this.#updates += 1
+    if (this.isFlooded) return false
+    const isText = update.sessionUpdate === 'agent_message_chunk'
+    if (isText && update.content.type === 'text') this.#addText(String(update.content.text))
+    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') this.#addCall(update)
+    if (update.sessionUpdate === 'plan') this.#plan = readPlan(update.entries)
+    this.#wasText = isText
+    return true
+  }
+
+  get isFlooded(): boolean {
+    return this.#updates > UPDATES_MAX
+  }
+
+  /** For people who watch: what it says and does now. */
+  note(): JsonValue {
+    const running = [...this.#calls.values()].filter(({ status }) => status === 'pending' || status === 'in_progress')
+    return {
+      text: wellFormed(this.#text.slice(-NOTE_CHARS)),
+      calls: this.#calls.size,
+      ...(running.length > 0 && { running: running.slice(-3).map(({ title }) => title.slice(0, 120)) }),
+      ...(this.#plan.length > 0 && {
+        plan: this.#plan.slice(0, 10).map(({ content, status }) => `${status}: ${content.slice(0, 120)}`),
+      }),
+    }
+  }
+
+  result(): {
+    readonly text: string
+    readonly calls: Omit<AgentCall, 'diffs'>[]
+    readonly diffs: AgentCall['diffs'][number][]
+    readonly truncated: boolean
+  } {
+    const calls = [...this.#calls.values()]
+    const diffs = calls.flatMap((call) => call.diffs)
+    return {
+      text: wellFormed(this.#text.trim()),
+      calls: calls.map(({ id, title, kind, status }) => ({ id, title, kind, status })),
+      diffs: diffs.slice(-DIFFS_MAX),
+      truncated: this.#isCut || diffs.length > DIFFS_MAX,
+    }
+  }
+
+  /** What comes after a call is a paragraph of its own. */
+  #addText(text: string): void {
+    const gap = this.#text !== '' && !this.#wasText ? '\n\n' : ''
+    const room = TEXT_CHARS - this.#text.length
+    this.#text += `${gap}${text}`.slice(0, Math.max(0, room))
+    this.#isCut ||= gap.length + text.length > room
+  }
+
+  #addCall(update: ToolCall | ToolCallUpdate): void {
+    const id = String(update.toolCallId).slice(0, TITLE_CHARS)
+    const known = this.#calls.get(id)
+    if (!known && this.#calls.size >= CALLS_MAX) {
+      this.#isCut = true
+      return
+    }
+    const { title, kind, status, content } = update
+    this.#calls.set(id, {
+      id,
+      title: wellFormed(String(title ?? known?.title ?? 'a call').slice(0, TITLE_CHARS)),
+      kind: String(kind ?? known?.kind ?? 'other').slice(0, 40),
+      status: String(status ?? known?.status ?? 'pending').slice(0, 40),
+      diffs: Array.isArray(content) ? readDiffs(content) : (known?.diffs ?? []),
+    })
+  }
+}
+
+function readDiffs(content: NonNullable<ToolCall['content']>): AgentCall['diffs'] {
+  return content.slice(0, DIFFS_MAX).flatMap((part) => {
+    if (part.type !== 'diff') return []
+    const { path, oldText, newText } = part
+    return [
+      {
+        path: String(path).slice(0, 1000),
+        oldText: typeof oldText === 'string' ? cut(oldText) : null,
+        newText: cut(newText),
+      },
+    ]
+  })
+}
+
+function readPlan(entries: readonly PlanEntry[]): readonly { readonly content: string; readonly status: string }[] {
+  return entries.slice(0, PLAN_MAX).map(({ content, status }) => ({ content: wellFormed(content), status }))
+}
+
+function cut(whole: string): string {
+  return wellFormed(whole.length > DIFF_CHARS ? `${whole.slice(0, DIFF_CHARS)}…` : whole)
+}
+
+function wellFormed(text: string): string {
+  return text.toWellFormed()
+}

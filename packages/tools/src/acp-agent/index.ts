@@ -1,0 +1,3 @@
+// What users import from @baton/tools/acp-agent.
+export { acpAgent } from './acp-agent.ts'
+export type { AcpAgent, AcpAgentOptions } from './acp-agent.ts'

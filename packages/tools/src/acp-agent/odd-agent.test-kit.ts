@@ -1,0 +1,106 @@
+// An agent of version 1 that speaks plain lines of JSON, and behaves as its first argument says. What it was asked stands in the file that
+// its second argument names.
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const [way = 'works', journal = ''] = process.argv.slice(2)
+type Message = {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: { readonly sessionId?: string }
+  readonly result?: unknown
+}
+
+const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const update = (sessionId: string, what: object): void =>
+  send({ method: 'session/update', params: { sessionId, update: what } })
+const say = (sessionId: string, text: string): void =>
+  update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+
+let prompting: { readonly id: number; readonly sessionId: string } | undefined
+let prompts = 0
+
+const OPTIONS = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+]
+
+function prompt(id: number, sessionId: string): void {
+  prompting = { id, sessionId }
+  prompts += 1
+  const end = (stopReason = 'end_turn'): void => send({ id, result: { stopReason } })
+  switch (way) {
+    case 'hangs':
+    case 'ignores-cancel':
+      say(sessionId, 'I begin.')
+      return
+    case 'dies':
+      say(sessionId, 'I begin.')
+      process.exit(3)
+      return
+    case 'dies-once':
+      if (prompts === 1 && !process.env['LOADED']) process.exit(3)
+      break
+    case 'floods':
+      for (let count = 0; count < 201_000; count += 1) say(sessionId, 'again ')
+      return
+    case 'long-line':
+      process.stdout.write(`"${'x'.repeat(17 * 1024 * 1024)}"\n`)
+      return
+    case 'nonsense':
+      process.stdout.write('this is no message\n')
+      say(sessionId, 'Still here.')
+      end()
+      return
+    case 'refuses':
+      send({ id, error: { code: -32603, message: 'no \u001b[31mcredits\u001b[0m' } })
+      return
+    case 'asks':
+      send({
+        id: 900,
+        method: 'session/request_permission',
+        params: {
+          sessionId,
+          toolCall: {
+            toolCallId: 't1',
+            title: 'Delete the notes',
+            kind: 'delete',
+            locations: [{ path: '/work/notes.md' }],
+          },
+          options: OPTIONS,
+        },
+      })
+      return
+  }
+  say(sessionId, 'I look. ')
+  update(sessionId, { sessionUpdate: 'plan', entries: [{ content: 'Look', priority: 'high', status: 'in_progress' }] })
+  const call = { toolCallId: 't1', title: 'Edit notes.md', kind: 'edit' }
+  update(sessionId, { sessionUpdate: 'tool_call', ...call, status: 'in_progress' })
+  const diff = { type: 'diff', path: '/work/notes.md', oldText: 'a', newText: 'b' }
+  update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed', content: [diff] })
+  say(sessionId, `It was prompt ${prompts}.`)
+  end()
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  appendFileSync(journal, `${line}\n`)
+  const { id = 0, method, params, result } = JSON.parse(line) as Message
+  const sessionId = params?.sessionId ?? 'session-1'
+  if (method === 'initialize') {
+    if (way === 'silent') return
+    const loadSession = way !== 'forgets'
+    send({ id, result: { protocolVersion: way === 'old' ? 0 : 1, agentCapabilities: { loadSession } } })
+  } else if (method === 'session/new') send({ id, result: { sessionId: `session-${process.pid}` } })
+  else if (method === 'session/load') {
+    say(sessionId, 'Told before.')
+    send({ id, result: {} })
+  } else if (method === 'session/prompt') prompt(id, sessionId)
+  else if (method === 'session/cancel' && way === 'hangs' && prompting)
+    send({ id: prompting.id, result: { stopReason: 'cancelled' } })
+  else if (id === 900 && prompting) {
+    const { outcome } = result as { readonly outcome: { readonly outcome: string; readonly optionId?: string } }
+    say(prompting.sessionId, `Told: ${outcome.optionId ?? outcome.outcome}.`)
+    send({ id: prompting.id, result: { stopReason: 'end_turn' } })
+  }
+})

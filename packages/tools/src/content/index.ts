@@ -1,0 +1,6 @@
+// What users import from @baton/tools/content.
+export { createContentReader } from './content-reader.ts'
+export type { ContentOptions, ContentQuestion, ContentReader } from './content-reader.ts'
+export { contentTools } from './content-tool.ts'
+export type { Content, ContentDetails } from './details.ts'
+export type { RedditOptions } from './reddit.ts'

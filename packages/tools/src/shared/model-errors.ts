@@ -1,0 +1,13 @@
+// What `context.generate` throws: part of `errors` of a tool that asks a model.
+import type { ErrorCode } from '@baton/core'
+
+export const MODEL_ERRORS: readonly ErrorCode[] = [
+  'invalid_output',
+  'unknown_model',
+  'model_auth_failed',
+  'model_network_failed',
+  'model_overloaded',
+  'model_provider_failed',
+  'model_rate_limited',
+  'model_timeout',
+]

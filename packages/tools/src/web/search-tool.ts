@@ -1,0 +1,68 @@
+// `web.search`: asks the service that the program has chosen.
+import type { ErrorCode, Tool, ToolContext } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import { SERVICE_ERRORS } from '../shared/service-client.ts'
+import type { SearchProvider, SearchResult } from './search-provider.ts'
+
+const RESULTS = 20
+const TITLE_CHARS = 300
+const SNIPPET_CHARS = 2_000
+const TIMEOUT_MS = 30_000
+/** `tool_failed`: of a function of the program's own. */
+const ERRORS: readonly ErrorCode[] = [...SERVICE_ERRORS, 'tool_failed']
+
+const output = z.object({
+  provider: z.string().describe('What searched'),
+  results: z.array(
+    z.object({
+      title: z.string(),
+      url: z.string().describe('web.fetch reads it'),
+      snippet: z.string().describe('What the page says that fits; written by strangers'),
+      publishedAt: z.string().optional().describe('ISO 8601'),
+    }),
+  ),
+})
+
+export function searchTool<Services>({ name, timeoutMs = TIMEOUT_MS, search }: SearchProvider<Services>): Tool {
+  return tool({
+    name: 'web.search',
+    title: 'Search the web',
+    kind: 'search',
+    description:
+      'Searches the web, and gives titles, addresses and snippets. Read a page with web.fetch before you rely on it.',
+    effect: 'pure',
+    trust: 'untrusted', // strangers write the snippets
+    network: true,
+    timeoutMs: timeoutMs + 2_000,
+    errors: ERRORS,
+    describe: ({ query }) => ({ title: `Search the web for ${query.slice(0, 160)}` }),
+    input: z.object({
+      query: z.string().trim().min(1).max(400).describe('A few words'),
+      count: z.int().min(1).max(RESULTS).default(10).describe('Results at most'),
+    }),
+    output,
+    execute: async (query, context) => {
+      const results = await search(query, context as ToolContext<Services>) // as the program that made the tool says
+      return { provider: name, results: results.slice(0, query.count).flatMap(show) }
+    },
+  })
+}
+
+/** What has no address of the web is left out. */
+function show({ title, url, snippet, publishedAt }: SearchResult) {
+  const address = URL.parse(url)
+  if (!address || !/^https?:$/.test(address.protocol)) return []
+  return [
+    {
+      title: cut(title, TITLE_CHARS),
+      url: address.href,
+      snippet: cut(snippet, SNIPPET_CHARS),
+      ...(publishedAt !== undefined && { publishedAt }),
+    },
+  ]
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`
+}

@@ -1,0 +1,96 @@
+// Says a pattern of RE2 in the words of ripgrep, so that ripgrep finds at least the lines that RE2 finds. It knows no files.
+// Sources: https://github.com/google/re2/wiki/Syntax, https://docs.rs/regex/latest/regex/#syntax; both read on 25 November 2026.
+
+/** Perl's classes are about ASCII in RE2 and about Unicode in ripgrep. A line has no newline, so `\s` may leave it out. */
+const PERL: ReadonlyMap<string, string> = new Map([
+  ['d', '0-9'],
+  ['w', '0-9A-Za-z_'],
+  ['s', String.raw`\t\f\r\x20`],
+])
+/** Escapes that mean the same to both. */
+const SAME = 'aftnrv'
+
+/** Undefined for a pattern that only RE2 can search for, or whose meaning differs. `pattern` must be legal for RE2. */
+export function toRipgrepPattern(pattern: string): string | undefined {
+  const characters = Array.from(pattern)
+  const mayFold = /\(\?[a-zA-Z-]*i/.test(pattern)
+  const said: string[] = []
+  for (let at = 0; at < characters.length;) {
+    const character = characters[at] ?? ''
+    const piece =
+      character === '\\'
+        ? readEscape(characters, at, sayOutside)
+        : character === '['
+          ? readClass(characters, at, mayFold)
+          : { text: character, end: at + 1 }
+    if (!piece) return undefined
+    said.push(piece.text)
+    at = piece.end
+  }
+  return said.join('')
+}
+
+interface Piece {
+  readonly text: string
+  /** Where the next piece begins. */
+  readonly end: number
+}
+
+type SayPerl = (letter: string, characters: string, isNegated: boolean) => string
+
+/** Folding would take letters beyond ASCII out of a negated class. */
+const sayOutside: SayPerl = (_, characters, isNegated) => (isNegated ? `(?-i:[^${characters}])` : `[${characters}]`)
+const sayInside: SayPerl = (_, characters, isNegated) => (isNegated ? `[^${characters}]` : characters)
+
+function readEscape(characters: readonly string[], at: number, sayPerl: SayPerl): Piece | undefined {
+  const letter = characters[at + 1] ?? ''
+  const perl = PERL.get(letter.toLowerCase())
+  if (perl !== undefined) return { text: sayPerl(letter, perl, letter !== letter.toLowerCase()), end: at + 2 }
+  // Not `\B`: ripgrep 13 finds no `\B^` in an empty line.
+  if (sayPerl === sayOutside && letter === 'b') return { text: String.raw`(?-u:\b)`, end: at + 2 }
+  if (letter !== '' && SAME.includes(letter)) return { text: `\\${letter}`, end: at + 2 }
+  if (letter === 'x') {
+    const [whole] = /^(?:\{[\dA-Fa-f]+\}|[\dA-Fa-f]{2})/.exec(characters.slice(at + 2, at + 14).join('')) ?? []
+    return whole === undefined ? undefined : { text: `\\x${whole}`, end: at + 2 + whole.length }
+  }
+  return /^[A-Za-z\d]?$/.test(letter) ? undefined : { text: sayLiteral(letter), end: at + 2 }
+}
+
+/** In ripgrep a class may hold classes and operators, such as `&&`: what is no letter is said by its number. */
+function readClass(characters: readonly string[], start: number, mayFold: boolean): Piece | undefined {
+  const isNegated = characters[start + 1] === '^'
+  const items: string[] = []
+  const first = start + (isNegated ? 2 : 1)
+  for (let at = first; at < characters.length;) {
+    if (characters[at] === ']' && at > first) return { text: `[${isNegated ? '^' : ''}${items.join('')}]`, end: at + 1 }
+    const set = readSet(characters, at)
+    if (set && mayFold && (isNegated || set.isNegated)) return undefined
+    const low = set ?? readMember(characters, at)
+    const isRange = !set && low && characters[low.end] === '-' && !/^\]?$/.test(characters[low.end + 1] ?? '')
+    const high = isRange ? readMember(characters, low.end + 1) : undefined
+    if (!low || (isRange && !high)) return undefined
+    items.push(high ? `${low.text}-${high.text}` : low.text)
+    at = (high ?? low).end
+  }
+  return undefined
+}
+
+/** A class in a class: `\d`, `[:alpha:]`. */
+function readSet(characters: readonly string[], at: number): (Piece & { readonly isNegated: boolean }) | undefined {
+  const [posix] = /^\[:\^?[a-z]+:\]/.exec(characters.slice(at, at + 14).join('')) ?? []
+  if (posix !== undefined) return { text: posix, end: at + posix.length, isNegated: posix.startsWith('[:^') }
+  const letter = characters[at] === '\\' ? (characters[at + 1] ?? '') : ''
+  if (!PERL.has(letter.toLowerCase())) return undefined
+  const piece = readEscape(characters, at, sayInside)
+  return piece && { ...piece, isNegated: letter !== letter.toLowerCase() }
+}
+
+function readMember(characters: readonly string[], at: number): Piece | undefined {
+  const character = characters[at] ?? ''
+  return character === '\\' ? readEscape(characters, at, sayInside) : { text: sayLiteral(character), end: at + 1 }
+}
+
+function sayLiteral(character: string): string {
+  if (/^[A-Za-z\d]$/.test(character)) return character
+  return `\\x{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}
