@@ -25,10 +25,7 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
       return 'summarising'
     }
   }
-  // A summary that has left is lost with all that it absorbed: results go first, and then it has the room up to the window's end.
-  const isOnly = isOnlySummarised(draft)
-  if (isOnly) moveResults(draft, 'all')
-  if (needsRoom(draft) && !(isOnly && fitsWindow(draft))) slideOn(draft)
+  if (needsRoom(draft)) dropOldest(draft)
   moveResults(draft, 'all')
   const { length } = draft.state.index
   if (length > RULES.indexed)
@@ -37,6 +34,16 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
   const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
+}
+
+/**
+ * Drops the oldest exchanges. A summary that leaves is lost with all that it absorbed: where nothing else is old, results go first,
+ * and the summary stays as long as the request fits the window.
+ */
+function dropOldest(draft: Draft): void {
+  const isOnly = isOnlySummarised(draft)
+  if (isOnly) moveResults(draft, 'all')
+  if (!isOnly || (needsRoom(draft) && !fitsWindow(draft))) slideOn(draft)
 }
 
 /** Whether all that is older than the running exchange is a summary. */
