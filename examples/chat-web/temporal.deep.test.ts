@@ -14,7 +14,7 @@ import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
 /** Milliseconds that a test waits for what a page must show: Temporal misses a killed worker after `KILLED_MS`. */
-const SHOW_MS = 90_000
+const SHOW_MS = 240_000
 const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
 const what = 'the chat page over Temporal'
 const services = hasBrowser ? await startServices(what, (message) => console.warn(message)) : undefined

@@ -67,6 +67,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   ],
   'editor.ts': [SAID_IN_EDITOR],
   'editor-agent.ts': [''],
+  'explorer-agent.ts': [''],
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': [

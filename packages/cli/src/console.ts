@@ -1,9 +1,10 @@
 // What a command has of its process; tests give their own.
 import type { Readable, Writable } from 'node:stream'
-import { addKeptKeys } from './kept-keys.ts'
 
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
+  /** Adds the keys that `baton login` keeps to `variables`. */
+  loadKeys?(): Promise<void>
   readonly folder: string
   /** People read the notes, so they may be coloured and laid out; false by default. */
   readonly isTerminal?: boolean
@@ -41,8 +42,16 @@ export function createNodeConsole(): Console {
   // which fails again, without end.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
+  let variables: Console['variables'] = process.env
   return {
-    variables: addKeptKeys(process.env, (line) => void process.stderr.write(`${line}\n`)),
+    get variables() {
+      return variables
+    },
+    // Not for the version and the help, which load next to nothing.
+    loadKeys: async () => {
+      const { addKeptKeys } = await import('./kept-keys.ts')
+      variables = addKeptKeys(process.env, (line) => void process.stderr.write(`${line}\n`))
+    },
     folder: process.cwd(),
     isTerminal: process.stderr.isTTY,
     write: (text) => void process.stdout.write(text),

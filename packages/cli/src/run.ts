@@ -111,6 +111,7 @@ async function runCommand([name, ...rest]: readonly string[], terminal: Console)
     terminal.write(command.help)
     return 0
   }
+  await terminal.loadKeys?.()
   return await command.run(rest, terminal)
 }
 

@@ -252,6 +252,21 @@ describe('a summary', () => {
     expect(session.fact('turn-finished').error?.code).toBe('context_overflow')
   })
 
+  test('of earlier exchanges stays beside the running one up to the end of the window, and no further', () => {
+    const open = (contextTokens: number, chars: number): TestSession => {
+      const session = talk(
+        { contextTokens, actAtTokens: 120, reserveTokens: 20, summarise: true },
+        'a'.repeat(380),
+      ).user('b')
+      session.send({ type: 'summary-finished', attempt: 2, text: 'found a', usage: {} })
+      return session.says({ calls: ['read'] }).returns('call_2_0', 'x'.repeat(chars))
+    }
+    const summary = 'user: [Summary of the conversation so far] found a'
+    expect(open(1000, 500).told()[0]).toBe(summary)
+    expect(open(140, 200).told()[0]).toBe(summary)
+    expect(open(160, 550).told()[0]).toBe('user: b')
+  })
+
   test('with nothing in it is no summary: the window slides', () => {
     const session = talk({ exchanges: 1, summarise: true }, 'a').user('b')
     session.send({ type: 'summary-finished', attempt: 2, text: ' \n', usage: {} })

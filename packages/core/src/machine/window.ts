@@ -25,7 +25,7 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
       return 'summarising'
     }
   }
-  if (needsRoom(draft)) slideOn(draft)
+  if (needsRoom(draft)) dropOldest(draft)
   moveResults(draft, 'all')
   const { length } = draft.state.index
   if (length > RULES.indexed)
@@ -34,6 +34,32 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
   const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
+}
+
+/**
+ * Drops the oldest exchanges. A summary that leaves is lost with all that it absorbed: where nothing else is old, results go first,
+ * and the summary stays as long as the request fits the window.
+ */
+function dropOldest(draft: Draft): void {
+  const isOnly = isOnlySummarised(draft)
+  if (isOnly) moveResults(draft, 'all')
+  if (!isOnly || (needsRoom(draft) && !fitsWindow(draft))) slideOn(draft)
+}
+
+/** Whether all that is older than the running exchange is a summary. */
+function isOnlySummarised({ state }: Draft): boolean {
+  const current = state.turn?.exchange ?? state.counters.exchange
+  return (
+    state.index[0]?.role === 'summary' &&
+    state.index.every(({ exchange, role }) => exchange === current || role === 'summary')
+  )
+}
+
+/** Whether the request fits the window, where that is known, and not just the part of it from which messages make room. */
+function fitsWindow({ spec, state }: Draft): boolean {
+  const { contextTokens, reserveTokens } = spec.window
+  if (contextTokens === undefined || state.index.length > RULES.indexed) return false
+  return requestTokens(spec, state) + reserveTokens <= contextTokens
 }
 
 /** Whether the history has anything older than the running exchange, or results that may go behind handles. */

@@ -74,7 +74,7 @@ async function createStepRequest(
   const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
   const declared = declareTools(toolSearch?.choose(messages) ?? tools, permitted, messages)
   const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
-  const all = permitSettings(agent, wished)
+  const all = agent.permissions ? permitSettings(agent, wished) : wished
   // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
   const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))

@@ -1,5 +1,7 @@
 // Plays turns of the home agent over two real servers and one PostgreSQL store. A client comes through a balancer: its first
 // connection goes to the holder of its session, the next one to the other server.
+import type { Host, Session } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
@@ -7,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startCuttingProxy } from '../cutting-proxy.ts'
 import { findFreePort } from '../free-port.ts'
@@ -119,10 +122,22 @@ async function readTurns(
       const [name = '', session] = line.split(' ')
       if (session === turn.session) effects[name] = (effects[name] ?? 0) + 1
     }
-    const session = await host.session(turn.session)
+    const session = await openWhenFree(host, turn.session)
     read.push({ ...turn, effects, past: await readTurn(session.events({ from: 'start' })) })
   }
   await host.stop()
   await store.close()
   return read
+}
+
+/** A holder that was killed keeps its session until its lease has run out. */
+async function openWhenFree(host: Host, id: string): Promise<Session> {
+  const patientMs = performance.now() + 10 * LEASE_MS
+  for (;;)
+    try {
+      return await host.session(id)
+    } catch (cause) {
+      if (!isBatonError(cause) || cause.code !== 'session_held' || performance.now() > patientMs) throw cause
+      await wait(LEASE_MS / 10)
+    }
 }

@@ -18,6 +18,8 @@ const REST_MAX_MS = 100_000
 /** Milliseconds between two looks, and how many must see the same as the one before. */
 const QUIET_MS = 50
 const LOOKS = 3
+/** For how many times a look's own duration nothing may change: on a busy machine, what is under way is slow too. */
+const LOOK_TIMES = 6
 const HOUR_MS = 3_600_000
 /** Milliseconds for which a gateway of a world holds its clients: as long as it may. */
 export const LEASE_MS = HOUR_MS
@@ -91,14 +93,21 @@ class SkippedTime {
   /** Resolves when nothing is under way that takes no time, or `isOver`. */
   async settle(isOver = (): boolean => false): Promise<void> {
     let before: string | undefined
+    let quietMs = 0
+    let slowestMs = 0
     const patientMs = performance.now() + REST_MAX_MS
-    for (let same = 0; same < LOOKS;) {
+    for (let same = 0; same < LOOKS || quietMs < LOOK_TIMES * slowestMs;) {
+      const fromMs = performance.now()
       await wait(QUIET_MS)
       if (isOver()) return
       if (performance.now() > patientMs) throw new NeedsTime('it does not come to rest')
       await this.#virtual.settle()
       const now = await this.#look()
-      same = now !== undefined && now === before ? same + 1 : 0
+      const lookMs = performance.now() - fromMs
+      const isSame = now !== undefined && now === before
+      same = isSame ? same + 1 : 0
+      quietMs = isSame ? quietMs + lookMs : 0
+      slowestMs = Math.max(slowestMs, lookMs - QUIET_MS)
       before = now
     }
   }

@@ -163,7 +163,7 @@ test('a time-out settles an agent that never answers', async () => {
 test.each([
   ['dies', /^error: Odd ended with code 3$/],
   ['floods', 'error: Odd sent more updates than an answer may have, and was ended'],
-  ['long-line', /^error: Odd (?:did not answer: .+|was ended by SIGTERM)$/],
+  ['long-line', /^error: Odd (?:did not answer: .+|was ended by SIGTERM|ended with code 1)$/],
   ['refuses', 'error: Odd did not answer: no \u001b[31mcredits\u001b[0m'],
   ['old', 'error: Odd speaks version 0 of the Agent Client Protocol, and not 1'],
 ])('an agent that %s is an error of the call, and the turn goes on', async (way, said) => {

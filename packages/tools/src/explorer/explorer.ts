@@ -41,7 +41,7 @@ const SMALL_LIMITS = {
   matchesMax: 20,
   matchesPerFileMax: 5,
   matchCharactersMax: 120,
-  listedEntriesMax: 60,
+  listedEntriesMax: 40,
   spanLinesMax: 40,
 }
 const SMALL_TOKENS = 16_000
