@@ -79,9 +79,8 @@ export function seenAt(state: State, input: Input): number | undefined {
 type Remembered = State['recentInputs']
 
 /**
- * Whether an input was accepted before, for a host that decides one input after another. It answers as `seenAt` does: looking
- * through all ids costs more than the rest of a short decision, since they lie all over the memory. For a state that
- * remembers many inputs: with few, no index is needed.
+ * An index of accepted inputs, for a host that decides one input after another. It answers as `seenAt` does. Use it where a
+ * state remembers many inputs: comparing all their ids costs more than the rest of a short decision.
  */
 export class SeenInputs {
   #list: Remembered = []

@@ -77,7 +77,7 @@ export function text(value: string): TextPart {
 
 /** Half a surrogate pair, as a tool leaves that cuts its text by length, is refused by every provider. */
 export function wellFormed(value: string): string {
-  // Most texts have no halves and no pairs, which is seen at once in one that has a byte for each character.
+  // Most strings have one byte for each character: the test rejects them at once, and `replace` would not.
   return HALF.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
 }
 
