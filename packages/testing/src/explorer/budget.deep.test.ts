@@ -11,8 +11,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chooseCount } from './depth.ts'
-import { findGguf } from './gguf.ts'
+import { chooseCount } from '../depth.ts'
+import { findGguf } from '../gguf.ts'
 
 const path = findGguf('the budget of the explorer', console.warn)
 const WINDOW = 4096
