@@ -48,6 +48,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: [
       'embedding',
       'client',
+      'client-models',
       'voice-web',
       'chat',
       'editors',

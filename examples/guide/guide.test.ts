@@ -60,6 +60,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     '# A lamp\\n\\nIt is bright, and it lasts <https://lamps.example/care>.',
     'hiddenCharacters: 46',
   ],
+  'client-model.ts': ['Yes, four lamps.\nThe app is away, so I answer.\n'],
   'delegate.ts': ['717,710 people'],
   'detach.ts': [
     'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',

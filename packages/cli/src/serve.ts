@@ -1,6 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
-import { BatonError, isBatonError, readMonotonicMs, voice } from '@baton/core'
+import { BatonError, isBatonError, listClientModels, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
@@ -54,9 +54,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   let isListening = false
   let isDraining = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
-  const { allow } = options
   const peers = server.peers && { peers: server.peers }
-  const chatOptions = { log, allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
+  const chatOptions = { log, allow: options.allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
@@ -67,7 +66,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
     metrics: metrics.prometheus,
-    allow,
+    allow: options.allow,
+    clientModels: listClientModels(embedded.agent),
     chats: createChatSocket(embedded.host, chatOptions),
     ...(options.acp && { editors: createAcpSocket(embedded.host, describeEditors(options, embedded, log)) }),
     requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),

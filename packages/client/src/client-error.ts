@@ -18,7 +18,7 @@ export class ClientError extends Error {
 
   constructor({ code, message, hint = '', retryable = false, retryAfterMs }: ClientErrorInit) {
     super(message)
-    Object.assign(this, { name: 'BatonError', code, hint, retryable }, retryAfterMs !== undefined && { retryAfterMs })
+    Object.assign(this, { name: 'BatonError', code, hint, retryable }, retryAfterMs && { retryAfterMs })
   }
 }
 

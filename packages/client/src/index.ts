@@ -21,6 +21,7 @@ export type {
 export type { SessionAnswer } from './session/inputs.ts'
 export type { OpenCallView, RetryView, WrittenCall } from './session/session-view.ts'
 export { createContent } from './session/client-tools.ts'
+export type { AppModel } from './session/client-models.ts'
 export type { BroughtTool, RunContext, SessionHandlers, ToolHandler } from './session/client-tools.ts'
 export { ClientError } from './client-error.ts'
 export type { ClientErrorInit } from './client-error.ts'

@@ -8,18 +8,18 @@ export interface Listeners<Events> {
 
 /** A listener that throws does not stop the other listeners or the client; `report` gets what it threw. */
 export function createListeners<Events>(report: (cause: unknown) => void): Listeners<Events> {
-  const listeners = new Set<{ readonly name: keyof Events; readonly listener: (event: never) => void }>()
+  const listeners = new Set<readonly [name: keyof Events, listener: (event: never) => void]>()
   return {
     on: (name, listener) => {
-      const entry = { name, listener }
+      const entry = [name, listener] as const
       listeners.add(entry)
       return () => void listeners.delete(entry)
     },
     tell: (name, event) => {
-      for (const entry of listeners) {
-        if (entry.name !== name) continue
+      for (const [of, listener] of listeners) {
+        if (of !== name) continue
         try {
-          entry.listener(event as never) // a listener's name and its event's type were paired by `on`
+          listener(event as never) // a listener's name and its event's type were paired by `on`
         } catch (cause) {
           report(cause)
         }

@@ -61,9 +61,7 @@ const DEVICE_TAKEN = 4409 satisfies typeof CLOSE_CODES_2.deviceTaken
 
 /** Connects at once. */
 export function openWire(options: WireOptions, user: WireUser): Wire {
-  const wire = new ServerWire(options, user)
-  wire.connect()
-  return wire
+  return new ServerWire(options, user)
 }
 
 class ServerWire implements Wire {
@@ -90,6 +88,7 @@ class ServerWire implements Wire {
     this.#stopOnline = user.world.onOnline?.(() => {
       if (!this.#socket && !this.#closed) this.connect()
     })
+    this.connect()
   }
 
   connect(): void {
@@ -182,11 +181,9 @@ class ServerWire implements Wire {
         this.#listen()
         this.#user.takeHello(frame)
         break
-      case 'ok': {
-        const { type: _, re, ...value } = frame
-        this.#settle(re, { ok: true, value: value as never }) // the server answers a request with what belongs to it
+      case 'ok':
+        this.#settle(frame.re, { ok: true, value: frame as never }) // the server answers a request with what belongs to it
         break
-      }
       case 'error': {
         const error = new ClientError(frame)
         if (frame.re) this.#settle(frame.re, { ok: false, error })

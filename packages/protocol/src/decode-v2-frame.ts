@@ -44,6 +44,8 @@ export const REQUEST_TYPES: Readonly<Record<RequestType, true>> = {
   'device.release': true,
   'call.claim': true,
   'call.result': true,
+  'model.pieces': true,
+  'model.result': true,
 } satisfies Record<keyof Requests, true>
 
 /** Decodes what an app sent. A request of an unknown type is an error: the app waits for an answer. */
@@ -79,6 +81,8 @@ const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
   events: ({ events, next }) => Array.isArray(events) && isObject(next),
   sentence: isOfAnswer,
   'sentences.dropped': isOfAnswer,
+  'model.run': isObject,
+  'model.cancel': isObject,
   'session.closed': ({ session }) => isText(session),
   'session.changed': ({ change }) => isObject(change),
 }

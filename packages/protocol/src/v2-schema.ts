@@ -39,6 +39,7 @@ const DEVICE: Fields = {
       'timeoutMs?': COUNT,
     }),
   ),
+  'models?': listOf(TEXT),
   'leaseMs?': COUNT,
   'asks?': FLAG,
 }
@@ -125,6 +126,16 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
       anyOf: [object({ output: ANY }), object({ content: listOf(refer('part')) }), object({ error: TEXT })],
     },
     'device?': NAME,
+  },
+  'model.pieces': { run: NAME, pieces: listOf(OBJECT) },
+  'model.result': {
+    run: NAME,
+    outcome: {
+      anyOf: [
+        object({ answer: OBJECT }),
+        object({ error: object({ message: TEXT, 'code?': TEXT, 'retryable?': FLAG }) }),
+      ],
+    },
   },
 }
 
@@ -244,6 +255,8 @@ export const SERVER_FRAME_2_SCHEMA: JsonObject = {
     object({ type: { const: 'events' }, events: listOf(refer('event')), next: refer('cursor') }),
     object({ type: { const: 'sentence' }, text: TEXT, start: COUNT, end: COUNT, ...OF_SENTENCES }),
     object({ type: { const: 'sentences.dropped' }, ...OF_SENTENCES }),
+    object({ type: { const: 'model.run' }, run: NAME, model: NAME, request: OBJECT }),
+    object({ type: { const: 'model.cancel' }, run: NAME }),
     object({ type: { const: 'session.closed' }, session: TEXT }),
     object({ type: { const: 'session.changed' }, change: OBJECT }),
   ],

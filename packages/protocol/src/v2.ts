@@ -11,6 +11,9 @@ import type {
   JsonValue,
   LeaseClientInit,
   MessageId,
+  ModelAnswer,
+  ModelEvent,
+  ModelRequest,
   ModelSettings,
   QuestionAnswer,
   SessionAction,
@@ -40,6 +43,19 @@ export const CLOSE_CODES_2 = {
 export type DeviceInit = Omit<LeaseClientInit, 'client'> & {
   /** Unique for each running copy of the app, and the same when it connects again: 1 to 256 characters. */
   readonly name: string
+  /** Models that the app runs, as the server's agent names them: it is sent `model.run`. */
+  readonly models?: readonly string[]
+}
+
+/** How a model call ended in an app: with the whole answer, or with the reason. */
+export type ModelOutcome = { readonly answer: ModelAnswer } | { readonly error: ModelError }
+
+export interface ModelError {
+  readonly message: string
+  /** A `model_*` code, or `context_overflow`; `model_provider_failed` by default. */
+  readonly code?: string
+  /** Whether the same request may succeed later; false by default. */
+  readonly retryable?: boolean
 }
 
 /** The outcome of a client tool: JSON, parts (such as text and images), or why it failed. */
@@ -224,6 +240,16 @@ export interface Requests {
       readonly ignored?: string
     }
   }
+  /** Pieces of an answer that this device's model writes, in their order. What belongs to no running `model.run` is dropped. */
+  readonly 'model.pieces': {
+    readonly given: { readonly run: string; readonly pieces: readonly ModelEvent[] }
+    readonly answer: object
+  }
+  /** Ends a `model.run`. */
+  readonly 'model.result': {
+    readonly given: { readonly run: string; readonly outcome: ModelOutcome }
+    readonly answer: { /** Nobody waits for it any more. */ readonly ignored?: 'late' }
+  }
 }
 
 export type RequestType = keyof Requests
@@ -301,6 +327,13 @@ export type ServerFrame2 =
     }
   | SentenceFrame
   | SentencesDroppedFrame
+  /**
+   * The device runs a model, and is asked to answer. It sends `model.pieces` as they come, and then one `model.result`. When its connection
+   * breaks, the request is over: the session asks again, this device or another one.
+   */
+  | { readonly type: 'model.run'; readonly run: string; readonly model: string; readonly request: ModelRequest }
+  /** Nobody waits for the answer of this `model.run` any more. */
+  | { readonly type: 'model.cancel'; readonly run: string }
   /** The session is no longer followed, though nobody asked for that: it was deleted, or its host lost it. Open it again. */
   | { readonly type: 'session.closed'; readonly session: string }
   /** After `session.watch`. */

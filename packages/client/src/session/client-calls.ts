@@ -5,8 +5,10 @@ import type { CallOutcome, ClaimedCall } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { OutboxEntry } from '../outbox/outbox.ts'
 import type { ToolHandler } from './client-tools.ts'
+import { ClientModels } from './client-models.ts'
 import { runTool } from './client-tools.ts'
 import type { SessionOptions } from './session-client.ts'
+import type { OpenCallView } from './session-view.ts'
 import type { Retried, SessionContext } from './session-context.ts'
 
 export type ResultEntry = Extract<OutboxEntry, { readonly kind: 'result' }>
@@ -35,6 +37,7 @@ interface Held extends Retried {
 }
 
 export class ClientCalls {
+  readonly models: ClientModels
   readonly #session: ClientCallsSession
   readonly #held = new Map<string, Held>()
 
@@ -44,6 +47,7 @@ export class ClientCalls {
     if (wrong)
       throw new TypeError(`tools must be an object of functions by their names; "${wrong[0]}" is not a function`)
     this.#session = session
+    this.models = new ClientModels(session)
   }
 
   /** Results that a copy of the app has left which is gone. */
@@ -62,14 +66,15 @@ export class ClientCalls {
   }
 
   /** Calls that are not settled, as they stand when the connection is back; others have been settled meanwhile. */
-  resume(calls: readonly CallView[]): void {
-    const open = new Set(calls.map(({ callId }) => callId))
+  resume(calls: readonly OpenCallView[]): void {
+    const open = new Set(calls.map(({ call }) => call.callId))
     for (const callId of this.#held.keys()) if (!open.has(callId)) this.#forget(callId)
-    for (const call of calls) this.take(call)
+    for (const { call } of calls) this.take(call)
     for (const held of this.#held.values()) this.#sendResult(held)
   }
 
   lose(): void {
+    this.models.lose()
     for (const held of this.#held.values()) {
       held.stopTimer?.()
       held.isSent = false

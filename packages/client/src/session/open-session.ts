@@ -42,7 +42,9 @@ export function openSession(options: SessionOptions<unknown>): SessionClient {
 
 /** Every field of `SessionOptions`; a type test compares the two. */
 const OPTIONS: readonly string[] =
-  'url session title meta messages tools otherTool ownTools asks speech leaseMs outbox reconnect world'.split(' ')
+  'url session title meta messages tools otherTool ownTools models asks speech leaseMs outbox reconnect world'.split(
+    ' ',
+  )
 
 /** If a misspelt `session` were ignored, each call would open a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
@@ -76,7 +78,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   isLive = false
   isClosed = false
   declare device: string | undefined
-  /** Loaded where this app runs tools. */
+  /** Loaded where this app runs tools or models. */
   #calls: ClientCalls | undefined
   readonly #wire: Wire
   /** Where the events go on; undefined: the session is read anew. */
@@ -115,9 +117,9 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     }
     this.#wire = openWire(options, this)
     this.place = outbox ? outbox.join(place) : joinPageOutbox(place)
-    if (otherTool || Object.keys({ ...tools, ...ownTools })[0]) {
+    if (otherTool || Object.keys({ ...tools, ...ownTools, ...options.models })[0]) {
       this.device = world.newId()
-      this.#loadCalls(() => {})
+      this.#loadCalls()
     }
   }
 
@@ -175,6 +177,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
       this.#wasClosed = true
       return this.#wire.drop()
     }
+    if ('run' in notice) return this.#loadCalls((calls) => calls.models.take(notice))
     if (!('next' in notice)) return
     this.#cursor = notice.next
     if (notice.type !== 'events') return this.listeners.tell(notice.type, notice as never) // of this type
@@ -242,19 +245,19 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   #resumeCalls(): void {
-    if (this.isLive) this.#calls?.resume(this.view.state.calls.map(({ call }) => call))
+    if (this.isLive) this.#calls?.resume(this.view.state.calls)
   }
 
-  /** Their code is loaded beside the client's: an app without tools never needs it. */
-  #loadCalls(use: (calls: ClientCalls) => void): void {
+  /** Their code is loaded beside the client's: an app without tools and models never needs it. */
+  #loadCalls(use?: (calls: ClientCalls) => void): void {
     import('./client-calls.ts')
       .then(({ ClientCalls }) => {
         if (this.isClosed) return
         this.#calls ??= new ClientCalls(this)
-        use(this.#calls)
+        use?.(this.#calls)
         this.#resumeCalls()
       })
-      .catch((cause: unknown) => this.complain(createError('tool_failed', `no tools can run: ${String(cause)}`)))
+      .catch((cause: unknown) => this.complain(createError('tool_failed', `no tools run: ${String(cause)}`)))
   }
 
   #setStatus(status: ConnectionState): void {
@@ -264,14 +267,15 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   #describeDevice(): DeviceInit | undefined {
-    const { tools = {}, otherTool, ownTools = {}, asks, leaseMs } = this.options
-    // JSON leaves out what is undefined, and `run`.
+    const { tools = {}, otherTool, ownTools = {}, models, asks, leaseMs } = this.options
+    // JSON leaves out what is undefined, and functions.
     return !this.device
       ? undefined
       : ({
           name: this.device,
           runs: otherTool ? undefined : Object.keys(tools),
-          tools: Object.entries(ownTools).map(([name, tool]) => ({ name, ...tool, run: undefined })),
+          tools: Object.entries(ownTools).map(([name, tool]) => ({ name, ...tool })),
+          models: models && Object.keys(models),
           asks,
           leaseMs,
         } as DeviceInit)

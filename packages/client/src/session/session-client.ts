@@ -24,6 +24,7 @@ import type { ConnectionState, ReconnectOptions } from '../connection.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { World } from '../world.ts'
 import type { SessionAnswer } from './inputs.ts'
+import type { AppModel } from './client-models.ts'
 import type { BroughtTool, ToolHandler } from './client-tools.ts'
 import type { OpenCallView, ViewState } from './session-view.ts'
 
@@ -43,6 +44,11 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
   readonly otherTool?: ToolHandler
   /** Tools that the agent does not have: the app brings them while it is connected. */
   readonly ownTools?: Readonly<Record<string, BroughtTool>>
+  /**
+   * Models that this app runs, as the agent on the server names them (`clientModel` of @baton/models/client). It is asked while it is
+   * connected; when its connection breaks, an answer that it writes is void, and the server asks again.
+   */
+  readonly models?: Readonly<Record<string, AppModel>>
   /** Whether a person behind the app can be asked for approvals and questions; true by default. */
   readonly asks?: boolean
   /** Turns on `sentence` events, for a voice; off by default. `only`: a new answer's text in `messages` stays empty. */

@@ -33,6 +33,7 @@ test('every option that exists is taken', () => {
     tools: {},
     otherTool: () => 1,
     ownTools: {},
+    models: {},
     asks: false,
     speech: true,
     leaseMs: 5000,

@@ -202,8 +202,7 @@ export class Conversation {
 
   #place(message: WritableMessage): void {
     const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
-    if (waiting < 0) this.#messages.push(message)
-    else this.#messages.splice(waiting, 0, message)
+    this.#messages.splice(waiting < 0 ? Infinity : waiting, 0, message)
   }
 
   #takeBack({ fromExchange, keep, keepSteps }: Extract<EventBody, { readonly type: 'messages-removed' }>): void {

@@ -1,6 +1,6 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
 // the process lives, `/readyz` whether it takes sessions, `/metrics` what it has done.
-import type { Logger, Principal } from '@baton/core'
+import type { ClientModel, Logger, Principal } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
@@ -106,6 +106,8 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
   /** What apps of version 2 may choose for their turns; nothing by default. */
   readonly allow?: AllowedSettings
+  /** The agent's models that apps run (`clientModel` of @baton/models/client): an app of version 2 names those that it runs. */
+  readonly clientModels?: readonly ClientModel[]
   /** For `/readyz`: says in a few words why the server cannot take sessions now; undefined when it can. You need not report draining. */
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
@@ -129,6 +131,7 @@ const OPTIONS = [
   'editors',
   'requests',
   'allow',
+  'clientModels',
   'unreadyReason',
 ]
 

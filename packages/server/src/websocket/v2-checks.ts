@@ -18,9 +18,16 @@ export type CheckedRequest =
     }
 
 /** What a running turn waits for passes always. */
-const OF_CALL = /"type"\s{0,9}:\s{0,9}"call\.(?:claim|result)"/
+const OF_CALL = /"type"\s{0,9}:\s{0,9}"(?:call\.(?:claim|result)|model\.(?:pieces|result))"/
 /** These may bring pictures, or results. */
-const LARGE: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.rewind', 'call.result', 'device.attach'])
+const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
+  'input.send',
+  'input.rewind',
+  'call.result',
+  'device.attach',
+  'model.pieces',
+  'model.result',
+])
 /** These begin turns. */
 const SPOKEN: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.notify', 'input.rewind'])
 
@@ -69,7 +76,8 @@ function count(
   return tooMuch === undefined ? undefined : refuse('quota_exceeded', tooMuch, text)
 }
 
-function isOfOpenCall(frame: ClientFrame2, { session }: Followed): boolean {
+function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boolean {
+  if (frame.type === 'model.pieces' || frame.type === 'model.result') return models?.has(frame.run) === true
   if (frame.type !== 'call.claim' && frame.type !== 'call.result') return false
   return session.openCall(frame.callId)?.settled === false
 }

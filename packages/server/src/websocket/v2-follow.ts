@@ -8,6 +8,7 @@ import { encodeAppView } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { attachDevice } from './v2-device.ts'
+import { V2Models } from './v2-models.ts'
 import { listTold, openSpoken, placeOf, tellSpoken } from './v2-spoken-events.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
@@ -85,7 +86,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
   const { speech: _, ...cursor } = findStart(session, info, start)
   const spoken = given.speech && (await openSpoken(session, info, { start, cursor, speech: given.speech }))
   const events = session.events({ from: cursor })
-  const followed: Followed = { session, events, activity: info.activity, device: undefined, spoken }
+  const followed: Followed = { session, events, activity: info.activity, device: undefined, models: undefined, spoken }
   try {
     if (given.device) await takeDevice(state, followed, given.device)
   } catch (cause) {
@@ -115,16 +116,26 @@ function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): 
 }
 
 /** @throws BatonError what the session refuses of the device */
-export async function takeDevice(state: V2State, followed: Followed, { name, ...more }: DeviceInit): Promise<void> {
+export async function takeDevice(
+  state: V2State,
+  followed: Followed,
+  { name, models = [], ...more }: DeviceInit,
+): Promise<void> {
   const { init } = state
   const { session } = followed
   const before = followed.device
+  const running = openModels(state, session, models)
   const device = await attachDevice({
     ...init,
     session,
     client: { ...more, client: name },
     isActive: () => followed.activity === 'running' || followed.activity === 'waiting',
+  }).catch((cause: unknown) => {
+    running?.leave()
+    throw cause
   })
+  followed.models?.leave()
+  followed.models = running
   if (before && before.name !== name) await before.release()
   else before?.leave()
   followed.device = device
@@ -133,6 +144,13 @@ export async function takeDevice(state: V2State, followed: Followed, { name, ...
     device.leave()
     init.socket.close(CLOSE_CODES_2.deviceTaken, 'another connection has attached a device of this name')
   })
+}
+
+/** @throws BatonError as `new V2Models` does */
+function openModels({ init, writer }: V2State, { id }: Session, names: readonly string[]): V2Models | undefined {
+  if (Array.isArray(names) && names.length === 0) return undefined
+  const { clientModels: known = [], newId } = init
+  return new V2Models({ session: id, known, newId, write: (frame) => writer.write(frame) }, names)
 }
 
 /** Never rejects. */
@@ -192,6 +210,7 @@ export async function leaveFollowed(state: V2State): Promise<void> {
   state.forgetDevice?.()
   state.forgetDevice = undefined
   followed.device?.leave()
+  followed.models?.leave()
   followed.events.leave()
   await followed.session.close()
 }

@@ -8,6 +8,7 @@ import { describeThrown } from '@baton/runtime'
 import { findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { V2Device } from './v2-device.ts'
+import type { V2Models } from './v2-models.ts'
 import { leaveFollowed, takeDevice } from './v2-follow.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
@@ -94,6 +95,8 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
   },
   'device.release': async (state) => {
     const followed = demandSession(state)
+    followed.models?.leave()
+    followed.models = undefined
     await demandDevice(followed).release()
     followed.device = undefined
     state.forgetDevice?.()
@@ -105,6 +108,8 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     return { call: { callId, name, input: input.ok ? (input.value as JsonObject) : {} } } // validated: an object
   },
   'call.result': takeResult,
+  'model.pieces': (state, given) => demandModels(demandSession(state)).take(given),
+  'model.result': (state, given) => demandModels(demandSession(state)).finish(given),
 }
 
 function accept(_accepted: Accepted): object {
@@ -126,6 +131,15 @@ function demandDevice({ device }: Followed): V2Device {
     code: 'illegal_input',
     message: 'this connection is no device',
     hint: 'Send device.attach first, or name a device in session.open.',
+  })
+}
+
+function demandModels({ models }: Followed): V2Models {
+  if (models) return models
+  throw new BatonError({
+    code: 'illegal_input',
+    message: 'this connection runs no model',
+    hint: 'Send device.attach with `models` first, or name them in session.open.',
   })
 }
 

@@ -1,5 +1,5 @@
 // What one connection of version 2 is made of, and how it writes.
-import type { EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
+import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
 import type { Cursor2, RequestType, ServerFrame2 } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
@@ -9,6 +9,7 @@ import type { PeerLink } from './connect-to-peer.ts'
 import type { AppConnectionInit } from './connection-init.ts'
 import type { V2Device } from './v2-device.ts'
 import type { DeviceNames } from './v2-device-names.ts'
+import type { V2Models } from './v2-models.ts'
 import type { Spoken } from './v2-spoken-events.ts'
 
 export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
@@ -17,6 +18,8 @@ export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
   readonly allow: AllowedSettings
   /** Shared by the connections of a server. */
   readonly deviceNames: DeviceNames
+  /** Models that apps may run; none by default. */
+  readonly clientModels?: readonly ClientModel[]
 }
 
 export interface V2State {
@@ -41,6 +44,8 @@ export interface Followed {
   readonly events: EventStream
   activity: SessionActivity
   device: V2Device | undefined
+  /** That the device runs. */
+  models: V2Models | undefined
   /** Present if the app asked for sentences. */
   readonly spoken: Spoken | undefined
 }
@@ -126,4 +131,6 @@ export const OF_SESSION: ReadonlySet<RequestType> = new Set<RequestType>([
   'device.release',
   'call.claim',
   'call.result',
+  'model.pieces',
+  'model.result',
 ])

@@ -1,17 +1,14 @@
-// The explorer within 4,096 tokens, counted by a real model's tokenizer: thirty explorations of 2,000 files by a scripted model, and a few by
-// the small model itself, of which only the frame is judged: no overflow, a valid history, a typed end.
+// The explorer within 4,096 tokens, counted by a real model's tokenizer: thirty explorations of 2,000 files by a scripted model.
 import type { JsonObject, ModelRequest, Session } from '@baton/core'
 import { readText } from '@baton/core'
 import { validateHistory, createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createHost } from '@baton/host'
-import { loadGgufModel } from '@baton/models/gguf'
 import { createExplorer, readExploration } from '@baton/tools/explorer'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chooseCount } from '../depth.ts'
 import { findGguf } from '../gguf.ts'
 
 const path = findGguf('the budget of the explorer', console.warn)
@@ -117,38 +114,4 @@ test.skipIf(path === undefined)(
     await tokenizer.dispose()
   },
   600_000,
-)
-
-const TINY_ROUNDS = chooseCount({ quick: 1, deep: process.env['BATON_TEST_ALL'] === '1' ? 30 : 5 })
-
-test.skipIf(path === undefined)(
-  `the small model itself: ${TINY_ROUNDS} explorations end typed, without an overflow`,
-  async () => {
-    const model = await loadGgufModel(path ?? '', { contextTokens: WINDOW, threads: 2 })
-    const requests: ModelRequest[] = []
-    const watched = {
-      ...model,
-      run: (...given: Parameters<typeof model.run>) => {
-        requests.push(given[0])
-        return model.run(...given)
-      },
-    }
-    const host = createHost({ agent: createExplorer({ root, model: watched, sessions, maxSteps: 3 }) })
-    const session = await host.session('tiny')
-    let [accepted, refused] = [0, 0]
-    for (let round = 1; round <= TINY_ROUNDS; round += 1) {
-      const { outcome } = await session.send(`Which file has task ${round}?`).answer
-      expect(['answered', 'silent']).toContain(outcome)
-      const { citations } = await readExploration(session, { root })
-      accepted += citations.accepted
-      refused += citations.refused
-    }
-    for (const { messages } of requests) expect(validateHistory(messages)).toEqual([])
-    console.info(
-      `explorer, small model: ${TINY_ROUNDS} explorations, ${requests.length} requests, citations ${accepted} accepted, ${refused} refused`,
-    )
-    await host.stop()
-    await model.close()
-  },
-  1_800_000,
 )

@@ -45,7 +45,7 @@ function readManifest(): Call {
 function readAround(result: JsonValue, question: Question | undefined): Call {
   const [file] = listOf(result, 'files')
   const [line] = listOf(file, 'lines')
-  const path = isJsonObject(file) ? String(file['path']) : ''
+  const path = readField(file, 'path')
   const at = isJsonObject(line) ? Number(line['line']) : 1
   const around = question?.around ?? 0
   return call('content.get_span', { path, startLine: Math.max(1, at - around), endLine: at + around })
@@ -54,9 +54,8 @@ function readAround(result: JsonValue, question: Question | undefined): Call {
 /** Cites the line, of those that were shown, that looks like an answer to each question. */
 function report(results: readonly JsonValue[], questions: readonly Question[]): Call {
   const findings = results.map((result, index): JsonObject => {
-    const [path, text, start] = isJsonObject(result)
-      ? [String(result['path']), String(result['text']), Number(result['startLine'])]
-      : ['', '', 1]
+    const [path, text] = [readField(result, 'path'), readField(result, 'text')]
+    const start = isJsonObject(result) ? Number(result['startLine']) : 1
     const wanted = questions[index]?.truth ?? /"name":/
     const lines = text.split('\n')
     const found = lines.findIndex((line) => wanted.test(line))
@@ -66,6 +65,11 @@ function report(results: readonly JsonValue[], questions: readonly Question[]): 
     }
   })
   return call('explore.report', { findings })
+}
+
+function readField(value: JsonValue | undefined, name: string): string {
+  const field = isJsonObject(value) ? value[name] : undefined
+  return typeof field === 'string' ? field : ''
 }
 
 function listOf(value: JsonValue | undefined, name: string): readonly JsonValue[] {

@@ -18,7 +18,9 @@ let answered = 0
 afterAll(() => {
   rmSync(place, { recursive: true })
   const asked = REPOSITORIES.flatMap(({ questions }) => questions).length
-  console.info(`explorer: ${answered} of ${asked} questions about ${REPOSITORIES.length} packages answered by ideal plans`)
+  console.info(
+    `explorer: ${answered} of ${asked} questions about ${REPOSITORIES.length} packages answered by ideal plans`,
+  )
 })
 
 test.each(REPOSITORIES)('an ideal plan finds each answer in $name, and cites it', async ({ root, questions, name }) => {
@@ -38,7 +40,9 @@ test.each(REPOSITORIES)('an ideal plan finds each answer in $name, and cites it'
       const call = calls.get(callId)
       expect(call).toMatchObject({ result: { type: 'ok' } })
       // The line that is cited is what the file has, and what that call has shown.
-      const written = readFileSync(join(root, path ?? ''), 'utf8').split('\n')[(line ?? 0) - 1]?.trim()
+      const written = readFileSync(join(root, path ?? ''), 'utf8')
+        .split('\n')
+        [(line ?? 0) - 1]?.trim()
       expect(written).toBe(text)
       expect(JSON.stringify(call?.result)).toContain(JSON.stringify(written).slice(1, -1))
     }

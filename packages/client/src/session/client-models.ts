@@ -1,0 +1,105 @@
+// The models that this copy of the app runs: the server asks, the pieces go out as they come, and then the whole answer.
+import type { AbortSignalLike, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
+import type { ModelOutcome } from '@baton/protocol'
+import { describeThrown } from '../tool-calls.ts'
+import type { Notice } from '../wire.ts'
+import type { SessionContext } from './session-context.ts'
+
+/** A model that an app runs: every `Model` is one, such as `loadGgufModel(file)` in Node. */
+export interface AppModel {
+  /** `sink` takes pieces of the answer as they come; the promise has all of it. What it throws is told to the server. */
+  run(request: ModelRequest, sink: (piece: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
+}
+
+export type ModelNotice = Extract<Notice, { readonly type: 'model.run' | 'model.cancel' }>
+
+export interface ClientModelsSession extends Pick<SessionContext, 'ask' | 'world'> {
+  readonly options: { readonly models?: Readonly<Record<string, AppModel>> }
+}
+
+/** Milliseconds for which pieces are collected: a frame for each token would cost more than the token. */
+const COLLECT_MS = 40
+/** Pieces of one frame. */
+const PIECES_MAX = 500
+
+export class ClientModels {
+  readonly #session: ClientModelsSession
+  readonly #running = new Map<string, AbortController>()
+
+  constructor(session: ClientModelsSession) {
+    this.#session = session
+  }
+
+  take(notice: ModelNotice): void {
+    if (typeof notice.run !== 'string') return
+    if (notice.type === 'model.cancel') this.#abort(notice.run)
+    else void this.#run(notice)
+  }
+
+  /** The server asks again over the next connection. */
+  lose(): void {
+    for (const run of this.#running.keys()) this.#abort(run)
+  }
+
+  #abort(run: string): void {
+    const abort = this.#running.get(run)
+    this.#running.delete(run)
+    abort?.abort()
+  }
+
+  /** Never rejects. */
+  async #run({ run, model: name, request }: ModelNotice & { readonly type: 'model.run' }): Promise<void> {
+    const { options, world, ask } = this.#session
+    const abort = new AbortController()
+    this.#running.set(run, abort)
+    const isAsked = (): boolean => this.#running.get(run) === abort
+    let pieces: ModelEvent[] = []
+    let stopTimer: (() => void) | undefined
+    const flush = (): void => {
+      stopTimer?.()
+      stopTimer = undefined
+      if (pieces.length > 0 && isAsked()) ask('model.pieces', { run, pieces }, () => {})
+      pieces = []
+    }
+    const collect = (piece: ModelEvent): void => {
+      if (!isAsked()) return
+      pieces.push(piece)
+      if (pieces.length >= PIECES_MAX) flush()
+      else stopTimer ??= world.start(COLLECT_MS, flush)
+    }
+    const outcome = await answer(options.models?.[name], { name, request, sink: collect, signal: abort.signal })
+    flush()
+    if (!isAsked()) return
+    this.#running.delete(run)
+    ask('model.result', { run, outcome }, (told) => {
+      // What does not fit a frame, or is no answer: the session must not wait for another one.
+      if (!told.ok && told.error.code !== 'connection_failed')
+        ask('model.result', { run, outcome: { error: { message: told.error.message } } }, () => {})
+    })
+  }
+}
+
+/** Never rejects. */
+async function answer(
+  model: AppModel | undefined,
+  asked: {
+    readonly name: string
+    readonly request: ModelRequest
+    readonly sink: (piece: ModelEvent) => void
+    readonly signal: AbortSignalLike
+  },
+): Promise<ModelOutcome> {
+  try {
+    if (!model) return { error: { message: `this app has no model "${asked.name}"` } }
+    return { answer: await model.run(asked.request, asked.sink, asked.signal) }
+  } catch (thrown) {
+    const { code, retryable } = (thrown ?? {}) as { readonly code?: unknown; readonly retryable?: unknown }
+    return {
+      error: {
+        message: describeThrown(thrown),
+        ...(typeof code === 'string' && { code }),
+        ...(retryable === true && { retryable }),
+      },
+    }
+  }
+}

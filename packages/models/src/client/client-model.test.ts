@@ -1,0 +1,134 @@
+// A model that apps run: which app is asked, and what happens to a call whose app is not there, goes away, or is silent.
+import type { ModelAnswer, ModelEvent, ModelRequest, ModelRunner } from '@baton/core'
+import { isClientModel } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { clientModel } from './index.ts'
+
+const SILENT: ModelRunner = { run: () => new Promise(() => {}) }
+
+function request(session = 's'): ModelRequest {
+  return { instructions: '', messages: [], tools: [], toolChoice: { type: 'none' }, settings: {}, session }
+}
+
+function says(text: string): ModelRunner {
+  const answer: ModelAnswer = { parts: [{ type: 'text', text }], finish: 'end', usage: {}, model: 'tiny' }
+  return {
+    run: (_, sink) => {
+      sink({ type: 'text-delta', text })
+      return Promise.resolve(answer)
+    },
+  }
+}
+
+function createTimers() {
+  const due: (() => void)[] = []
+  return {
+    due,
+    timers: {
+      start: (_: number, callback: () => void) => {
+        due.push(callback)
+        return () => void due.splice(due.indexOf(callback), 1)
+      },
+    },
+  }
+}
+
+function ask(model: ReturnType<typeof clientModel>, session = 's') {
+  const abort = new AbortController()
+  const heard: ModelEvent[] = []
+  const answer = model.run(request(session), (event) => void heard.push(event), abort.signal)
+  answer.catch(() => {})
+  return { abort, answer, heard }
+}
+
+test('the app of the session that came last is asked, and apps of other sessions never are', async () => {
+  const model = clientModel({ id: 'device/tiny', contextTokens: 4096 })
+  expect(model).toMatchObject({
+    provider: 'device',
+    capabilities: { contextTokens: 4096, tools: 'native', network: false },
+  })
+  expect([isClientModel(model), isClientModel(createScriptedModel({ steps: [] }))]).toEqual([true, false])
+  model.attach('s', says('first'))
+  const leave = model.attach('s', says('second'))
+  model.attach('other', says('other'))
+  const { answer, heard } = ask(model)
+  expect((await answer).parts).toEqual([{ type: 'text', text: 'second' }])
+  expect(heard).toEqual([{ type: 'text-delta', text: 'second' }])
+  leave()
+  expect((await ask(model).answer).parts).toEqual([{ type: 'text', text: 'first' }])
+})
+
+test('a call waits for an app, and no longer than it may', async () => {
+  const { timers, due } = createTimers()
+  const model = clientModel({ id: 'device/tiny', timers, waitMs: 500 })
+  const waits = ask(model)
+  const elsewhere = ask(model, 'other')
+  model.attach('s', says('here'))
+  expect((await waits.answer).parts).toEqual([{ type: 'text', text: 'here' }])
+  expect(due).toHaveLength(1)
+  due[0]?.()
+  await expect(elsewhere.answer).rejects.toMatchObject({
+    code: 'model_network_failed',
+    message: 'no app of this session runs the model device/tiny; 500 ms were waited for one',
+    hint: expect.stringContaining('models: { "device/tiny"'),
+  })
+})
+
+test('when the app goes away the call fails so that it is tried again, and the app is told to stop', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const signals: { readonly aborted: boolean }[] = []
+  const leave = model.attach('s', {
+    run: (_, sink, signal) => {
+      signals.push(signal)
+      sink({ type: 'text-delta', text: 'begun' })
+      return new Promise(() => {})
+    },
+  })
+  const { answer, heard } = ask(model)
+  await new Promise((resolve) => setImmediate(resolve))
+  leave()
+  await expect(answer).rejects.toMatchObject({ code: 'model_network_failed', retryable: true })
+  expect([heard.length, signals[0]?.aborted]).toEqual([1, true])
+})
+
+test.each([
+  ['waits for an app', undefined],
+  ['is asked of an app that ignores its signal', SILENT],
+])('a call that %s ends when it is cancelled', async (_, runner) => {
+  const { timers, due } = createTimers()
+  const model = clientModel({ id: 'device/tiny', timers })
+  if (runner) model.attach('s', runner)
+  const { answer, abort } = ask(model)
+  await new Promise((resolve) => setImmediate(resolve))
+  abort.abort()
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+  expect(due).toEqual([])
+})
+
+test('what an app says after the end reaches nobody', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  let say: ((event: ModelEvent) => void) | undefined
+  model.attach('s', {
+    run: (_, sink) => {
+      say = sink
+      return new Promise(() => {})
+    },
+  })
+  const { answer, heard, abort } = ask(model)
+  await new Promise((resolve) => setImmediate(resolve))
+  abort.abort()
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+  say?.({ type: 'text-delta', text: 'late' })
+  expect(heard).toEqual([])
+})
+
+test.each([
+  [{ id: '' }, 'id must be text of 1 to 128 characters'],
+  [{ id: 'a', waitMs: -1 }, 'waitMs must be a whole number from 0 to 3600000, not -1'],
+  [{ id: 'a', contextTokens: 0.5 }, 'contextTokens must be a whole number above 0, not 0.5'],
+  [{ id: 'a', tools: 'some' }, 'tools must be "native", "none"'],
+  [{ id: 'a', window: 5 }, 'clientModel has no field "window"'],
+])('%j is refused', (options, message) => {
+  expect(() => clientModel(options as never)).toThrow(message)
+})

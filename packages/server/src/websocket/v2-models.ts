@@ -1,0 +1,131 @@
+// The models that the device of one connection runs: what the host asks of them goes to the app, and what the app writes comes back.
+import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
+import { BatonError, isErrorCode } from '@baton/core'
+import type { ModelError, Requests, ServerFrame2 } from '@baton/protocol'
+
+export interface V2ModelsInit {
+  readonly session: string
+  /** What the app may run, by id. */
+  readonly known: readonly ClientModel[]
+  readonly newId: () => string
+  readonly write: (frame: Extract<ServerFrame2, { readonly type: 'model.run' | 'model.cancel' }>) => void
+}
+
+interface Run {
+  readonly sink: (event: ModelEvent) => void
+  readonly end: () => void
+  readonly resolve: (answer: ModelAnswer) => void
+  readonly reject: (cause: BatonError) => void
+}
+
+/** Models of one device. */
+const MODELS_MAX = 16
+/** Pieces of one frame. */
+const PIECES_MAX = 1000
+
+export class V2Models {
+  readonly #init: V2ModelsInit
+  readonly #runs = new Map<string, Run>()
+  readonly #detach: readonly (() => void)[]
+
+  /** @throws BatonError `invalid_event`, `invalid_option` for a model that the server does not leave to apps, `rate_limited` */
+  constructor(init: V2ModelsInit, names: readonly string[]) {
+    this.#init = init
+    const models = findModels(init.known, names)
+    const detach: (() => void)[] = []
+    try {
+      for (const model of models)
+        detach.push(
+          model.attach(init.session, {
+            run: (request, sink, signal) => this.#run(model.id, request, { sink, signal }),
+          }),
+        )
+    } catch (cause) {
+      for (const leave of detach) leave()
+      throw cause
+    }
+    this.#detach = detach
+  }
+
+  /** Whether an answer is awaited. */
+  has(run: unknown): boolean {
+    return typeof run === 'string' && this.#runs.has(run)
+  }
+
+  take({ run, pieces }: Requests['model.pieces']['given']): object {
+    if (pieces.length > PIECES_MAX)
+      throw new BatonError({
+        code: 'invalid_event',
+        message: `pieces must be at most ${PIECES_MAX}, not ${pieces.length}; send the others in another frame`,
+      })
+    const sink = this.#runs.get(run)?.sink
+    for (const piece of pieces) sink?.(piece)
+    return {}
+  }
+
+  finish({ run, outcome }: Requests['model.result']['given']): { readonly ignored?: 'late' } {
+    const waiting = this.#runs.get(run)
+    if (!waiting) return { ignored: 'late' }
+    waiting.end()
+    // What it answers is checked where every model's answer is.
+    if ('answer' in outcome) waiting.resolve(outcome.answer)
+    else waiting.reject(readError(outcome.error))
+    return {}
+  }
+
+  /** The device is gone, or has another list of models. */
+  leave(): void {
+    for (const detach of this.#detach) detach()
+  }
+
+  #run(
+    model: string,
+    request: ModelRequest,
+    { sink, signal }: { readonly sink: Run['sink']; readonly signal: AbortSignalLike },
+  ): Promise<ModelAnswer> {
+    const { newId, write } = this.#init
+    const run = newId()
+    return new Promise((resolve, reject) => {
+      const cancel = (): void => {
+        end()
+        write({ type: 'model.cancel', run })
+        reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
+      }
+      const end = (): void => {
+        this.#runs.delete(run)
+        signal.removeEventListener('abort', cancel)
+      }
+      this.#runs.set(run, { sink, end, resolve, reject })
+      signal.addEventListener('abort', cancel)
+      write({ type: 'model.run', run, model, request })
+    })
+  }
+}
+
+/** @throws BatonError `invalid_event`, `invalid_option` */
+function findModels(known: readonly ClientModel[], names: unknown): readonly ClientModel[] {
+  if (!Array.isArray(names) || names.length > MODELS_MAX)
+    throw new BatonError({
+      code: 'invalid_event',
+      message: `device: models must be a list of at most ${MODELS_MAX} names`,
+    })
+  return [...new Set<unknown>(names)].map((name) => {
+    const model = known.find(({ id }) => id === name)
+    if (model) return model
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `this server leaves no model "${String(name).slice(0, 100)}" to apps`,
+      hint:
+        known.length > 0 ? `Models that apps run here: ${known.map(({ id }) => id).join(', ')}.` : 'It leaves none.',
+    })
+  })
+}
+
+function readError({ message, code, retryable }: ModelError): BatonError {
+  const isOfModel = isErrorCode(code) && (code.startsWith('model_') || code === 'context_overflow')
+  return new BatonError({
+    code: isOfModel ? code : 'model_provider_failed',
+    message: `the app's model failed: ${message}`,
+    retryable: retryable === true,
+  })
+}
