@@ -186,7 +186,7 @@ test('a program that ends before it speaks the protocol is told, and where to se
   const args = ['-e', 'console.error("no key"); process.exit(4)']
   const { ask } = await open(acpAgent({ command: process.execPath, args, title: 'Mute', approval: false }))
   expect(failureOf(await ask())).toBe(
-    'error: Mute ended with code 4 before it spoke the Agent Client Protocol; run its command in a terminal to see why',
+    'error: Mute ended with code 4; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why',
   )
 })
 

@@ -200,6 +200,6 @@ export class AgentProcess {
 /** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */
 function sayWhereToLook(thrown: unknown): unknown {
   if (!isBatonError(thrown) || thrown.code !== 'api_unavailable') return thrown
-  const message = `${thrown.message} before it spoke the Agent Client Protocol; run its command in a terminal to see why`
+  const message = `${thrown.message}; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why`
   return new BatonError({ code: thrown.code, message, cause: thrown })
 }
