@@ -36,3 +36,16 @@ test('links out of the pages become words', () => {
     'See [a](writing-tools.md#x), b, [c](https://example.org), [d](#here), e.',
   )
 })
+
+/** Pages of docs/ that a page links to. */
+function listLinks(path: string): readonly string[] {
+  const text = readFileSync(join(REPOSITORY, path), 'utf8').replace(/^```[^]*?^```$/gm, '')
+  const links = text.matchAll(/\]\((?:docs\/)?([\w-]+)\.md(?:#[^)]*)?\)/g)
+  return [...links].map(([, name = '']) => name).filter((name) => listed.includes(name))
+}
+
+test('each page for users is two clicks away from the README at most', () => {
+  const first = listLinks('README.md')
+  const reached = new Set([...first, ...first.flatMap((name) => listLinks(`docs/${name}.md`))])
+  expect(listed.filter((name) => !reached.has(name))).toEqual([])
+})

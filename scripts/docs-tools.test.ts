@@ -1,7 +1,10 @@
 // What every ready-made tool says of itself, so that models, people and policies can rely on it.
 import { isErrorCode, toJsonSchema } from '@baton/core'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toolsPage } from './docs-tools.ts'
+import { REPOSITORY } from './source-files.ts'
 import { TOOL_KITS } from './tool-kits.ts'
 
 const TOOLS = TOOL_KITS.flatMap(({ subpath, open }) => open().map((tool) => [`${subpath} ${tool.name}`, tool] as const))
@@ -33,4 +36,23 @@ test('no two kits have a tool of the same name', () => {
 test('the page has each tool with its default approval', () => {
   const page = toolsPage()
   for (const [, { name }] of TOOLS) expect(page).toContain(`### ${name}\n`)
+})
+
+const OTHER_PAGES = ['workspace-explorer.md', 'editors.md', 'other-agents.md']
+
+test.each([...TOOL_KITS.map(({ page }) => page), ...OTHER_PAGES])(
+  '%s has a program, and says which packages it needs',
+  (page) => {
+    const text = readFileSync(join(REPOSITORY, 'docs', page), 'utf8')
+    const commands = text.match(/^npm install .+$/gm)?.join(' ') ?? ''
+    const programs = [...text.matchAll(/^```ts$([^]*?)^```$/gm)].map(([, program = '']) => program).join('')
+    const needed = [...programs.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)(?:\/[\w-]+)*'/g)].map(([, name = '']) => name)
+    expect(needed).toContain('@baton/tools')
+    expect([...new Set(needed)].filter((name) => !commands.split(/\s+/).includes(name))).toEqual([])
+  },
+)
+
+test.each(TOOL_KITS)('$page names the call that gives all tools of $subpath', ({ page, call }) => {
+  const text = readFileSync(join(REPOSITORY, 'docs', page), 'utf8')
+  expect(text).toMatch(new RegExp(`${call.split('(')[0] ?? ''}(<\\w+>)?\\(`))
 })

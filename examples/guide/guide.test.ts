@@ -112,6 +112,10 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
     '(speaking)\n(held)\n(speaking)\nsaid: The first train leaves at 9.40.\ncut:  The next one is slower.\n(idle)\nthe model knows: The **first** train leaves at 9.40. The next\n(speaking)\nsaid: At 9.40.\n(idle)',
   ],
   'web.ts': ["snippet: 'About night train Oslo Bergen'", '- Oslo, 23:05\\n- Bergen, 6:51', 'It leaves at 23:05.'],
+  'workspace.ts': [
+    'code.grep ok\ncontent.get_span ".env" is protected',
+    "asks: Edit hours.txt [ { path: 'hours.txt', oldText: 'Wensday', newText: 'Wednesday' } ]\nfs.edit ok\nMonday 9 to 18\nWednesday 9 to 13\n",
+  ],
   'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
 }
 

@@ -5,7 +5,7 @@ import { acpAgent } from '@baton/tools/acp-agent'
 
 const explorer = acpAgent({
   command: 'npx',
-  args: ['baton', 'acp', '--model', 'offline', '--store', 'memory:'],
+  args: ['--no', 'baton', 'acp', '--model', 'offline', '--store', 'memory:'],
   title: 'Explorer',
   cwd: import.meta.dirname,
   approval: false, // by default a person approves each task
@@ -20,7 +20,10 @@ const host = createHost({ agent: defineAgent({ name: 'boss', model, tools: [expl
 const session = await host.session('work')
 for await (const event of session.send('Where is acpAgent used?')) {
   if (event.type === 'question-asked') await session.answer({ questionId: event.questionId, decline: true })
-  if (event.type === 'call' && event.call.result?.type === 'ok') console.log(event.call.result.value)
+  if (event.type === 'call' && event.call.result) {
+    const { result } = event.call
+    console.log(result.type === 'ok' ? result.value : result)
+  }
   if (event.type === 'turn-finished') console.log(event.text)
 }
 await host.stop()

@@ -1,6 +1,6 @@
 // The voice conductor: a voice app through which a person hands work to Cursor's coding agents. Without CURSOR_API_KEY every tool is the
 // app's own and a connected app runs it; with the key this server does.
-import { defineAgent, voice } from '@baton/core'
+import { defineAgent, voice } from '@baton/host'
 import { CURSOR_AGENT_INSTRUCTIONS, cursorAgentClientTools, cursorAgentTools } from '@baton/tools/cursor-agents'
 
 const { CURSOR_API_KEY: apiKey, CURSOR_API_URL: server } = process.env

@@ -91,6 +91,7 @@ test.each([[['serve']], [['mcp', '--http']]])('%j: a port that is in use is one 
 
 const AGENT_FILES = {
   'script.mjs': 'const a = 1\nexport default {,\n',
+  'bare.ts': "import { x } from '@nowhere/tools/web'\nexport default x\n",
   'lost.ts': "// one\nimport { x } from './none.ts'\nexport default x\n",
   'other.ts': "import './throws.ts'\n",
   'enum.ts': 'const a = 1\nenum X { A }\n',
@@ -211,6 +212,15 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     ['serve', '--agent', 'lost.ts'],
     {},
     [1, /^the agent file lost\.ts could not be loaded: lost\.ts:2: Cannot find module '.*none\.ts' imported from /],
+  ],
+  [
+    'an agent file that imports a package that its folder does not have',
+    ['serve', '--agent', 'bare.ts'],
+    {},
+    [
+      1,
+      /^the agent file bare\.ts could not be loaded: bare\.ts:1: Cannot find package '@nowhere\/tools' imported from .+; in the folder of that file, run "npm install @nowhere\/tools"/,
+    ],
   ],
   [
     'an agent file that imports a file that throws',

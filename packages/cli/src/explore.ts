@@ -112,11 +112,17 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
     const isRaw = values.json || values.events
     terminal.write(isRaw ? `${escapeControls(JSON.stringify(summary))}\n` : describeSummary(summary))
     if (stop === 'cancelled') return 130
-    return summary.findings.length === 0 ? 3 : 0
+    if (summary.findings.length > 0) return 0
+    if (choice.id === OFFLINE) screen.note(NO_MODEL)
+    return 3
   } finally {
     await embedded.stop(0)
   }
 }
+
+const OFFLINE = 'offline'
+const NO_MODEL =
+  '"offline" is no language model, and reports nothing: name one on this machine, by --model gguf:FILE or --model ollama/NAME'
 
 function createAgent(
   root: string,

@@ -47,7 +47,7 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
     const place = isCommon ? undefined : locateError(cause, path, folder)
     const why = isCommon
       ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts`
-      : `${place === undefined ? '' : `${place}: `}${said}`
+      : `${place === undefined ? '' : `${place}: `}${said}${adviseInstall(said)}`
     throw wrong(file, `could not be loaded: ${why}`, cause)
   }
   const made = module.default
@@ -55,6 +55,12 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
   if (typeof made !== 'function')
     throw wrong(file, 'must have an agent as its default export: export default defineAgent({ ... })')
   return { isMade: true, make: (place) => makeAgent(file, made, place) }
+}
+
+/** A file finds the packages of its own folder and of those above it, and not those of the command. */
+function adviseInstall(said: string): string {
+  const [, name] = /^Cannot find package '((?:@[^'/]+\/)?[^'/]+)[^']*' imported from /.exec(said) ?? []
+  return name === undefined ? '' : `; in the folder of that file, run "npm install ${name}"`
 }
 
 /** @throws BatonError `invalid_agent`, and what the function throws */

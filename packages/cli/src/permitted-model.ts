@@ -15,6 +15,9 @@ export function choosePermittedModel(init: ChooseModelInit, find: (id: string) =
   const { flag, agentModels = [], variables } = init
   if (flag !== undefined || agentModels.length === 0) {
     const choice = chooseModel(init)
+    // A key would not help here, whatever the choice without permissions says.
+    if (choice.id === 'offline' && flag === undefined && !variables['MODEL_PROVIDER'])
+      return { id: 'offline', reason: 'because no model on this machine is named; name one by --model' }
     if (isHere(find(choice.id))) return choice
     if (flag !== undefined) throw refuse(`--model names ${choice.id}, which is elsewhere`)
     return { id: 'offline', reason: `because ${choice.id} is elsewhere; name one on this machine by --model` }

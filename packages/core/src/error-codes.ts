@@ -80,8 +80,8 @@ export const ERROR_CODES = {
   model_not_configured: row(
     'caller',
     false,
-    'A model was named but its key or address is missing.',
-    'Set the variable that the message names.',
+    'A model was named, but its key, address, file or package is missing.',
+    'Do what the message says: it names the variable, the file or the package that is missing.',
   ),
   rate_limited: row('peer', true, 'More frames than the limit allows arrived.', 'Send fewer frames a minute.'),
   quota_exceeded: row(

@@ -62,7 +62,7 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
   await access(file).catch((cause: unknown) => {
     throw new BatonError({
       code: 'model_not_configured',
-      message: `there is no file ${file} to load a model from`,
+      message: `there is no file ${file} to load a model from; https://huggingface.co/models?library=gguf has such files`,
       cause,
     })
   })

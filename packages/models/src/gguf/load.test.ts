@@ -38,7 +38,8 @@ test('a file that is no model is named, and what was begun is given back', async
 test('a file that is not there is named', async () => {
   await expect(loadGgufModel('/nothing')).rejects.toMatchObject({
     code: 'model_not_configured',
-    message: 'there is no file /nothing to load a model from',
+    message:
+      'there is no file /nothing to load a model from; https://huggingface.co/models?library=gguf has such files',
   })
 })
 

@@ -182,6 +182,14 @@ test('a program that there is not is told', async () => {
   expect(failureOf(await ask())).toMatch(/^error: None cannot be started: spawn .+ ENOENT$/)
 })
 
+test('a program that ends before it speaks the protocol is told, and where to see why', async () => {
+  const args = ['-e', 'console.error("no key"); process.exit(4)']
+  const { ask } = await open(acpAgent({ command: process.execPath, args, title: 'Mute', approval: false }))
+  expect(failureOf(await ask())).toBe(
+    'error: Mute ended with code 4; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why',
+  )
+})
+
 test('another Baton works as a tool, and its approval is asked here', { timeout: 120_000 }, async () => {
   const core = JSON.stringify(new URL('../../../core/src/', import.meta.url).href)
   writeFileSync(

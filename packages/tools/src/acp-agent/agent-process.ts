@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 
 export interface AgentProgram {
   readonly command: string
@@ -73,7 +73,7 @@ export class AgentProcess {
     })
   }
 
-  /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not greet in 30 s */
+  /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not answer `initialize` in 30 s */
   static async start(program: AgentProgram, signal: AbortSignal): Promise<AgentProcess> {
     const { command, args, cwd, env, name } = program
     const child = spawn(command, [...args], {
@@ -98,9 +98,11 @@ export class AgentProcess {
           protocolVersion: PROTOCOL_VERSION,
           clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
         }),
-        { signal, timeoutMs: START_MS, what: 'greet' },
+        { signal, timeoutMs: START_MS, what: 'answer' },
       )
-      const about = await greeting
+      const about = await greeting.catch((thrown: unknown) => {
+        throw child.pid === undefined ? thrown : sayWhereToLook(thrown)
+      })
       if (about.protocolVersion !== PROTOCOL_VERSION)
         throw new BatonError({
           code: 'api_unavailable',
@@ -193,4 +195,11 @@ export class AgentProcess {
       // It has just ended.
     }
   }
+}
+
+/** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */
+function sayWhereToLook(thrown: unknown): unknown {
+  if (!isBatonError(thrown) || thrown.code !== 'api_unavailable') return thrown
+  const message = `${thrown.message}; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why`
+  return new BatonError({ code: thrown.code, message, cause: thrown })
 }

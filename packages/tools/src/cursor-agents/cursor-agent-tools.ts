@@ -4,6 +4,7 @@ import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { SERVICE_ERRORS, ServiceClient } from '../shared/service-client.ts'
+import { checkServiceKey } from '../shared/service-key.ts'
 import type { Asking } from './cursor-api.ts'
 import { CursorApi } from './cursor-api.ts'
 import { CANCEL, CloudAgent, FOLLOWUP, LIST, SPAWN, STATUS } from './definitions.ts'
@@ -40,11 +41,7 @@ export function cursorAgentTools<Services = unknown>(options: CursorAgentOptions
     kinds: { approval: 'true or false', version: ['v0', 'v1'], fetch: 'a function' },
   })
   const { apiKey, approval = true, version = 'v1', server = 'https://api.cursor.com', ...rest } = options
-  if (typeof apiKey !== 'function' && (typeof apiKey !== 'string' || apiKey.trim() === ''))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `${WHAT}: apiKey must be a key, or a function that gives the key of a principal`,
-    })
+  checkServiceKey(apiKey, `${WHAT}: apiKey`, 'key')
   const service = new ServiceClient({ ...rest, name: 'Cursor', server, option: `${WHAT}: server`, showsWords: false })
   const api = new CursorApi(service, version)
   const start = async (context: ToolContext): Promise<Asking> => ({

@@ -4,6 +4,7 @@ import { BatonError, checkFields, checkKinds } from '@baton/core'
 import * as z from 'zod'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { SERVICE_ERRORS, ServiceClient } from '../shared/service-client.ts'
+import { checkServiceKey } from '../shared/service-key.ts'
 import type { Asking } from './github-api.ts'
 import { GithubApi } from './github-api.ts'
 
@@ -50,11 +51,7 @@ export function openGithubKit<Services>(options: GithubOptions<Services>): Githu
   const kinds = { approval: 'true or false', fetch: 'a function', currentIssue: 'a function' } as const
   checkKinds(options, { what: WHAT, code: 'invalid_option', kinds })
   const { token, currentIssue, approval = true, server = 'https://api.github.com', ...rest } = options
-  if (typeof token !== 'function' && (typeof token !== 'string' || token.trim() === ''))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `${WHAT}: token must be a token, or a function that gives the token of a principal`,
-    })
+  checkServiceKey(token, `${WHAT}: token`, 'token')
   const service = new ServiceClient({ ...rest, name: 'GitHub', server, option: `${WHAT}: server` })
   const common = {
     trust: 'untrusted', // anybody may write an issue

@@ -333,7 +333,9 @@ test('names that would lead elsewhere are refused before anything is asked', asy
 })
 
 test('options are checked', () => {
-  expect(() => githubTools({ token: '' })).toThrow('token must be a token')
+  expect(() => githubTools({ token: '' })).toThrow(
+    'githubTools: token must be a token, or a function that gives the token of a principal, not ""; is the variable set that holds it?',
+  )
   expect(() => githubTools({ token: 'x', server: 'ftp://x' })).toThrow('githubTools: server')
   expect(() => githubTools({ token: 'x', sever: 'https://x' } as GithubOptions)).toThrow('sever')
 })

@@ -5,6 +5,8 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
   'invalid_output',
   'unknown_model',
   'model_auth_failed',
+  'model_not_configured',
+  'model_not_found',
   'model_network_failed',
   'model_overloaded',
   'model_provider_failed',

@@ -5,7 +5,7 @@ import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { startLocalServer } from '@baton/testing/local-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as z from 'zod'
 import { testServiceFailures } from '../shared/service-failures.test-kit.ts'
 import type { VisionOptions } from './index.ts'
@@ -289,4 +289,24 @@ testServiceFailures({
     ],
   }),
   differs: { 'not JSON': NO_PICTURE, 'a web page': NO_PICTURE, 'JSON of another shape': NO_PICTURE, null: NO_PICTURE },
+})
+
+test('a model without a key is an error that the tool names, and says what to set', async () => {
+  vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const [looks] = visionTools({ model: 'anthropic/claude-haiku-4-5', read: readKnown })
+  const call = { name: 'analyze_image_for_visual_requirements', arguments: { image: 'logo', requirements: ['is red'] } }
+  const model = createScriptedModel({ steps: [{ calls: [call] }, { text: 'I cannot look.' }] })
+  await using host = createHost({
+    agent: defineAgent({ name: 'judge', model, tools: looks ? [looks] : [] }),
+  })
+  const session = await host.session('contest')
+  for await (const event of session.send('Look.')) {
+    if (event.type !== 'call' || event.call.result?.type !== 'error') continue
+    const { code, message } = event.call.result
+    expect(looks?.errors).toContain(code)
+    expect(message).toContain('set ANTHROPIC_API_KEY')
+    return
+  }
+  expect.unreachable('the call did not fail')
 })

@@ -4,6 +4,7 @@ import { BatonError, isBatonError } from '@baton/core'
 import * as z from 'zod'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { ServiceClient } from '../shared/service-client.ts'
+import { checkServiceKey } from '../shared/service-key.ts'
 import type { SearchKey, SearchProvider, SearchResult } from './search-provider.ts'
 
 export interface SearchServiceOptions<Services = unknown> extends ServiceOptions {
@@ -131,11 +132,7 @@ function open<Services>(
   init: ConstructorParameters<typeof ServiceClient>[0],
   apiKey: SearchKey<Services>,
 ): ServiceClient {
-  if (typeof apiKey !== 'function' && (typeof apiKey !== 'string' || apiKey.trim() === ''))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `${init.option.split(':')[0]}: apiKey must be a key, or a function that gives the key of a principal`,
-    })
+  checkServiceKey(apiKey, `${init.option.split(':')[0]}: apiKey`, 'key')
   return new ServiceClient(init)
 }
 
