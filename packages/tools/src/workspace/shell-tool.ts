@@ -3,8 +3,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { Tool, ToolContext } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import type { FoundBox } from './bubblewrap.ts'
@@ -47,6 +48,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
   if (process.platform === 'win32')
     throw new BatonError({ code: 'invalid_option', message: 'shell.run needs a POSIX shell, and Windows has none' })
+  checkOptions(options)
   const { approval = true, timeoutMs: most = TIMEOUT_MS } = options
   if (!Number.isSafeInteger(most) || most <= 0)
     throw new BatonError({
@@ -92,6 +94,28 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
       return await shell.run({ command, folder: kit.workspace.toAbsolute(path), timeoutMs }, context)
     },
   })
+}
+
+const FIELDS = new Set(['approval', 'env', 'sandbox', 'network', 'readable', 'timeoutMs'])
+const KINDS = {
+  approval: 'true or false',
+  env: 'an object',
+  sandbox: ['auto', 'required', 'none'],
+  network: 'true or false',
+  readable: 'an array',
+} as const
+
+/** A misspelt `required` would run commands without the sandbox. */
+function checkOptions(options: ShellOptions): void {
+  const what = 'workspaceTools: shell'
+  checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
+  const relative = options.readable?.find((path) => !isAbsolute(path))
+  if (relative !== undefined)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${what}: readable must name absolute paths, not "${relative}"`,
+    })
 }
 
 interface Asked {

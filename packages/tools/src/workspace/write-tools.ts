@@ -1,6 +1,6 @@
 // `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. A person approves each change unless the owner says otherwise.
 import type { Tool, ToolContext } from '@baton/core'
-import { tool } from '@baton/core'
+import { checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
@@ -21,7 +21,12 @@ const EDITS_MAX = 100
 
 const somePath = workspacePath.min(1)
 
-export function writeTools(kit: WorkspaceKit, { approval = true }: WriteOptions): readonly Tool[] {
+/** @throws BatonError `invalid_option` */
+export function writeTools(kit: WorkspaceKit, options: WriteOptions): readonly Tool[] {
+  const what = 'workspaceTools: write'
+  checkFields(options, { what, code: 'invalid_option', fields: new Set(['approval']) })
+  checkKinds(options, { what, code: 'invalid_option', kinds: { approval: 'true or false' } })
+  const { approval = true } = options
   return [writeTool(kit, approval), editTool(kit, approval), moveTool(kit, approval), deleteTool(kit, approval)]
 }
 
