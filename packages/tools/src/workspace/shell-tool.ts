@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { Tool, ToolContext } from '@baton/core'
+import type { AskedCall, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
@@ -16,9 +16,17 @@ import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 
+/** A command as the model wrote it. */
+export interface ShellCommand {
+  /** The whole line, which may hold several commands, pipes and substitutions. */
+  readonly command: string
+  /** Where it begins, relative to the root of the workspace. */
+  readonly folder: string
+}
+
 export interface ShellOptions {
-  /** False: no person is asked. True by default. */
-  readonly approval?: boolean
+  /** False: no person is asked. A function of the command says whether one is. True by default. */
+  readonly approval?: boolean | ((command: ShellCommand, call: AskedCall) => boolean | Promise<boolean>)
   /** Variables of commands beside PATH, HOME, LANG and TMPDIR; nothing of this process by default. */
   readonly env?: Readonly<Record<string, string>>
   /**
@@ -98,7 +106,7 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
 
 const FIELDS = new Set(['approval', 'env', 'sandbox', 'network', 'readable', 'timeoutMs'])
 const KINDS = {
-  approval: 'true or false',
+  approval: 'true, false or a function',
   env: 'an object',
   sandbox: ['auto', 'required', 'none'],
   network: 'true or false',
@@ -163,7 +171,7 @@ class Shell {
   /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */
   #needsBox(isBoxed: boolean): boolean {
     const { sandbox = 'auto', approval = true } = this.#options
-    return isBoxed && (sandbox === 'required' || !approval)
+    return isBoxed && (sandbox === 'required' || approval !== true)
   }
 
   async #runInEditor(
