@@ -1,5 +1,5 @@
 // `web.search`: asks the service that the program has chosen.
-import type { ErrorCode, Tool, ToolContext } from '@baton/core'
+import type { ErrorCode, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import { SERVICE_ERRORS } from '../shared/service-client.ts'
@@ -28,7 +28,7 @@ const output = z.object({
 export function searchTool<Services>(
   { name, timeoutMs = TIMEOUT_MS, search }: SearchProvider<Services>,
   shows: (url: URL) => boolean,
-): Tool {
+) {
   return tool({
     name: 'web.search',
     title: 'Search the web',

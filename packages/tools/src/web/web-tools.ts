@@ -1,6 +1,7 @@
 // The tools of the kit, and the choice between a search that a model's provider runs itself and a service.
-import type { Model, ModelSettings, Tool } from '@baton/core'
+import type { Model, ModelSettings } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { KitTool } from '../shared/kit-tool.ts'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
 import { fetchTool } from './fetch-tool.ts'
 import { createResultFilter, providerSearch } from './limited-search.ts'
@@ -17,8 +18,11 @@ export interface WebForOptions<Services = unknown> extends WebOptions<Services> 
   readonly models: readonly (string | Pick<Model, 'provider'>)[]
 }
 
-export interface Web {
-  readonly tools: readonly Tool[]
+/** Events of a call of one of them have the types of its arguments and its result. */
+export type WebTool<Services = unknown> = KitTool<ReturnType<typeof fetchTool | typeof searchTool>, Services>
+
+export interface Web<Services = unknown> {
+  readonly tools: readonly WebTool<Services>[]
   /** Goes into the agent's settings. */
   readonly settings: Pick<ModelSettings, 'serverTools'>
 }
@@ -26,7 +30,7 @@ export interface Web {
 const FIELDS = ['search', 'guard', 'timeoutMs', 'maxBytes', 'fetch', 'clock'] as const
 
 /** @throws BatonError `invalid_option` */
-export function webTools<Services = unknown>(options: WebOptions<Services> = {}): readonly Tool[] {
+export function webTools<Services = unknown>(options: WebOptions<Services> = {}): readonly WebTool<Services>[] {
   const what = 'webTools'
   checkFields(options, { what, code: 'invalid_option', fields: new Set(FIELDS) })
   checkKinds(options, { what, code: 'invalid_option', kinds: { guard: 'an object', fetch: 'a function' } })
@@ -44,7 +48,7 @@ export function webTools<Services = unknown>(options: WebOptions<Services> = {})
  * `web.fetch`, and a search: that of the provider where all models have one, else `web.search` by `search`.
  * @throws BatonError `invalid_option` where neither is there
  */
-export function webFor<Services = unknown>({ models, ...options }: WebForOptions<Services>): Web {
+export function webFor<Services = unknown>({ models, ...options }: WebForOptions<Services>): Web<Services> {
   if (!Array.isArray(models))
     throw new BatonError({
       code: 'invalid_option',

@@ -1,6 +1,6 @@
 // What users import from @baton/tools/workspace.
 export { workspaceTools } from './workspace-tools.ts'
-export type { WorkspaceOptions } from './workspace-tools.ts'
+export type { WorkspaceOptions, WorkspaceTool } from './workspace-tools.ts'
 export type { WorkspaceCommand, WorkspaceCommandEnd, WorkspaceEditor } from './workspace-editor.ts'
 export { WORKSPACE_LIMITS } from './workspace-limits.ts'
 export type { ShellCommand, ShellOptions } from './shell-tool.ts'

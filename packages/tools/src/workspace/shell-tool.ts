@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { AskedCall, Tool, ToolContext } from '@baton/core'
+import type { AskedCall, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
@@ -53,7 +53,7 @@ const PROGRESS_CHARS = 600
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** @throws BatonError `invalid_option` */
-export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
+export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
   if (process.platform === 'win32')
     throw new BatonError({ code: 'invalid_option', message: 'shell.run needs a POSIX shell, and Windows has none' })
   checkOptions(options)
