@@ -45,7 +45,7 @@ const model = createScriptedModel({
     { text: 'Done.' },
   ],
 })
-const host = createHost({ agent: defineAgent({ name: 'shop', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'shop', model, tools }) })
 const session = await host.session('orders', { principal: { id: 'ann' } })
 for await (const event of session.send('Refund 5 euros of A-17.')) {
   if (event.type === 'call-progress') console.log('progress', event.note)

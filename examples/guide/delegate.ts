@@ -1,5 +1,5 @@
 // An agent that hands work to another one: a tool that asks a session of its own. The call's key names that session, so a
-// repeated call finds the answer of the first one.
+// repeated call finds the answer of the first one; its signal ends the inner turn when the call is cancelled.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
@@ -15,10 +15,10 @@ const research = tool({
   input: z.object({ question: z.string() }),
   effect: 'idempotent',
   timeoutMs: 120_000,
-  execute: async ({ question }, { idempotencyKey }) => {
+  execute: async ({ question }, { idempotencyKey, signal }) => {
     const session = await researchers.session(`research-${idempotencyKey}`)
     try {
-      return (await session.send(question, { inputId: idempotencyKey }).answer).text
+      return (await session.send(question, { inputId: idempotencyKey, signal }).answer).text
     } finally {
       await session.close()
     }

@@ -50,7 +50,7 @@ const model = createScriptedModel({
     { text: 'It is 18 degrees.' },
   ],
 })
-const host = createHost({ agent: defineAgent({ name: 'weather', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'weather', model, tools }) })
 const session = await host.session('weather')
 for await (const event of session.send('How warm is it?')) {
   if (event.type !== 'call' || !event.call.result) continue

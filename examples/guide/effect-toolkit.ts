@@ -19,7 +19,7 @@ const { tools, close } = fromEffect(effect, { toolkit: Weather, layer: WeatherLi
 const model = createScriptedModel({
   steps: [{ calls: [{ name: 'GetWeather', arguments: { city: 'Lisbon' } }] }, { text: 'It is 18 degrees in Lisbon.' }],
 })
-const host = createHost({ agent: defineAgent({ name: 'weather', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'weather', model, tools }) })
 const session = await host.session('weather')
 for await (const event of session.send('How warm is it in Lisbon?'))
   if (event.type === 'call' && event.call.result?.type === 'ok') console.log(event.call.name, event.call.result.value)

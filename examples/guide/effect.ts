@@ -49,7 +49,7 @@ const { tools, close } = fromEffect(effect, { layer: Orders.layer, call: Call, t
 
 const ask = (id: string) => ({ calls: [{ name: 'order.read', arguments: { id } }] })
 const model = createScriptedModel({ steps: [ask('A-71'), ask('A-17'), { text: 'On the first of March.' }] })
-const host = createHost({ agent: defineAgent({ name: 'shop', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'shop', model, tools }) })
 const session = await host.session('orders', { principal: { id: 'ann' } })
 for await (const event of session.send('When did I order?')) {
   if (event.type !== 'call' || !event.call.result) continue

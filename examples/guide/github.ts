@@ -25,7 +25,7 @@ const model = createScriptedModel({
   ],
 })
 const services: Services = { tokens: new Map([['ann', 'token-of-ann']]) }
-const host = createHost({ agent: defineAgent({ name: 'solver', model, tools: [...tools] }), services })
+const host = createHost({ agent: defineAgent({ name: 'solver', model, tools }), services })
 const session = await host.session('issue-1', { principal: { id: 'ann' } })
 for await (const event of session.send('Solve the issue.')) {
   if (event.type === 'approval-requested') {

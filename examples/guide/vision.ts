@@ -23,7 +23,7 @@ const model = createScriptedModel({
   ],
 })
 const tools = visionTools({ read: (id) => (id === 'entry-7' ? dot : undefined) })
-const host = createHost({ agent: defineAgent({ name: 'judge', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'judge', model, tools }) })
 const session = await host.session('contest')
 for await (const event of session.send('Does entry-7 meet the requirements?')) {
   if (event.type !== 'call' || event.call.result?.type !== 'ok') continue

@@ -21,7 +21,7 @@ const model = createScriptedModel({
     { text: 'It leaves at 23:05.' },
   ],
 })
-const host = createHost({ agent: defineAgent({ name: 'traveller', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'traveller', model, tools }) })
 const session = await host.session('trip')
 for await (const event of session.send('When does the night train to Bergen leave?')) {
   if (event.type === 'call' && event.call.result?.type === 'ok') console.log(event.call.result.value)

@@ -29,7 +29,7 @@ const model = createScriptedModel({
     { text: 'Done.' },
   ],
 })
-const host = createHost({ agent: defineAgent({ name: 'helper', model, tools: [...tools] }) })
+const host = createHost({ agent: defineAgent({ name: 'helper', model, tools }) })
 const session = await host.session('notes')
 for await (const event of session.send('What is in my notes?')) {
   if (event.type !== 'call' || !event.call.result) continue

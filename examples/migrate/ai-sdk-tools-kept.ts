@@ -11,7 +11,7 @@ const refund = tool({
 })
 const tools = fromAiSdk({ refund }, { byName: { refund: { approval: ({ cents }) => Number(cents) > 1000 } } })
 const host = createHost({
-  agent: defineAgent({ name: 'shop', model: 'anthropic/claude-haiku-4-5', tools: [...tools] }),
+  agent: defineAgent({ name: 'shop', model: 'anthropic/claude-haiku-4-5', tools }),
 })
 
 const session = await host.session('customer-1')

@@ -1,6 +1,6 @@
 // What the compiler knows of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
 import { createScriptedModel } from '@baton/core/testing'
-import type { AgentCall, Answer, EventStream, Host, Session, Tool, ToolContext } from './index.ts'
+import type { Agent, AgentCall, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
@@ -254,6 +254,29 @@ describe('an event', () => {
   })
   const steps = [{ calls: [{ name: 'sum', arguments: { terms: [1, 2] } }] }, { text: 'three' }]
   const counting = defineAgent({ name: 'counts', model: createScriptedModel({ steps }), tools: [sum, measure] })
+
+  test('has results without what a schema leaves out, and any JSON where a value writes itself', () => {
+    const output = z.object({
+      page: z.int().optional(),
+      at: z.date(),
+      lines: z.array(z.object({ no: z.int().optional() })),
+    })
+    const read = tool({
+      name: 'read',
+      description: 'Reads',
+      input: z.object({}),
+      output,
+      execute: () => ({ at: new Date(0), lines: [] }),
+    })
+    type Result = NonNullable<AgentCall<Agent<undefined, readonly [typeof read]>>['result']>
+    type Value = NonNullable<Extract<Result, { readonly type: 'ok' }>['value']>
+    expectTypeOf<Value>().toEqualTypeOf<{
+      readonly page?: number
+      readonly at: JsonValue
+      readonly lines: readonly { readonly no?: number }[]
+    }>()
+    expect(read.effect).toBe('once')
+  })
 
   test('has calls with the names, inputs and results of the agent’s tools', async () => {
     await using host = createHost({ agent: counting })

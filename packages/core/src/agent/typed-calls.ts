@@ -28,5 +28,18 @@ type ResultOfCall<Output> = unknown extends Output
   ? CallResult
   : | Exclude<CallResult, { readonly type: 'ok' }>
     | (Omit<Extract<CallResult, { readonly type: 'ok' }>, 'value'> & {
-        readonly value?: Output extends JsonValue ? Output : JsonValue
+        readonly value?: AsJson<Output>
       })
+
+/** A result as the call has it: without what is undefined, and any JSON where a value writes itself in its own way, such as a date. */
+type AsJson<T> = T extends JsonValue
+  ? T
+  : T extends undefined
+    ? never
+    : T extends { readonly toJSON: unknown }
+      ? JsonValue
+      : T extends readonly (infer One)[]
+        ? readonly AsJson<One>[]
+        : T extends object
+          ? { readonly [Name in keyof T]: AsJson<Exclude<T[Name], undefined>> }
+          : JsonValue

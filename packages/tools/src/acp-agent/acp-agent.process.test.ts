@@ -127,6 +127,38 @@ test('an agent that cannot load a session begins a new one, and says so', async 
   expect(valueOf(await ask())).toMatchObject({ resumed: false })
 })
 
+test('its sessions get the mode that is named, also after they are loaded', async () => {
+  const { ask } = await open(openOdd('works', { mode: 'plan' }))
+  await ask()
+  const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
+  await kill(id)
+  await ask()
+  const modes = journal().flatMap(({ method, params }) => (method === 'session/set_mode' ? [params] : []))
+  expect(modes).toEqual([
+    { sessionId: id, modeId: 'plan' },
+    { sessionId: id, modeId: 'plan' },
+  ])
+})
+
+test.each([
+  ['works', 'Odd has no mode "wild"; it has "ask", "plan"'],
+  ['forgets', 'Odd has no mode "wild"; it has none'],
+])('a mode that an agent which %s does not have is an error, and no task begins', async (way, told) => {
+  const { ask } = await open(openOdd(way, { mode: 'wild' }))
+  expect(failureOf(await ask())).toBe(`error: ${told}`)
+  expect(journal().map(({ method }) => method)).not.toContain('session/prompt')
+})
+
+test('it is ended at the end of its block', async () => {
+  let tool: AcpAgent['tool'] | undefined
+  {
+    await using agent = openOdd('works')
+    tool = agent.tool
+  }
+  const { ask } = await open({ tool, close: () => Promise.resolve(), [Symbol.asyncDispose]: () => Promise.resolve() })
+  expect(failureOf(await ask())).toBe('error: Odd was closed')
+})
+
 test.each([
   ['Allow', 'Told: yes.'],
   ['Always', 'Told: always.'],
@@ -228,5 +260,8 @@ export default defineAgent({ name: 'inner', model, tools: [mail] })
 
 test('options are checked', () => {
   expect(() => acpAgent({ command: ' ' })).toThrow('command must name a program')
+  expect(() => acpAgent({ command: 'x', args: ['acp', 1] } as unknown as AcpAgentOptions)).toThrow(
+    'args[1] must be text',
+  )
   expect(() => acpAgent({ command: 'x', arg: [] } as unknown as AcpAgentOptions)).toThrow('arg')
 })

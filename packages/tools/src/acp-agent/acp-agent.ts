@@ -1,6 +1,7 @@
 // Another agent as one tool: Claude Code, Codex, Gemini CLI, OpenCode, or another Baton, over the Agent Client Protocol. Its updates are the
 // call's progress, its permission requests are questions to the person, and its session goes on with the next call.
 import type {
+  LoadSessionResponse,
   NewSessionRequest,
   NewSessionResponse,
   PermissionOption,
@@ -9,7 +10,7 @@ import type {
 } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Clock, ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, isBatonError, readMonotonicMs, tool } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, isBatonError, readMonotonicMs, tool } from '@baton/core'
 import * as z from 'zod'
 import type { AgentProgram } from './agent-process.ts'
 import { AgentProcess } from './agent-process.ts'
@@ -31,6 +32,11 @@ export interface AcpAgentOptions {
   readonly env?: Readonly<Record<string, string>>
   /** False: no person is asked before the agent starts. What it asks in mid-work is asked all the same. True by default. */
   readonly approval?: boolean
+  /**
+   * The mode of the agent's sessions, by its id: how freely it acts, such as `plan` or `acceptEdits` of Claude Code, `read` or `allow` of
+   * Baton. The agent's own default by default.
+   */
+  readonly mode?: string
   /** Milliseconds of one call, without the time in which a person is asked; 30 minutes by default. */
   readonly timeoutMs?: number
   /** The clock that spaces notes of progress; the machine's by default. */
@@ -39,8 +45,9 @@ export interface AcpAgentOptions {
 
 export interface AcpAgent {
   readonly tool: Tool
-  /** Ends the program. */
+  /** Ends the program. `await using` does it at the end of its block. */
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 const TIMEOUT_MS = 30 * 60_000
@@ -50,7 +57,7 @@ const CANCEL_MS = 5_000
 const PROGRESS_MS = 250
 /** Sessions of ours whose session at the agent is remembered. */
 const SESSIONS_MAX = 500
-const FIELDS = new Set('command args name title description cwd env approval timeoutMs clock'.split(' '))
+const FIELDS = new Set('command args name title description cwd env approval mode timeoutMs clock'.split(' '))
 const ERRORS: readonly ErrorCode[] = ['api_unavailable', 'tool_failed', 'cancelled']
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR']
 
@@ -76,11 +83,17 @@ export function acpAgent(options: AcpAgentOptions): AcpAgent {
     cwd: 'text',
     env: 'an object',
     approval: 'true or false',
+    mode: 'text',
   } as const
   checkKinds(options, { what, code: 'invalid_option', kinds })
   const { command, name = 'agent.run', title = command, timeoutMs = TIMEOUT_MS, approval = true } = options
   if (typeof command !== 'string' || command.trim() === '')
     throw new BatonError({ code: 'invalid_option', message: `${what}: command must name a program` })
+  const odd = options.args?.findIndex((one) => typeof one !== 'string') ?? -1
+  if (odd !== -1) {
+    const message = `${what}: args[${odd}] must be text, not ${describeValue(options.args?.[odd])}`
+    throw new BatonError({ code: 'invalid_option', message })
+  }
   const agent = new ForeignAgent(options, title)
   const run = tool({
     name,
@@ -101,23 +114,25 @@ export function acpAgent(options: AcpAgentOptions): AcpAgent {
     output,
     execute: async ({ task }, context) => await agent.run(task, context),
   })
-  return { tool: run, close: () => agent.close() }
+  return { tool: run, close: () => agent.close(), [Symbol.asyncDispose]: () => agent.close() }
 }
 
 class ForeignAgent {
   readonly #program: AgentProgram
   readonly #clock: Clock
+  readonly #mode: string | undefined
   /** Ids at the agent by ours. */
   readonly #sessions = new Map<string, string>()
   #process: Promise<AgentProcess> | undefined
   #isClosed = false
 
-  constructor({ command, args = [], cwd = process.cwd(), env = {}, clock }: AcpAgentOptions, name: string) {
+  constructor({ command, args = [], cwd = process.cwd(), env = {}, mode, clock }: AcpAgentOptions, name: string) {
     const passed = PASSED_ON.flatMap((variable) => {
       const value = process.env[variable]
       return value === undefined ? [] : [[variable, value] as const]
     })
     this.#program = { command, args, cwd, name, env: { ...Object.fromEntries(passed), ...env } }
+    this.#mode = mode
     this.#clock = clock ?? { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
   }
 
@@ -186,7 +201,9 @@ class ForeignAgent {
     if (known !== undefined && running.has(known)) return { sessionId: known, isResumed: true }
     if (known !== undefined && running.about?.agentCapabilities?.loadSession === true) {
       try {
-        await running.ask(running.peer.request(methods.agent.session.load, { sessionId: known, ...place }), limits)
+        const load = running.peer.request(methods.agent.session.load, { sessionId: known, ...place })
+        const { modes } = await running.ask<LoadSessionResponse>(load, limits)
+        await this.#setMode(running, { sessionId: known, modes }, limits)
         running.remember(known)
         return { sessionId: known, isResumed: true }
       } catch (thrown) {
@@ -197,12 +214,26 @@ class ForeignAgent {
     const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
     const made = await running.ask(opening, limits)
     const sessionId = String(made.sessionId)
+    await this.#setMode(running, { sessionId, modes: made.modes }, limits)
     running.remember(sessionId)
     this.#sessions.delete(session)
     this.#sessions.set(session, sessionId)
     const [oldest] = this.#sessions.keys()
     if (this.#sessions.size > SESSIONS_MAX && oldest !== undefined) this.#sessions.delete(oldest)
     return { sessionId, isResumed: false }
+  }
+
+  /** @throws BatonError `tool_failed` for a mode that the agent does not have: it might act more freely than it should */
+  async #setMode(running: AgentProcess, { sessionId, modes }: Opened, limits: Limits): Promise<void> {
+    const modeId = this.#mode
+    if (modeId === undefined || modes?.currentModeId === modeId) return
+    const known = (modes?.availableModes ?? []).map(({ id }) => `"${String(id).slice(0, 40)}"`).slice(0, 20)
+    if (!known.includes(`"${modeId}"`))
+      throw this.#fail(`has no mode "${modeId}"; ${known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`}`)
+    await running.ask(running.peer.request(methods.agent.session.setMode, { sessionId, modeId }), {
+      ...limits,
+      what: 'change its mode',
+    })
   }
 
   /** An agent that does not stop is ended, so that nothing goes on unseen. */
@@ -240,6 +271,17 @@ class ForeignAgent {
   #fail(why: string): BatonError {
     return new BatonError({ code: 'tool_failed', message: `${this.#program.name} ${why}` })
   }
+}
+
+interface Opened {
+  readonly sessionId: string
+  readonly modes: NewSessionResponse['modes'] | undefined
+}
+
+interface Limits {
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly what: string
 }
 
 const OPTIONS_MAX = 20

@@ -7,7 +7,7 @@ const [way = 'works', journal = ''] = process.argv.slice(2)
 type Message = {
   readonly id?: number
   readonly method?: string
-  readonly params?: { readonly sessionId?: string }
+  readonly params?: { readonly sessionId?: string; readonly modeId?: string }
   readonly result?: unknown
 }
 
@@ -25,6 +25,16 @@ const OPTIONS = [
   { optionId: 'always', name: 'Always', kind: 'allow_always' },
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ]
+
+const MODES =
+  way === 'forgets'
+    ? {}
+    : {
+        modes: {
+          currentModeId: 'ask',
+          availableModes: ['ask', 'plan'].map((mode) => ({ id: mode, name: mode })),
+        },
+      }
 
 function prompt(id: number, sessionId: string): void {
   prompting = { id, sessionId }
@@ -91,11 +101,12 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     if (way === 'silent') return
     const loadSession = way !== 'forgets'
     send({ id, result: { protocolVersion: way === 'old' ? 0 : 1, agentCapabilities: { loadSession } } })
-  } else if (method === 'session/new') send({ id, result: { sessionId: `session-${process.pid}` } })
+  } else if (method === 'session/new') send({ id, result: { sessionId: `session-${process.pid}`, ...MODES } })
   else if (method === 'session/load') {
     say(sessionId, 'Told before.')
-    send({ id, result: {} })
-  } else if (method === 'session/prompt') prompt(id, sessionId)
+    send({ id, result: MODES })
+  } else if (method === 'session/set_mode') send({ id, result: {} })
+  else if (method === 'session/prompt') prompt(id, sessionId)
   else if (method === 'session/cancel' && way === 'hangs' && prompting)
     send({ id: prompting.id, result: { stopReason: 'cancelled' } })
   else if (id === 900 && prompting) {

@@ -1,5 +1,4 @@
 // `session.analyze`: what sessions did and cost, in numbers.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { SessionKit } from './session-kit.ts'
@@ -32,7 +31,7 @@ const measured = z.object({
     .describe('input is without what was read from a cache'),
 })
 
-export function analyzeSessionsTool(kit: SessionKit): Tool {
+export function analyzeSessionsTool(kit: SessionKit) {
   return tool({
     name: 'session.analyze',
     title: 'Analyze coding sessions',

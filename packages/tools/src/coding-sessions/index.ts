@@ -1,5 +1,5 @@
 // What users import from @baton/tools/coding-sessions.
-import type { Tool } from '@baton/core'
+import type { KitTool } from '../shared/kit-tool.ts'
 import { analyzeSessionsTool } from './analyze-sessions.ts'
 import { listSessionsTool } from './list-sessions.ts'
 import { readSessionTool } from './read-session.ts'
@@ -9,12 +9,17 @@ import { openSessionKit } from './session-kit.ts'
 
 export type { CodingSessionOptions } from './session-kit.ts'
 
+/** Events of a call of one of them have the types of its arguments and its result. */
+export type CodingSessionTool = KitTool<
+  ReturnType<typeof listSessionsTool | typeof searchSessionsTool | typeof readSessionTool | typeof analyzeSessionsTool>
+>
+
 /**
  * `session.list`, `session.search`, `session.read` and `session.analyze` over the sessions that Claude Code and Codex keep on this machine.
  * All are pure, and show only sessions of the workspace unless `scope` is `all`.
  * @throws BatonError `invalid_option`
  */
-export function codingSessionTools(options: CodingSessionOptions): readonly Tool[] {
+export function codingSessionTools(options: CodingSessionOptions): readonly CodingSessionTool[] {
   const kit = openSessionKit(options)
   return [listSessionsTool(kit), searchSessionsTool(kit), readSessionTool(kit), analyzeSessionsTool(kit)]
 }

@@ -1,11 +1,10 @@
 // `session.list`: which sessions there are.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { SessionKit } from './session-kit.ts'
 import { SESSION_ERRORS, findSessions, provider, titleOf } from './session-kit.ts'
 
-export function listSessionsTool(kit: SessionKit): Tool {
+export function listSessionsTool(kit: SessionKit) {
   return tool({
     name: 'session.list',
     title: 'List coding sessions',

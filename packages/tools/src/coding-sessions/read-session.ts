@@ -1,5 +1,4 @@
 // `session.read`: what happened in one session, event by event.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { HistoryEvent } from './session-events.ts'
@@ -25,7 +24,7 @@ const event = z.object({
   isSidechain: z.literal(true).optional().describe('Of an agent that the agent started'),
 })
 
-export function readSessionTool(kit: SessionKit): Tool {
+export function readSessionTool(kit: SessionKit) {
   return tool({
     name: 'session.read',
     title: 'Read a coding session',

@@ -1,5 +1,4 @@
 // `session.search`: where sessions say something, by a regular expression.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from '../workspace/call-budget.ts'
@@ -27,7 +26,7 @@ const match = z.object({
 })
 type Match = z.infer<typeof match>
 
-export function searchSessionsTool(kit: SessionKit): Tool {
+export function searchSessionsTool(kit: SessionKit) {
   return tool({
     name: 'session.search',
     title: 'Search coding sessions',

@@ -2,6 +2,7 @@
 import type { Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
+import type { KitTool } from '../shared/kit-tool.ts'
 import { cutWindow } from '../shared/pages/text-window.ts'
 import type { ContentOptions, ContentReader } from './content-reader.ts'
 import { CONTENT_ERRORS, createContentReader } from './content-reader.ts'
@@ -10,10 +11,37 @@ import { ContentDetails } from './details.ts'
 /** UTF-16 units of a text that one call gives. */
 const TEXT_CHARS = 20_000
 
+const input = z
+  .object({
+    url: z.string().min(1).max(2000).optional().describe('Its address, with https://'),
+    id: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'Instead of url: t3_ID, t1_ID or u/NAME of Reddit, hn:ID or hn:user:NAME of Hacker News, or an id that you were given',
+      ),
+    part: z
+      .enum(['article', 'whole-page'])
+      .optional()
+      .describe('Of a web page: its main part (the default), or all of it'),
+    startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text; "next" says it'),
+  })
+  .refine(({ url, id }) => (url === undefined) !== (id === undefined), {
+    message: 'exactly one of url and id is needed',
+  })
+
+/** Events of its calls have the types of its arguments and its result. */
+export type ContentTool<Services = unknown> = KitTool<
+  Tool<'get_content_details', z.infer<typeof input>, z.infer<typeof ContentDetails>>,
+  Services
+>
+
 /** @throws BatonError `invalid_option` */
 export function contentTools<Services = unknown>(
   given: ContentOptions<Services> | { readonly reader: ContentReader<Services> } = {},
-): readonly Tool[] {
+): readonly ContentTool<Services>[] {
   const reader = 'reader' in given ? given.reader : createContentReader(given, 'contentTools')
   return [
     tool({
@@ -28,26 +56,7 @@ export function contentTools<Services = unknown>(
       timeoutMs: reader.timeoutMs,
       errors: CONTENT_ERRORS,
       describe: ({ url, id }) => ({ title: `Read ${(url ?? id ?? '').slice(0, 150)}` }),
-      input: z
-        .object({
-          url: z.string().min(1).max(2000).optional().describe('Its address, with https://'),
-          id: z
-            .string()
-            .min(1)
-            .max(200)
-            .optional()
-            .describe(
-              'Instead of url: t3_ID, t1_ID or u/NAME of Reddit, hn:ID or hn:user:NAME of Hacker News, or an id that you were given',
-            ),
-          part: z
-            .enum(['article', 'whole-page'])
-            .optional()
-            .describe('Of a web page: its main part (the default), or all of it'),
-          startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text; "next" says it'),
-        })
-        .refine(({ url, id }) => (url === undefined) !== (id === undefined), {
-          message: 'exactly one of url and id is needed',
-        }),
+      input,
       output: ContentDetails,
       execute: async ({ startChar, ...question }, context) => {
         // as the program that made the tool says

@@ -4,3 +4,4 @@ export type { ContentOptions, ContentQuestion, ContentReader } from './content-r
 export { contentTools } from './content-tool.ts'
 export type { Content, ContentDetails } from './details.ts'
 export type { RedditOptions } from './reddit.ts'
+export type { ContentTool } from './content-tool.ts'

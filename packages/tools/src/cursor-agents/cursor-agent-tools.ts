@@ -2,6 +2,7 @@
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
+import type { KitTool } from '../shared/kit-tool.ts'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { SERVICE_ERRORS, ServiceClient } from '../shared/service-client.ts'
 import { checkServiceKey } from '../shared/service-key.ts'
@@ -33,7 +34,9 @@ const REQUESTS = 4
  * `agent.spawn`, `agent.status`, `agent.cancel`, `agent.followup` and `agent.list`, run by the host.
  * @throws BatonError `invalid_option`
  */
-export function cursorAgentTools<Services = unknown>(options: CursorAgentOptions<Services>): readonly Tool[] {
+export function cursorAgentTools<Services = unknown>(
+  options: CursorAgentOptions<Services>,
+): readonly KitTool<Tool, Services>[] {
   checkFields(options, { what: WHAT, code: 'invalid_option', fields: FIELDS })
   checkKinds(options, {
     what: WHAT,

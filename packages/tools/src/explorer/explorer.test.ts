@@ -205,3 +205,13 @@ test('it has no network and only models on this machine, unless that is allowed'
   expect(() => createExplorer({ root, maxSteps: 1 })).toThrow('maxSteps must be a whole number from 2 to 100, not 1')
   expect(() => createExplorer({ root, style: 'wild' } as unknown as ExplorerOptions)).toThrow('style must be')
 })
+
+test('it only looks: a workspace that may write, and misspelt permissions, are refused', () => {
+  const workspace = { limits: {}, write: { approval: false }, shell: true } // the compiler lets a variable have more
+  expect(() => createExplorer({ root, workspace })).toThrow('createExplorer: workspace has no field "write"')
+  const permissions = { externalModel: true }
+  expect(() => createExplorer({ root, permissions } as ExplorerOptions)).toThrow('it is called "externalModels" here')
+  expect(() => createExplorer({ root, permissions: { network: 'yes' } } as unknown as ExplorerOptions)).toThrow(
+    'createExplorer: permissions: network must be true or false, not "yes"',
+  )
+})

@@ -62,8 +62,9 @@ export function createExplorer(options: ExplorerOptions): Agent {
   checkKinds(options, {
     what,
     code: 'invalid_option',
-    kinds: { root: 'text', style: ['free', 'planned'], instructions: 'text' },
+    kinds: { root: 'text', style: ['free', 'planned'], instructions: 'text', sessions: 'an object' },
   })
+  checkNested(what, options)
   const { root, maxSteps = MAX_STEPS, style = 'free' } = options
   if (!Number.isSafeInteger(maxSteps) || maxSteps < 2 || maxSteps > STEPS_MOST)
     throw new BatonError({
@@ -104,6 +105,17 @@ const FIELDS = new Set([
   'instructions',
   'permissions',
 ])
+
+/** The explorer only looks. The compiler lets a variable with `write` or `shell` pass. */
+function checkNested(what: string, { workspace = {}, permissions = {} }: ExplorerOptions): void {
+  const code = 'invalid_option'
+  const looks = new Set(['allow', 'trust', 'editor', 'ripgrep', 'limits', 'clock'])
+  checkFields(workspace, { what: `${what}: workspace`, code, fields: looks })
+  const fields = new Set(['network', 'externalModels'])
+  checkFields(permissions, { what: `${what}: permissions`, code, fields })
+  const kinds = { network: 'true or false', externalModels: 'true or false' } as const
+  checkKinds(permissions, { what: `${what}: permissions`, code, kinds })
+}
 
 /** Shows in the plan how a call goes, and remembers what it has shown. */
 function watch(one: Tool, progress: PlanProgress, shown: ShownSessions): Tool {

@@ -1,6 +1,5 @@
 // Files and branches of a repository.
 import { Buffer } from 'node:buffer'
-import type { Tool } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import type { GithubKit } from './github-kit.ts'
@@ -27,11 +26,11 @@ const wireEntry = z.looseObject({
 const wireFile = wireEntry.extend({ encoding: z.string(), content: z.string() })
 const wireRef = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
 
-export function fileTools(kit: GithubKit): readonly Tool[] {
+export function fileTools(kit: GithubKit) {
   return [listTool(kit), readTool(kit), writeTool(kit), ...branchTools(kit)]
 }
 
-function listTool({ api, start, reads }: GithubKit): Tool {
+function listTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.list_files',
@@ -55,7 +54,7 @@ function listTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function readTool({ api, start, reads }: GithubKit): Tool {
+function readTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.read_file',
@@ -127,7 +126,7 @@ function decodeText(content: string, named: string): string {
   return bytes.toString('utf8')
 }
 
-function writeTool({ api, start, writes }: GithubKit): Tool {
+function writeTool({ api, start, writes }: GithubKit) {
   return tool({
     ...writes,
     name: 'github.write_file',
@@ -165,7 +164,7 @@ function writeTool({ api, start, writes }: GithubKit): Tool {
   })
 }
 
-function branchTools({ api, start, reads, writes }: GithubKit): readonly Tool[] {
+function branchTools({ api, start, reads, writes }: GithubKit) {
   const wireBranch = z.looseObject({
     name: z.string(),
     protected: z.boolean(),

@@ -1,5 +1,4 @@
 // Issues: reading, searching, closing, comments and labels.
-import type { Tool } from '@baton/core'
 import { BatonError, isBatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import type { GithubKit } from './github-kit.ts'
@@ -66,11 +65,11 @@ const labels = z.array(
     .refine((name) => !/^\.{1,2}$/.test(name)),
 )
 
-export function issueTools(kit: GithubKit): readonly Tool[] {
+export function issueTools(kit: GithubKit) {
   return [readTool(kit), statusTool(kit), listTool(kit), searchTool(kit), ...commentTools(kit), ...labelTools(kit)]
 }
 
-function readTool({ api, start, reads }: GithubKit): Tool {
+function readTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'GetIssueDetails',
@@ -92,7 +91,7 @@ function readTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function statusTool({ api, start, writes }: GithubKit): Tool {
+function statusTool({ api, start, writes }: GithubKit) {
   return tool({
     ...writes,
     name: 'UpdateIssueStatus',
@@ -127,7 +126,7 @@ function statusTool({ api, start, writes }: GithubKit): Tool {
   })
 }
 
-function listTool({ api, start, reads }: GithubKit): Tool {
+function listTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.list_issues',
@@ -156,7 +155,7 @@ function listTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function searchTool({ api, start, reads }: GithubKit): Tool {
+function searchTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.search_issues',
@@ -183,7 +182,7 @@ function searchTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function commentTools({ api, start, reads, writes }: GithubKit): readonly Tool[] {
+function commentTools({ api, start, reads, writes }: GithubKit) {
   const comment = z.object({
     author: z.string(),
     text: z.string(),
@@ -234,7 +233,7 @@ function commentTools({ api, start, reads, writes }: GithubKit): readonly Tool[]
   ]
 }
 
-function labelTools({ api, start, reads, writes }: GithubKit): readonly Tool[] {
+function labelTools({ api, start, reads, writes }: GithubKit) {
   const output = z.object({ labels: z.array(z.string()).describe('All labels that it has now') })
   const show = (all: z.infer<typeof wireLabels>) => ({ labels: all.map(({ name }) => name) })
   return [

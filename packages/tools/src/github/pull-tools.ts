@@ -1,5 +1,4 @@
 // Pull requests and reviews.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { GithubKit } from './github-kit.ts'
@@ -67,11 +66,11 @@ const review = z.object({
 })
 const onePull = z.object({ ...repository, pullNumber: issueNumber })
 
-export function pullTools(kit: GithubKit): readonly Tool[] {
+export function pullTools(kit: GithubKit) {
   return [listTool(kit), readTool(kit), createTool(kit), listReviewsTool(kit), reviewTool(kit), reviewersTool(kit)]
 }
 
-function listTool({ api, start, reads }: GithubKit): Tool {
+function listTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.list_pull_requests',
@@ -93,7 +92,7 @@ function listTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function readTool({ api, start, reads }: GithubKit): Tool {
+function readTool({ api, start, reads }: GithubKit) {
   const file = z.object({
     path: z.string(),
     status: z.string(),
@@ -136,7 +135,7 @@ function readTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function createTool({ api, start, writes }: GithubKit): Tool {
+function createTool({ api, start, writes }: GithubKit) {
   return tool({
     ...writes,
     name: 'github.create_pull_request',
@@ -163,7 +162,7 @@ function createTool({ api, start, writes }: GithubKit): Tool {
   })
 }
 
-function listReviewsTool({ api, start, reads }: GithubKit): Tool {
+function listReviewsTool({ api, start, reads }: GithubKit) {
   return tool({
     ...reads,
     name: 'github.list_reviews',
@@ -182,7 +181,7 @@ function listReviewsTool({ api, start, reads }: GithubKit): Tool {
   })
 }
 
-function reviewTool({ api, start, writes }: GithubKit): Tool {
+function reviewTool({ api, start, writes }: GithubKit) {
   return tool({
     ...writes,
     name: 'github.create_review',
@@ -230,7 +229,7 @@ function reviewTool({ api, start, writes }: GithubKit): Tool {
   })
 }
 
-function reviewersTool({ api, start, writes }: GithubKit): Tool {
+function reviewersTool({ api, start, writes }: GithubKit) {
   return tool({
     ...writes,
     effect: 'idempotent',

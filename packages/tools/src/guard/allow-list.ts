@@ -26,8 +26,8 @@ export function parseAllowList(entries: readonly string[]): AllowList {
     const range = parseRange(text.replace(/^\[(.*)\]$/, '$1'))
     if (range) ranges.push(range)
     else if (text.includes('://')) origins.add(readOrigin(text))
-    else if (text.startsWith('*.')) suffixes.push(`.${readHost(text.slice(2), entry)}`)
-    else hosts.add(readHost(text, entry))
+    else if (text.startsWith('*.')) suffixes.push(`.${readHost(text.slice(2), { entry })}`)
+    else hosts.add(readHost(text))
   }
   const allowsHost = (host: string): boolean => hosts.has(host) || suffixes.some((suffix) => host.endsWith(suffix))
   return {
@@ -52,14 +52,25 @@ function readOrigin(text: string): string {
   return url.origin
 }
 
-function readHost(text: string, entry: string): string {
+/** @throws BatonError `invalid_option` */
+export function readHost(text: string, { entry = text, field = 'allow', hint = HINT }: Reading = {}): string {
   const url = URL.parse(`https://${text}`)
-  const isHost = url !== null && url.href === `${url.origin}/` && url.port === '' && !/[/:?#@\\]/.test(text)
-  if (!isHost) throw wrong(entry, 'give an origin, a host without a port, or a range such as 10.0.0.0/8')
+  const isHost = url !== null && url.href === `${url.origin}/` && url.port === '' && !/[/:?#@\\*]/.test(text)
+  if (!isHost) throw wrong(entry, hint, field)
   return plainHost(url)
 }
 
-function wrong(entry: string, hint: string): BatonError {
-  const message = `allow must name origins, hosts or ranges of addresses, not "${entry.slice(0, 100)}"`
+interface Reading {
+  /** As the program wrote it. */
+  readonly entry?: string
+  readonly field?: 'allow' | 'deny'
+  readonly hint?: string
+}
+
+const HINT = 'give an origin, a host without a port, or a range such as 10.0.0.0/8'
+
+function wrong(entry: string, hint: string, field: 'allow' | 'deny' = 'allow'): BatonError {
+  const places = field === 'allow' ? 'origins, hosts or ranges of addresses' : 'hosts or ranges of addresses'
+  const message = `${field} must name ${places}, not "${entry.slice(0, 100)}"`
   return new BatonError({ code: 'invalid_option', message, hint })
 }

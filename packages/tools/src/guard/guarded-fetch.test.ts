@@ -93,6 +93,19 @@ test('an answer comes as fetch gives it: status, headers, body, address', async 
   })
 })
 
+test('a denied range of addresses holds for names that lead into it, also allowed ones', async () => {
+  const lookup = () => Promise.resolve(['127.0.0.1'])
+  for (const allow of [['shop.example'], ['127.0.0.0/8']]) {
+    const fetch = openGuard({ allow, deny: ['127.0.0.1'], lookup })
+    await expect(fetch('https://shop.example/')).rejects.toMatchObject({
+      code: 'url_refused',
+      message: expect.stringContaining('one that this program denies'),
+    })
+  }
+  for (const entry of ['*.spam.example', 'https://spam.example', 'spam.example/x', ''])
+    expect(() => createGuardedFetch({ deny: [entry] })).toThrow(`deny must name hosts or ranges of addresses`)
+})
+
 test.each([
   'http://127.0.0.2/',
   'http://localhost:1234/',

@@ -7,6 +7,7 @@ import type { Agent, Response as UndiciResponse } from 'undici'
 import { fetch as undiciFetch } from 'undici'
 import { parseAllowList } from './allow-list.ts'
 import { boundAnswer } from './bounded-answer.ts'
+import { parseDenyList } from './deny-list.ts'
 import { describeFetchFailure } from './fetch-failure.ts'
 import type { Resolve } from './pinned-agent.ts'
 import { createPinnedAgent } from './pinned-agent.ts'
@@ -21,6 +22,11 @@ export interface GuardOptions {
    * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). Nothing by default.
    */
   readonly allow?: readonly string[]
+  /**
+   * Places that are not fetched although they are public, also by a redirect: hosts with their subdomains (`spam.example`) and addresses
+   * (`203.0.113.0/24`). It wins over `allow`. Nothing by default.
+   */
+  readonly deny?: readonly string[]
   /** True: nothing is fetched but what `allow` names. False by default. */
   readonly onlyAllowed?: boolean
   /** `https` by default. */
@@ -53,7 +59,16 @@ export interface GuardedFetch {
 }
 
 const NUMBERS = { maxBytes: 10 * 1024 * 1024, maxHeaderBytes: 16 * 1024, maxRedirects: 5, timeoutMs: 30_000 } as const
-const FIELDS = new Set([...Object.keys(NUMBERS), 'allow', 'onlyAllowed', 'schemes', 'streams', 'lookup', 'timers'])
+const FIELDS = new Set([
+  ...Object.keys(NUMBERS),
+  'allow',
+  'deny',
+  'onlyAllowed',
+  'schemes',
+  'streams',
+  'lookup',
+  'timers',
+])
 const TIMER_MS = 2_147_483_647
 
 /** @throws BatonError `invalid_option` */
@@ -83,6 +98,7 @@ function openGuard(options: GuardOptions): Guard {
   checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
   const kinds = {
     allow: 'an array',
+    deny: 'an array',
     onlyAllowed: 'true or false',
     schemes: 'an array',
     streams: 'true or false',
@@ -102,13 +118,15 @@ function openGuard(options: GuardOptions): Guard {
   const unknown = schemes.find((scheme) => scheme !== 'https' && scheme !== 'http')
   if (unknown !== undefined) throw wrong(`schemes may hold "https" and "http", not ${describeValue(unknown)}`)
   const allow = parseAllowList(entries)
+  const deny = parseDenyList(options.deny ?? [])
   return {
     ...numbers,
     allow,
+    deny,
     onlyAllowed,
     streams,
     schemes: new Set(schemes.map((scheme) => `${scheme}:`)),
-    agent: createPinnedAgent({ allow, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),
+    agent: createPinnedAgent({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),
     timers: options.timers ?? PLATFORM_TIMERS,
   }
 }

@@ -6,6 +6,7 @@ import { BatonError } from '@baton/core'
 import { Agent, buildConnector } from 'undici'
 import { findAddressIssue } from './address-rules.ts'
 import type { AllowList } from './allow-list.ts'
+import type { DenyList } from './deny-list.ts'
 import { refuseUrl } from './url-rules.ts'
 
 /** All addresses of a name. It may reject; an empty list says that there are none. */
@@ -13,6 +14,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface PinnedAgentInit {
   readonly allow: AllowList
+  readonly deny: DenyList
   readonly resolve: Resolve
   /** Bytes of the head of an answer. */
   readonly maxHeaderBytes: number
@@ -23,11 +25,13 @@ const ADDRESSES = 64
 /** Milliseconds to look a name up and to connect. */
 const CONNECT_MS = 10_000
 
-export function createPinnedAgent({ allow, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
+export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
   const common = { allowH2: false, timeout: CONNECT_MS }
-  const connectAnywhere = buildConnector({ ...common, lookup: createLookup(resolve, () => undefined) })
+  const findDenial = (address: string): string | undefined =>
+    deny.deniesAddress(address) ? 'one that this program denies' : undefined
+  const connectAnywhere = buildConnector({ ...common, lookup: createLookup(resolve, findDenial) })
   const judge = (address: string): string | undefined =>
-    allow.allowsAddress(address) ? undefined : findAddressIssue(address)
+    findDenial(address) ?? (allow.allowsAddress(address) ? undefined : findAddressIssue(address))
   const connectJudged = buildConnector({ ...common, lookup: createLookup(resolve, judge) })
   return new Agent({
     allowH2: false,

@@ -4,9 +4,12 @@ import { BatonError } from '@baton/core'
 import { findAddressIssue } from './address-rules.ts'
 import type { AllowList } from './allow-list.ts'
 import { plainHost } from './allow-list.ts'
+import type { DenyList } from './deny-list.ts'
 
 export interface UrlRules {
   readonly allow: AllowList
+  /** Wins over `allow`. */
+  readonly deny: DenyList
   /** `https:` and perhaps `http:`. */
   readonly schemes: ReadonlySet<string>
   /** True: public places are refused too, unless `allow` has them. */
@@ -48,7 +51,8 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
     throw refuseUrl(url, 'a redirect must not lead from https to http', from)
   if (BAD_PORTS.has(url.port === '' ? 443 : Number(url.port)))
     throw refuseUrl(url, 'nothing on its port speaks HTTP', from)
-  const { allow, schemes, onlyAllowed } = rules
+  const { allow, deny, schemes, onlyAllowed } = rules
+  if (deny.deniesPlace(url)) throw refuseUrl(url, DENIED_PLACE, from)
   if (!schemes.has(url.protocol) && !allow.allowsOrigin(url))
     throw refuseUrl(url, 'its scheme is not https', from, USE_HTTPS)
   if (allow.allowsPlace(url)) return url
@@ -58,6 +62,9 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   if (issue !== undefined) throw refuseUrl(url, issue, from)
   return url
 }
+
+/** Why nothing is sent to a place on the list of the program. */
+export const DENIED_PLACE = 'this program denies its host'
 
 function hasOddCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {

@@ -1,5 +1,5 @@
 // `web.fetch`: a page, a text or JSON of the web as text, in parts.
-import type { ErrorCode, JsonValue, Tool } from '@baton/core'
+import type { ErrorCode, JsonValue } from '@baton/core'
 import { parseJson, tool } from '@baton/core'
 import * as z from 'zod'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
@@ -25,7 +25,7 @@ const output = z.object({
 })
 
 /** @throws BatonError `invalid_option` */
-export function fetchTool(what: string, options: DocumentOptions): Tool {
+export function fetchTool(what: string, options: DocumentOptions) {
   const fetcher = new DocumentFetcher(what, options)
   const threads = new PageThreads()
   return tool({

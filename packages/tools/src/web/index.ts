@@ -3,4 +3,4 @@ export type { SearchKey, SearchProvider, SearchQuery, SearchResult } from './sea
 export { braveSearch, searxngSearch, tavilySearch } from './search-services.ts'
 export type { SearchServiceOptions, SearxngOptions } from './search-services.ts'
 export { webFor, webTools } from './web-tools.ts'
-export type { Web, WebForOptions, WebOptions } from './web-tools.ts'
+export type { Web, WebForOptions, WebOptions, WebTool } from './web-tools.ts'

@@ -1,5 +1,5 @@
 // `web.search`: asks the service that the program has chosen.
-import type { ErrorCode, Tool, ToolContext } from '@baton/core'
+import type { ErrorCode, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import { SERVICE_ERRORS } from '../shared/service-client.ts'
@@ -24,7 +24,11 @@ const output = z.object({
   ),
 })
 
-export function searchTool<Services>({ name, timeoutMs = TIMEOUT_MS, search }: SearchProvider<Services>): Tool {
+/** @param shows whether a result may be shown, by its address */
+export function searchTool<Services>(
+  { name, timeoutMs = TIMEOUT_MS, search }: SearchProvider<Services>,
+  shows: (url: URL) => boolean,
+) {
   return tool({
     name: 'web.search',
     title: 'Search the web',
@@ -44,15 +48,15 @@ export function searchTool<Services>({ name, timeoutMs = TIMEOUT_MS, search }: S
     output,
     execute: async (query, context) => {
       const results = await search(query, context as ToolContext<Services>) // as the program that made the tool says
-      return { provider: name, results: results.slice(0, query.count).flatMap(show) }
+      return { provider: name, results: results.flatMap((one) => show(one, shows)).slice(0, query.count) }
     },
   })
 }
 
-/** What has no address of the web is left out. */
-function show({ title, url, snippet, publishedAt }: SearchResult) {
+/** What has no address of the web is left out, and what the program denies. */
+function show({ title, url, snippet, publishedAt }: SearchResult, shows: (url: URL) => boolean) {
   const address = URL.parse(url)
-  if (!address || !/^https?:$/.test(address.protocol)) return []
+  if (!address || !/^https?:$/.test(address.protocol) || !shows(address)) return []
   return [
     {
       title: cut(title, TITLE_CHARS),

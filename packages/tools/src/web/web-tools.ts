@@ -1,8 +1,10 @@
 // The tools of the kit, and the choice between a search that a model's provider runs itself and a service.
-import type { JsonObject, ModelSettings, Tool } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Model, ModelSettings } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { KitTool } from '../shared/kit-tool.ts'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
 import { fetchTool } from './fetch-tool.ts'
+import { createResultFilter, providerSearch } from './limited-search.ts'
 import type { SearchProvider } from './search-provider.ts'
 import { searchTool } from './search-tool.ts'
 
@@ -12,28 +14,23 @@ export interface WebOptions<Services = unknown> extends DocumentOptions {
 }
 
 export interface WebForOptions<Services = unknown> extends WebOptions<Services> {
-  /** The agent's models, by name: the first one and its fallbacks. */
-  readonly models: readonly string[]
+  /** The agent's models, by name or as they are: the first one and its fallbacks. */
+  readonly models: readonly (string | Pick<Model, 'provider'>)[]
 }
 
-export interface Web {
-  readonly tools: readonly Tool[]
+/** Events of a call of one of them have the types of its arguments and its result. */
+export type WebTool<Services = unknown> = KitTool<ReturnType<typeof fetchTool | typeof searchTool>, Services>
+
+export interface Web<Services = unknown> {
+  readonly tools: readonly WebTool<Services>[]
   /** Goes into the agent's settings. */
   readonly settings: Pick<ModelSettings, 'serverTools'>
 }
 
-/**
- * Providers whose models search by themselves beside other tools. Gemini's googleSearch is not among them: many of its models refuse it
- * together with tools.
- */
-const SEARCHING: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
-  ['anthropic', { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }],
-  ['openai', { type: 'web_search' }],
-])
 const FIELDS = ['search', 'guard', 'timeoutMs', 'maxBytes', 'fetch', 'clock'] as const
 
 /** @throws BatonError `invalid_option` */
-export function webTools<Services = unknown>(options: WebOptions<Services> = {}): readonly Tool[] {
+export function webTools<Services = unknown>(options: WebOptions<Services> = {}): readonly WebTool<Services>[] {
   const what = 'webTools'
   checkFields(options, { what, code: 'invalid_option', fields: new Set(FIELDS) })
   checkKinds(options, { what, code: 'invalid_option', kinds: { guard: 'an object', fetch: 'a function' } })
@@ -44,25 +41,37 @@ export function webTools<Services = unknown>(options: WebOptions<Services> = {})
       code: 'invalid_option',
       message: `${what}: search must be a function, or what braveSearch, tavilySearch or searxngSearch gives`,
     })
-  return [fetchTool(what, rest), ...(provider ? [searchTool(provider)] : [])]
+  return [fetchTool(what, rest), ...(provider ? [searchTool(provider, createResultFilter(rest.guard))] : [])]
 }
 
 /**
  * `web.fetch`, and a search: that of the provider where all models have one, else `web.search` by `search`.
  * @throws BatonError `invalid_option` where neither is there
  */
-export function webFor<Services = unknown>({ models, ...options }: WebForOptions<Services>): Web {
-  const providers = [...new Set(models.map((model) => model.split('/')[0] ?? ''))]
-  if (providers.length > 0 && providers.every((provider) => SEARCHING.has(provider))) {
-    const { search: _, ...rest } = options
-    const serverTools = Object.fromEntries(providers.map((provider) => [provider, [SEARCHING.get(provider) ?? {}]]))
+export function webFor<Services = unknown>({ models, ...options }: WebForOptions<Services>): Web<Services> {
+  if (!Array.isArray(models))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `webFor: models must be an array of the agent's models, not ${describeValue(models)}`,
+    })
+  const providers = new Set(models.map(readProvider))
+  const { search, ...rest } = options
+  const found = [...providers].map((provider) => [provider, providerSearch(provider, rest.guard)] as const)
+  const without = found.find(([, tool]) => tool === undefined)?.[0]
+  if (found.length > 0 && without === undefined) {
+    const serverTools = Object.fromEntries(found.map(([provider, tool]) => [provider, [tool ?? {}]]))
     return { tools: webTools(rest), settings: { serverTools } }
   }
-  if (options.search) return { tools: webTools(options), settings: {} }
-  const without = models.find((model) => !SEARCHING.has(model.split('/')[0] ?? ''))
+  if (search) return { tools: webTools(options), settings: {} }
+  const named = models.find((model) => readProvider(model) === without)
+  const shown = typeof named === 'string' ? named : without
   throw new BatonError({
     code: 'invalid_option',
-    message: `webFor: nothing searches the web: ${without === undefined ? 'no model is named' : `"${without}" does not do it by itself`}, and there is no search`,
+    message: `webFor: nothing searches the web: ${shown === undefined ? 'no model is named' : `"${shown}" does not do it by itself${rest.guard ? ', or not within guard' : ''}`}, and there is no search`,
     hint: 'Give search: braveSearch({ apiKey }), tavilySearch({ apiKey }), searxngSearch({ server }), or a function of your own.',
   })
+}
+
+function readProvider(model: string | Pick<Model, 'provider'>): string {
+  return typeof model === 'string' ? (model.split('/')[0] ?? '') : String(model?.provider)
 }

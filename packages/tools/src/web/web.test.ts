@@ -51,6 +51,34 @@ describe('web.fetch', () => {
     await expect(run('web.fetch', { url }, options)).rejects.toMatchObject({ code: 'url_refused' })
   })
 
+  test('a denied host is not fetched, its subdomains are not, and no redirect leads there', async () => {
+    const { url, options } = await open({
+      '/': { status: 302, headers: { location: 'https://www.spam.example/' } },
+      '/ok': { headers: { 'content-type': 'text/plain' }, body: 'Hi' },
+    })
+    const guard = { ...options.guard, deny: ['spam.example'] }
+    for (const address of ['https://spam.example/a', 'https://a.spam.example./', url])
+      await expect(run('web.fetch', { url: address }, { guard })).rejects.toMatchObject({
+        code: 'url_refused',
+        message: expect.stringContaining('this program denies its host'),
+      })
+    expect(await run('web.fetch', { url: `${url}/ok` }, { guard })).toMatchObject({ text: 'Hi' })
+    // It wins over what is allowed.
+    await expect(run('web.fetch', { url }, { guard: { ...guard, deny: ['127.0.0.0/8'] } })).rejects.toThrow('denies')
+  })
+
+  test('beside a fetch of the program, deny holds, and other rules of the guard are refused', async () => {
+    const fetch = () => Promise.resolve(new Response('Hi', { headers: { 'content-type': 'text/plain' } }))
+    const options = { fetch, guard: { deny: ['spam.example'] } }
+    expect(await run('web.fetch', { url: 'https://ham.example/' }, options)).toMatchObject({ text: 'Hi' })
+    await expect(run('web.fetch', { url: 'https://spam.example/' }, options)).rejects.toMatchObject({
+      code: 'url_refused',
+    })
+    expect(() => webTools({ fetch, guard: { onlyAllowed: true, allow: ['ham.example'] } })).toThrow(
+      'guard.onlyAllowed has no effect beside fetch',
+    )
+  })
+
   test.each([
     ['application/json', '{"a":[1,2]}', { type: 'json', text: '{\n "a": [\n  1,\n  2\n ]\n}' }],
     ['application/problem+json', '{"a":', { type: 'json', text: '{"a":' }],
@@ -151,9 +179,44 @@ describe('web.search', () => {
   })
 })
 
+test('a search shows no result that web.fetch may not read', async () => {
+  const search = () =>
+    Promise.resolve(
+      ['spam.example', 'www.spam.example', 'notspam.example', 'ham.example'].map((host) => ({
+        title: host,
+        url: `https://${host}/`,
+        snippet: '',
+      })),
+    )
+  const titles = async (guard: WebOptions['guard']) =>
+    (await run('web.search', { query: 'x' }, { search, ...(guard && { guard }) })).results.map((one) =>
+      'title' in one ? one.title : '',
+    )
+  expect(await titles({ deny: ['spam.example'] })).toEqual(['notspam.example', 'ham.example'])
+  expect(await titles({ allow: ['ham.example'], onlyAllowed: true })).toEqual(['ham.example'])
+})
+
 describe('who searches', () => {
   const search = searxngSearch({ server: 'https://search.example' })
   const names = (options: Parameters<typeof webFor>[0]) => webFor(options).tools.map(({ name }) => name)
+
+  test('the rules of the guard hold for the search of a provider, and a model may be named by itself', () => {
+    const model = createAnthropicModel({ model: 'claude-haiku-4-5', apiKey: 'key' })
+    const tell = (guard: WebOptions['guard']) =>
+      webFor({ models: [model, 'openai/gpt-5-mini'], ...(guard && { guard }) }).settings.serverTools
+    expect(tell({ deny: ['spam.example', '203.0.113.0/24', '2001:db8::1'] })).toMatchObject({
+      anthropic: [{ blocked_domains: ['spam.example'] }],
+      openai: [{ filters: { blocked_domains: ['spam.example'] } }],
+    })
+    const only = ['*.docs.example', 'https://a.example:8443', '10.0.0.0/8', 'spam.example']
+    expect(tell({ allow: only, onlyAllowed: true, deny: ['spam.example'] })).toMatchObject({
+      anthropic: [{ allowed_domains: ['docs.example', 'a.example'] }],
+      openai: [{ filters: { allowed_domains: ['docs.example', 'a.example'] } }],
+    })
+    const mixed = { allow: ['docs.example'], onlyAllowed: true, deny: ['old.docs.example'] }
+    expect(() => tell(mixed)).toThrow('or not within guard')
+    expect(webFor({ models: [model], guard: mixed, search }).tools.map(({ name }) => name)).toContain('web.search')
+  })
 
   test('the provider, where all models have a search of their own', () => {
     const options = { models: ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini'], search }
@@ -193,6 +256,7 @@ describe('who searches', () => {
       '"gemini/gemini-3-flash" does not do it by itself',
     )
     expect(() => webFor({ models: [] })).toThrow('no model is named')
+    expect(() => webFor({ models: 'openai/gpt-5-mini' } as never)).toThrow('models must be an array')
     expect(webTools().map(({ name }) => name)).toEqual(['web.fetch'])
   })
 })

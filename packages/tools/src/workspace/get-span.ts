@@ -1,6 +1,5 @@
 // `content.get_span`: some lines of a file. It reads in pieces, so a file of any size costs little memory.
 import type { FileHandle } from 'node:fs/promises'
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from './call-budget.ts'
@@ -26,7 +25,7 @@ const spanOutput = z.object({
     .describe('Arguments to read on'),
 })
 
-export function getSpanTool(kit: WorkspaceKit): Tool {
+export function getSpanTool(kit: WorkspaceKit) {
   const { workspace, limits } = kit
   return tool({
     name: 'content.get_span',

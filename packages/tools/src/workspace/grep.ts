@@ -1,7 +1,6 @@
 // `code.grep`: the lines of the workspace's files that match a regular expression, grouped by file.
 // The expressions run on RE2JS, whose time is linear in the text, so no pattern can hang the process. Where ripgrep is installed it says
 // which files need not be opened.
-import type { Tool } from '@baton/core'
 import { isBatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from './call-budget.ts'
@@ -31,7 +30,7 @@ const skipped = z.object({
   unfinished: z.int().describe('Files whose end was not reached in time; search them alone'),
 })
 
-export function grepTool(kit: WorkspaceKit): Tool {
+export function grepTool(kit: WorkspaceKit) {
   return tool({
     name: 'code.grep',
     description:

@@ -1,8 +1,8 @@
 // What users import from @baton/tools/workspace.
 export { workspaceTools } from './workspace-tools.ts'
-export type { WorkspaceOptions } from './workspace-tools.ts'
+export type { WorkspaceOptions, WorkspaceTool } from './workspace-tools.ts'
 export type { WorkspaceCommand, WorkspaceCommandEnd, WorkspaceEditor } from './workspace-editor.ts'
 export { WORKSPACE_LIMITS } from './workspace-limits.ts'
-export type { ShellOptions } from './shell-tool.ts'
+export type { ShellCommand, ShellOptions } from './shell-tool.ts'
 export type { WriteOptions } from './write-tools.ts'
 export type { WorkspaceLimits } from './workspace-limits.ts'

@@ -1,5 +1,4 @@
 // `fs.list_dir`: what is in a folder of the workspace, as entries in a fixed order.
-import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { WalkedEntry } from './walk.ts'
@@ -8,7 +7,7 @@ import { walk } from './walk.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
-export function listDirTool(kit: WorkspaceKit): Tool {
+export function listDirTool(kit: WorkspaceKit) {
   const { workspace, limits } = kit
   return tool({
     name: 'fs.list_dir',

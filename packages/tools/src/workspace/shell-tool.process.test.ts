@@ -71,6 +71,15 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
+test('a function of the command says whether a person is asked', async () => {
+  const { tool, input } = find({ approval: ({ command, folder }) => command !== 'npm test' || folder !== '.' })
+  const asks = async (arguments_: object) =>
+    typeof tool.approval === 'function' ? await tool.approval(input.parse(arguments_), {} as never) : tool.approval
+  expect(await asks({ command: 'npm test' })).toBe(false)
+  expect(await asks({ command: 'npm test', folder: 'src' })).toBe(true)
+  expect(await asks({ command: 'npm test; rm -r src' })).toBe(true)
+})
+
 test('asks for approval by default, shows the command, and is untrusted', () => {
   const { tool } = find({})
   expect(tool).toMatchObject({

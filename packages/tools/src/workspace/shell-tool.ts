@@ -3,8 +3,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import type { Tool, ToolContext } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import { isAbsolute } from 'node:path'
+import type { AskedCall, ToolContext } from '@baton/core'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import type { FoundBox } from './bubblewrap.ts'
@@ -15,9 +16,17 @@ import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceEditor } from './workspace-editor.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 
+/** A command as the model wrote it. */
+export interface ShellCommand {
+  /** The whole line, which may hold several commands, pipes and substitutions. */
+  readonly command: string
+  /** Where it begins, relative to the root of the workspace. */
+  readonly folder: string
+}
+
 export interface ShellOptions {
-  /** False: no person is asked. True by default. */
-  readonly approval?: boolean
+  /** False: no person is asked. A function of the command says whether one is. True by default. */
+  readonly approval?: boolean | ((command: ShellCommand, call: AskedCall) => boolean | Promise<boolean>)
   /** Variables of commands beside PATH, HOME, LANG and TMPDIR; nothing of this process by default. */
   readonly env?: Readonly<Record<string, string>>
   /**
@@ -44,9 +53,10 @@ const PROGRESS_CHARS = 600
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** @throws BatonError `invalid_option` */
-export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
+export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
   if (process.platform === 'win32')
     throw new BatonError({ code: 'invalid_option', message: 'shell.run needs a POSIX shell, and Windows has none' })
+  checkOptions(options)
   const { approval = true, timeoutMs: most = TIMEOUT_MS } = options
   if (!Number.isSafeInteger(most) || most <= 0)
     throw new BatonError({
@@ -94,6 +104,28 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
   })
 }
 
+const FIELDS = new Set(['approval', 'env', 'sandbox', 'network', 'readable', 'timeoutMs'])
+const KINDS = {
+  approval: 'true, false or a function',
+  env: 'an object',
+  sandbox: ['auto', 'required', 'none'],
+  network: 'true or false',
+  readable: 'an array',
+} as const
+
+/** A misspelt `required` would run commands without the sandbox. */
+function checkOptions(options: ShellOptions): void {
+  const what = 'workspaceTools: shell'
+  checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
+  const relative = options.readable?.find((path) => !isAbsolute(path))
+  if (relative !== undefined)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${what}: readable must name absolute paths, not "${relative}"`,
+    })
+}
+
 interface Asked {
   readonly command: string
   readonly folder: string
@@ -139,7 +171,7 @@ class Shell {
   /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */
   #needsBox(isBoxed: boolean): boolean {
     const { sandbox = 'auto', approval = true } = this.#options
-    return isBoxed && (sandbox === 'required' || !approval)
+    return isBoxed && (sandbox === 'required' || approval !== true)
   }
 
   async #runInEditor(

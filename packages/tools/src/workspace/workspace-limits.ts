@@ -1,5 +1,5 @@
 // The bounds of the workspace tools. A result that met one says so, and says where to read on.
-import { BatonError } from '@baton/core'
+import { BatonError, checkFields } from '@baton/core'
 import * as z from 'zod'
 
 /** A path as a model writes it; no system takes longer ones. */
@@ -56,8 +56,11 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
   timeMs: 10_000,
 }
 
-/** @throws BatonError `invalid_option` for a limit that is not a whole number from 0 */
+const FIELDS = new Set(Object.keys(WORKSPACE_LIMITS))
+
+/** @throws BatonError `invalid_option` for a limit that does not exist, or is not a whole number from 0 */
 export function workspaceLimits(given: Partial<WorkspaceLimits> = {}): WorkspaceLimits {
+  checkFields(given, { what: 'workspaceTools: limits', code: 'invalid_option', fields: FIELDS })
   for (const [name, value] of Object.entries(given))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new BatonError({

@@ -76,6 +76,23 @@ test('a root that is no folder, a limit that is no number', () => {
   )
 })
 
+test.each([
+  [{ shel: true }, 'workspaceTools has no field "shel"; it is called "shell" here'],
+  [{ root: undefined }, 'root must name a folder'],
+  [{ allow: 'dist/' }, 'workspaceTools: allow must be an array, not "dist/"'],
+  [{ limits: { timeMS: 5 } }, 'workspaceTools: limits has no field "timeMS"; it is called "timeMs" here'],
+  [{ write: { aproval: false } }, 'workspaceTools: write has no field "aproval"; it is called "approval" here'],
+  [{ write: { approval: 'never' } }, 'workspaceTools: write: approval must be true or false'],
+  [{ shell: 'yes' }, 'workspaceTools: shell must be an object of options, not yes'],
+  [{ shell: { sandbx: 'required' } }, 'workspaceTools: shell has no field "sandbx"'],
+  [{ shell: { sandbox: 'Required' } }, 'workspaceTools: shell: sandbox must be "auto", "required", "none"'],
+  [{ shell: { readable: ['tools'] } }, 'readable must name absolute paths, not "tools"'],
+])('options that are misspelt or of another kind are refused: %j', (options, message) => {
+  expect(() => workspaceTools({ root, ...options } as never)).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
+  )
+})
+
 describe('fs.list_dir', () => {
   test('one level, sorted, with types and sizes', async () => {
     write({ 'b.txt': 'four', 'a/deep.txt': '', 'C.md': '' })

@@ -1,8 +1,9 @@
 // The kit that lets a model look around in one folder, list, read lines and search, and, where its owner says so, write.
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { Clock, Tool, ToolContext, Trust } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Clock, ToolContext, Trust } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { KitTool } from '../shared/kit-tool.ts'
 import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'
 import { grepTool } from './grep.ts'
@@ -57,13 +58,20 @@ export interface WorkspaceKit {
   startBudget(context: ToolContext): CallBudget
 }
 
+/** Events of a call of one of them have the types of its arguments and its result. */
+export type WorkspaceTool = KitTool<
+  | ReturnType<typeof listDirTool | typeof getSpanTool | typeof grepTool | typeof shellTool>
+  | ReturnType<typeof writeTools>[number]
+>
+
 /**
  * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a bound says
  * `truncated: true` and, in `next`, with which arguments to read on. `write` adds four tools that change files, `shell` one that runs
  * commands.
- * @throws BatonError `invalid_option` when `root` is not a folder or a limit is not a number
+ * @throws BatonError `invalid_option` for an option that does not exist or is of another kind, and when `root` is not a folder
  */
-export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
+export function workspaceTools(options: WorkspaceOptions): readonly WorkspaceTool[] {
+  checkOptions(options)
   const limits = workspaceLimits(options.limits)
   checkRipgrep(options.ripgrep)
   const clock = options.clock ?? { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
@@ -79,6 +87,24 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   const running = shell === false ? [] : [shellTool(kit, shell === true ? {} : shell)]
   const writing = write === false ? [] : writeTools(kit, write === true ? {} : write)
   return [listDirTool(kit), getSpanTool(kit), grepTool(kit), ...writing, ...running]
+}
+
+const WHAT = 'workspaceTools'
+const FIELDS = new Set(['root', 'allow', 'write', 'shell', 'trust', 'editor', 'ripgrep', 'limits', 'clock'])
+const KINDS = {
+  root: 'text',
+  allow: 'an array',
+  trust: ['trusted', 'untrusted'],
+  editor: 'an object',
+  limits: 'an object',
+} as const
+
+/** @throws BatonError `invalid_option` */
+function checkOptions(options: WorkspaceOptions): void {
+  checkFields(options, { what: WHAT, code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: WHAT, code: 'invalid_option', kinds: KINDS })
+  if (typeof options.root !== 'string')
+    throw new BatonError({ code: 'invalid_option', message: `${WHAT}: root must name a folder` })
 }
 
 /** @throws BatonError `invalid_option` */

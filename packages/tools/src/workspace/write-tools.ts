@@ -1,6 +1,6 @@
 // `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. A person approves each change unless the owner says otherwise.
-import type { Tool, ToolContext } from '@baton/core'
-import { tool } from '@baton/core'
+import type { ToolContext } from '@baton/core'
+import { checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
@@ -21,11 +21,16 @@ const EDITS_MAX = 100
 
 const somePath = workspacePath.min(1)
 
-export function writeTools(kit: WorkspaceKit, { approval = true }: WriteOptions): readonly Tool[] {
+/** @throws BatonError `invalid_option` */
+export function writeTools(kit: WorkspaceKit, options: WriteOptions) {
+  const what = 'workspaceTools: write'
+  checkFields(options, { what, code: 'invalid_option', fields: new Set(['approval']) })
+  checkKinds(options, { what, code: 'invalid_option', kinds: { approval: 'true or false' } })
+  const { approval = true } = options
   return [writeTool(kit, approval), editTool(kit, approval), moveTool(kit, approval), deleteTool(kit, approval)]
 }
 
-function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
+function writeTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace, limits } = kit
   return tool({
     name: 'fs.write',
@@ -65,7 +70,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean): Tool {
   })
 }
 
-function editTool(kit: WorkspaceKit, approval: boolean): Tool {
+function editTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace, limits } = kit
   const edit = z.object({
     oldText: z.string().min(1).describe('Text to replace, exactly as it stands in the file, with all its blanks'),
@@ -133,7 +138,7 @@ async function editInEditor(
   return { path: target.path, replaced, bytes }
 }
 
-function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
+function moveTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace } = kit
   return tool({
     name: 'fs.move',
@@ -169,7 +174,7 @@ function moveTool(kit: WorkspaceKit, approval: boolean): Tool {
   })
 }
 
-function deleteTool(kit: WorkspaceKit, approval: boolean): Tool {
+function deleteTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace } = kit
   return tool({
     name: 'fs.delete',

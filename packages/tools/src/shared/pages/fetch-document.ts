@@ -2,19 +2,21 @@
 import type { Clock, ToolContext } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { GuardOptions } from '../../guard/index.ts'
+import { parseDenyList } from '../../guard/deny-list.ts'
 import { createGuardedFetch } from '../../guard/index.ts'
+import { DENIED_PLACE, refuseUrl } from '../../guard/url-rules.ts'
 import { bareType, isJsonType, isTextType } from '../media-types.ts'
 import type { Reading } from '../service-answer.ts'
 import { describeNetworkFailure, readBody } from '../service-answer.ts'
 
 export interface DocumentOptions {
-  /** What may be fetched besides the public web, as for `createGuardedFetch`. */
-  readonly guard?: Pick<GuardOptions, 'allow' | 'onlyAllowed' | 'schemes' | 'lookup'>
+  /** What may be fetched besides the public web, and what of it may not, as for `createGuardedFetch`. */
+  readonly guard?: Pick<GuardOptions, 'allow' | 'deny' | 'onlyAllowed' | 'schemes' | 'lookup'>
   /** Milliseconds for one answer; 30,000 by default. */
   readonly timeoutMs?: number
   /** Bytes of an answer; 5 MiB by default. */
   readonly maxBytes?: number
-  /** Replaces the guarded fetch: then nothing protects the network of the program but this function. */
+  /** Replaces the guarded fetch: then nothing protects the network of the program but this function, and of `guard` only `deny` counts. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   readonly clock?: Pick<Clock, 'nowMs'>
 }
@@ -55,7 +57,9 @@ export class DocumentFetcher {
         })
     this.timeoutMs = timeoutMs
     this.#maxBytes = maxBytes
-    this.#fetch = fetch ?? createGuardedFetch({ schemes: ['https', 'http'], ...guard, timeoutMs, maxBytes })
+    this.#fetch = fetch
+      ? denyPlaces(what, fetch, guard)
+      : createGuardedFetch({ schemes: ['https', 'http'], ...guard, timeoutMs, maxBytes })
     this.#clock = clock
   }
 
@@ -98,6 +102,35 @@ export class DocumentFetcher {
       })
     }
     return { url, type, contentType, text: decodeText(bytes, contentType, type) }
+  }
+}
+
+/**
+ * The program's own fetch, which goes to no place that `deny` names.
+ * @throws BatonError `invalid_option` for other rules, which would have no effect
+ */
+function denyPlaces(
+  what: string,
+  fetch: NonNullable<DocumentOptions['fetch']>,
+  { deny = [], ...rest }: NonNullable<DocumentOptions['guard']>,
+): NonNullable<DocumentOptions['fetch']> {
+  const [idle] = Object.keys(rest)
+  if (idle !== undefined)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${what}: guard.${idle} has no effect beside fetch, which replaces the guard`,
+      hint: 'Leave out one of them. guard.deny works with both.',
+    })
+  const places = parseDenyList(deny)
+  const check = (address: string): void => {
+    const url = URL.parse(address)
+    if (url && places.deniesPlace(url)) throw refuseUrl(url, DENIED_PLACE)
+  }
+  return async (address, init) => {
+    check(address)
+    const response = await fetch(address, init)
+    check(response.url)
+    return response
   }
 }
 

@@ -1,0 +1,54 @@
+// What a search may find, by the rules of the guard: `web.search` leaves the rest out, and a provider that searches by itself is told.
+import { isIP } from 'node:net'
+import type { JsonObject } from '@baton/core'
+import { parseAllowList, plainHost } from '../guard/allow-list.ts'
+import { parseDenyList } from '../guard/deny-list.ts'
+import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
+
+type Rules = DocumentOptions['guard']
+
+/** @throws BatonError `invalid_option` */
+export function createResultFilter({ allow = [], deny = [], onlyAllowed = false }: Rules = {}): (url: URL) => boolean {
+  const denied = parseDenyList(deny)
+  const allowed = parseAllowList(allow)
+  return (url) => !denied.deniesPlace(url) && (!onlyAllowed || allowed.allowsPlace(url))
+}
+
+/**
+ * The search that models of a provider run by themselves beside other tools; undefined for a provider without one, and where the rules
+ * of the guard cannot be told to it. Gemini's googleSearch is not among them: many of its models refuse it together with tools.
+ */
+export function providerSearch(provider: string, rules: Rules): JsonObject | undefined {
+  const limits = readLimits(rules)
+  if (limits === undefined) return undefined
+  switch (provider) {
+    case 'anthropic':
+      return { type: 'web_search_20250305', name: 'web_search', max_uses: 5, ...limits }
+    case 'openai':
+      return { type: 'web_search', ...(Object.keys(limits).length > 0 && { filters: limits }) }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * A provider takes one of the two lists, of hosts with their subdomains. Ranges of addresses say nothing about what it finds. Undefined where
+ * nothing is allowed, and where a host is denied below one that is allowed, which no list can say.
+ */
+function readLimits({ allow = [], deny = [], onlyAllowed = false }: NonNullable<Rules> = {}): JsonObject | undefined {
+  const denied = parseDenyList(deny)
+  const blocked = listHosts(deny)
+  if (!onlyAllowed) return blocked.length === 0 ? {} : { blocked_domains: blocked }
+  const allowed = listHosts(allow).filter((host) => !denied.deniesPlace(new URL(`https://${host}`)))
+  const isMixed = blocked.some((host) => allowed.some((above) => host.endsWith(`.${above}`)))
+  return allowed.length === 0 || isMixed ? undefined : { allowed_domains: allowed }
+}
+
+function listHosts(entries: readonly string[]): readonly string[] {
+  const hosts = entries.flatMap((entry) => {
+    const text = entry.trim().replace(/^\*\./, '')
+    const url = URL.parse(text.includes('://') ? text : `https://${text}`)
+    return url?.pathname === '/' && isIP(plainHost(url)) === 0 ? [plainHost(url)] : []
+  })
+  return [...new Set(hosts)]
+}
