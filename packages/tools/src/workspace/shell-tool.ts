@@ -8,7 +8,7 @@ import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import type { FoundBox } from './bubblewrap.ts'
-import { boxArguments, findBox } from './bubblewrap.ts'
+import { boxArguments, findBox, watchCommonFolder } from './bubblewrap.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -124,8 +124,9 @@ class Shell {
     const { runCommand } = this.#kit.editor
     if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
+    const cleanUp = program === undefined ? undefined : watchCommonFolder(this.#kit.workspace.toAbsolute(''))
     const child = this.#spawn(asked, program)
-    const ended = await follow(child, { asked, context, output })
+    const ended = await follow(child, { asked, context, output }).finally(cleanUp)
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
