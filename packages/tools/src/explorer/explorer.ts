@@ -74,12 +74,13 @@ export function createExplorer(options: ExplorerOptions): Agent {
   const window = options.window ?? (externalModels ? undefined : SMALL_WINDOW)
   const isSmall = window !== undefined && window.contextTokens < SMALL_TOKENS
   const { limits, ...workspace } = options.workspace ?? {}
-  const progress = new PlanProgress()
   const shown = new ShownSessions()
-  const looking = [
+  const kits = [
     ...workspaceTools({ root, ...workspace, limits: { ...(isSmall && SMALL_LIMITS), ...limits } }),
     ...codingSessionTools({ root, ...options.sessions }),
-  ].map((one) => watch(one, progress, shown))
+  ]
+  const progress = new PlanProgress(new Set(kits.map(({ name }) => name)))
+  const looking = kits.map((one) => watch(one, progress, shown))
   return defineAgent({
     name: 'explorer',
     ...(options.model !== undefined && { model: options.model }),
