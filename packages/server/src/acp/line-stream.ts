@@ -1,6 +1,8 @@
 // Messages as lines of JSON over two streams of bytes. A line that is no message is answered and passed over; who does not read the
 // answers is not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import { methods } from '@agentclientprotocol/sdk'
+import type { Timers } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Readable, Writable } from 'node:stream'
 
@@ -9,11 +11,14 @@ export interface LineStreamInit {
   readonly output: Writable
   /** Bytes of one line. */
   readonly messageBytes: number
+  readonly timers: Timers
 }
 
 /** Messages that wait to be written: while there are more, none is read. */
 const UNWRITTEN_MAX = 256
 const NEWLINE = 10
+/** Milliseconds for answers that are still due when the input has ended. */
+const LAST_ANSWERS_MS = 10_000
 
 export function createLineStream(init: LineStreamInit): Stream {
   const writer = new LineWriter(init.output)
@@ -24,11 +29,13 @@ export function createLineStream(init: LineStreamInit): Stream {
         await writer.untilFewWait()
         const { value, done } = await lines.next()
         if (done) {
+          await writer.untilAnswered(init.timers)
           controller.close()
           return
         }
         const message = decodeLine(value, writer, init.messageBytes)
         if (!message) continue
+        writer.expectAnswer(message)
         controller.enqueue(message)
         return
       }
@@ -41,6 +48,9 @@ export function createLineStream(init: LineStreamInit): Stream {
 
 class LineWriter {
   readonly #output: Writable
+  /** Ids of requests that have no answer yet. */
+  readonly #due = new Set<unknown>()
+  #answered = Promise.withResolvers<void>()
   #waiting = 0
   #wake = Promise.withResolvers<void>()
 
@@ -50,13 +60,29 @@ class LineWriter {
     output.on('error', () => {})
   }
 
+  /** A prompt is left out: a turn may wait for an editor that has left. */
+  expectAnswer(message: object): void {
+    if ('id' in message && 'method' in message && message.method !== methods.agent.session.prompt)
+      this.#due.add(message.id)
+  }
+
+  /** A client may write its requests, close its output and then read: it gets its answers. */
+  async untilAnswered(timers: Timers): Promise<void> {
+    if (this.#due.size === 0) return
+    const stopTimer = timers.start(LAST_ANSWERS_MS, () => this.#answered.resolve())
+    await this.#answered.promise
+    stopTimer()
+  }
+
   /** Resolves when the output has taken it. */
   write(message: object): Promise<void> {
     this.#waiting += 1
+    const isAnswer = 'id' in message && !('method' in message)
     return new Promise<void>((resolve, reject) => {
       this.#output.write(`${JSON.stringify(message)}\n`, (cause) => {
         this.#waiting -= 1
         this.#wake.resolve()
+        if (isAnswer && this.#due.delete(message.id) && this.#due.size === 0) this.#answered.resolve()
         if (cause) reject(cause)
         else resolve()
       })
