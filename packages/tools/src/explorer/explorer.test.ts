@@ -217,8 +217,9 @@ test('a later exploration knows the first one, and its summary has its own findi
   await host.stop()
 })
 
-test('it has no network and only models on this machine, unless that is allowed', () => {
+test('it has no network and only models on this machine, unless that is allowed, and an hour', () => {
   expect(createExplorer({ root }).permissions).toEqual([{ network: false, externalModels: false }])
+  expect(createExplorer({ root }).limits.turnMs).toBe(3_600_000)
   expect(() => createExplorer({ root, maxSteps: 1 })).toThrow('maxSteps must be a whole number from 2 to 100, not 1')
   expect(() => createExplorer({ root, style: 'wild' } as unknown as ExplorerOptions)).toThrow('style must be')
 })

@@ -33,6 +33,8 @@ export interface ExplorerOptions {
 const MAX_STEPS = 10
 const STEPS_MOST = 100
 const CORRECTIONS = 2
+/** A step of a model on a slow processor takes minutes. */
+const TURN_MS = 60 * 60_000
 const FIRST_TOOL = 'session.analyze'
 /** Its own report and the rounds of the model are not evidence. */
 const OWN_TOOLS: ReadonlySet<string> = new Set([PLAN_TOOL, REPORT_TOOL])
@@ -87,7 +89,7 @@ export function createExplorer(options: ExplorerOptions): Agent {
     instructions: [INSTRUCTIONS, options.instructions ?? ''].join('\n').trim(),
     tools: [...looking, planTool(progress), reportTool((context) => shown.read(context))],
     permissions: { network, externalModels },
-    limits: { toolRounds: maxSteps + CORRECTIONS },
+    limits: { toolRounds: maxSteps + CORRECTIONS, turnMs: TURN_MS },
     window: { ...window, summarise: true, keepExchanges: 5, ...(isSmall && { reserveTokens: 512 }) },
     ...(isSmall && { settings: { maxOutputTokens: 512 } }),
     prepareStep: (step) => prepareStep(step, { maxSteps, style }),
