@@ -7,10 +7,16 @@ import { createHost } from '@baton/host'
 import { loadGgufModel } from '@baton/models/gguf'
 import { createExplorer, readExploration } from '@baton/tools/explorer'
 import { expect, test } from 'vitest'
-import { isEveryPlaceTried } from '../depth.ts'
+import { chooseRotating, describeRotation } from '../depth.ts'
 import { findGguf } from '../gguf.ts'
 import { REPOSITORIES, copyRepository } from './repositories.test-kit.ts'
 
+/** An exploration takes minutes: one a day, and all of them at night. */
+const DAYS = 12
+const asked = chooseRotating(
+  REPOSITORIES.flatMap(({ name, questions }) => questions.map((question) => ({ name, ...question }))),
+  DAYS,
+)
 const file = findGguf('the small model as an explorer of public repositories', console.warn)
 
 test.skipIf(file === undefined)(
@@ -21,20 +27,17 @@ test.skipIf(file === undefined)(
     const model = await loadGgufModel(file ?? '', { contextTokens: 4096, threads: 2 })
     const counts = { questions: 0, named: 0, accepted: 0, refused: 0 }
     try {
-      for (const { name, questions } of REPOSITORIES) {
+      for (const { name, text, path } of asked) {
         const root = copyRepository(name, place)
-        const host = createHost({ agent: createExplorer({ root, model, sessions, maxSteps: 4 }) })
-        // All of them at night: an exploration takes a minute.
-        for (const [index, { text, path }] of questions.slice(0, isEveryPlaceTried() ? 4 : 1).entries()) {
-          const session = await host.session(`${name}-${index}`)
-          const { outcome } = await session.send(text).answer
-          expect(['answered', 'silent']).toContain(outcome)
-          const { citations, topFiles } = await readExploration(session, { root })
-          counts.questions += 1
-          counts.named += topFiles.some((one) => one.path === path && one.calls > 0) ? 1 : 0
-          counts.accepted += citations.accepted
-          counts.refused += citations.refused
-        }
+        const host = createHost({ agent: createExplorer({ root, model, sessions, maxSteps: 3 }) })
+        const session = await host.session(`question-${counts.questions}`)
+        const { outcome } = await session.send(text).answer
+        expect(['answered', 'silent']).toContain(outcome)
+        const { citations, topFiles } = await readExploration(session, { root })
+        counts.questions += 1
+        counts.named += topFiles.some((one) => one.path === path && one.calls > 0) ? 1 : 0
+        counts.accepted += citations.accepted
+        counts.refused += citations.refused
         await host.stop()
       }
     } finally {
@@ -43,8 +46,8 @@ test.skipIf(file === undefined)(
     }
     const { questions, named, accepted, refused } = counts
     console.info(
-      `explorer, small model: ${questions} questions, the right file shown for ${named}; citations ${accepted} accepted, ${refused} refused`,
+      `explorer, small model, ${describeRotation(DAYS)}: ${questions} questions, the right file shown for ${named}; citations ${accepted} accepted, ${refused} refused`,
     )
   },
-  1_800_000,
+  7_200_000,
 )
