@@ -1,5 +1,5 @@
-// Messages as lines of JSON over two streams of bytes. A line that is no message is answered and passed over; who does not read the
-// answers is not read either.
+// Messages as lines of JSON over two streams of bytes. A line that is not a message is answered and passed over. A
+// client that does not read its answers is not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Timers } from '@baton/core'
@@ -56,7 +56,7 @@ class LineWriter {
 
   constructor(output: Writable) {
     this.#output = output
-    // Told by each write; without a listener it would end the process.
+    // Each write reports its error; without a listener the error would end the process.
     output.on('error', () => {})
   }
 
@@ -99,7 +99,7 @@ class LineWriter {
 
 type Line = { readonly bytes: Buffer } | { readonly tooLong: true }
 
-/** Keeps one line at most; of one that is too long it keeps nothing. */
+/** Keeps one line at most, and nothing of a line that is too long. */
 async function* readLines(input: Readable, most: number): AsyncGenerator<Line, undefined> {
   let pieces: Buffer[] = []
   let length = 0
@@ -131,7 +131,7 @@ async function* readLines(input: Readable, most: number): AsyncGenerator<Line, u
   return undefined
 }
 
-/** Undefined for a line that is no message: it is answered here. */
+/** Undefined for a line that is not a message: it is answered here. */
 function decodeLine(line: Line, writer: LineWriter, most: number): AnyMessage | undefined {
   if ('tooLong' in line) return refuse(writer, -32_600, `a message has at most ${most} bytes`)
   const text = line.bytes.toString('utf8').trim()

@@ -99,7 +99,7 @@ test('a client that writes its requests and closes its output gets the answers',
   await host.stop()
 })
 
-test('lines that are no messages are answered, and the connection goes on', async () => {
+test('lines that are not messages are answered, and the connection goes on', async () => {
   const { say, write, until, messages, stop } = start()
   expect((await say(0, 'session/new', PLACE)).error?.code).toBe(-32_600)
   await say('first', 'initialize', { protocolVersion: 1 })

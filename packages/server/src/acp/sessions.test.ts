@@ -31,7 +31,7 @@ function createAgent(steps: Parameters<typeof createScriptedModel>[0]['steps'] =
   return defineAgent({ name: 'coder', model: [model, other], tools: [look, act] })
 }
 
-test('a session that is loaded is told again, with images, calls and thoughts', async () => {
+test('a loaded session is sent again, with images, calls and thoughts', async () => {
   const store = createMemoryStore()
   const steps = [
     { reasoning: 'Look first.', text: 'Let me look.', calls: [{ name: 'look', arguments: {} }] },
@@ -76,7 +76,7 @@ test('a session that is loaded is told again, with images, calls and thoughts', 
   await second.stop()
 })
 
-test('a session that is resumed tells nothing of the past', async () => {
+test('a resumed session sends nothing of the past', async () => {
   const store = createMemoryStore()
   const first = await startEditor({ agent: createAgent(), store })
   const session = await first.open()

@@ -88,8 +88,8 @@ function keepGit(path: string): readonly string[] {
 }
 
 /**
- * With a file `commondir`, git takes hooks and settings from another folder. The file cannot be kept out while the command runs. Call it
- * before; what it gives is for after the end.
+ * With a file `commondir`, git takes hooks and settings from another folder. The file cannot be kept out while the command runs. Call this
+ * before the command, and what it gives after its end.
  */
 export function watchCommonFolder(root: string): () => void {
   const path = join(root, '.git/commondir')

@@ -71,7 +71,7 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions): Tool {
     input: z.object({
       command: z.string().min(1).max(16_384).describe('Command line, as for bash -c'),
       folder: workspacePath.default('.').describe('Where it begins, relative to the root of the workspace'),
-      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds until it is ended'),
+      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds after which it is ended'),
     }),
     output: z.object({
       exitCode: z.int().nullable().describe('null when a signal ended it'),
