@@ -172,6 +172,23 @@ test('the mode says which tools a model has, and whether a person is asked', asy
   await editor.stop()
 })
 
+test('a step that forces a tool is free to answer where the mode takes that tool away', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'I may only look.' }, { text: 'I may only look.' }] })
+  const toolChoice = { type: 'tool', name: 'act' } as const
+  const agents = [
+    defineAgent({ name: 'coder', model, tools: [look, act], prepareStep: () => ({ toolChoice }) }),
+    defineAgent({ name: 'coder', model, tools: [look, act], settings: { toolChoice } }),
+  ]
+  for (const agent of agents) {
+    const editor = await startEditor({ agent })
+    const session = await editor.open()
+    await editor.agent.request(at.setMode, { sessionId: session, modeId: 'read' })
+    expect(await editor.prompt(session, 'Act')).toBe('end_turn')
+    await editor.stop()
+  }
+  expect(model.requests.map((request) => request.toolChoice)).toEqual([{ type: 'auto' }, { type: 'auto' }])
+})
+
 test('commands are listed, and answered without the model', async () => {
   const model = createScriptedModel({ steps: [{ text: 'One.' }, { text: 'Other.' }] })
   const editor = await startEditor({ agent: defineAgent({ name: 'coder', model }) })
