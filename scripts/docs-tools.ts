@@ -136,7 +136,7 @@ function short(value: JsonValue | undefined): string {
 
 function describeTime(ms: number): string {
   if (ms % 60_000 === 0) return `${ms / 60_000} min`
-  return ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`
+  return `${ms / 1000} s`
 }
 
 function anchor(title: string): string {

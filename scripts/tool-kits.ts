@@ -1,8 +1,10 @@
 // The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
 import type { Tool } from '@baton/core'
+import { acpAgent } from '@baton/tools/acp-agent'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
 import { contentTools } from '@baton/tools/content'
 import { cursorAgentTools } from '@baton/tools/cursor-agents'
+import { createExplorer } from '@baton/tools/explorer'
 import { githubTools } from '@baton/tools/github'
 import { moderationTools } from '@baton/tools/moderation'
 import { visionTools } from '@baton/tools/vision'
@@ -89,4 +91,24 @@ export const TOOL_KITS: readonly ToolKit[] = [
     page: 'vision.md',
     open: () => visionTools(),
   },
+  {
+    subpath: '@baton/tools/explorer',
+    title: 'Explorer',
+    about:
+      'The two tools of an agent that explores a folder, beside those that read the workspace and the coding sessions.',
+    call: "createExplorer({ root: '.' })",
+    page: 'workspace-explorer.md',
+    open: () => createExplorer({ root: REPOSITORY }).tools.filter(({ name }) => EXPLORER_TOOLS.has(name)),
+  },
+  {
+    subpath: '@baton/tools/acp-agent',
+    title: 'Other agents',
+    about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton.',
+    call: "acpAgent({ command: 'opencode', args: ['acp'] })",
+    page: 'other-agents.md',
+    open: () => [acpAgent({ command: 'opencode', args: ['acp'], title: 'OpenCode' }).tool],
+  },
 ]
+
+/** All others of the explorer are those of two kits above. */
+const EXPLORER_TOOLS: ReadonlySet<string> = new Set(['plan.set', 'explore.report'])

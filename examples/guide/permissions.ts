@@ -1,4 +1,4 @@
-// What an agent may do at all, whoever approves: it reads the workspace, writes nothing, and nothing of it leaves the machine.
+// What an agent may do at all, whatever a person approves: it reads the workspace, writes nothing, and nothing of it leaves the machine.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { workspaceTools } from '@baton/tools/workspace'

@@ -35,12 +35,12 @@ async function addServers(agent: Agent, servers: readonly AcpMcpServer[], log: L
     throw new BatonError({
       code: 'not_permitted',
       message: `the editor names MCP servers (${servers.map(({ name }) => name).join(', ')}), and the permissions forbid the network`,
-      hint: 'Name them to the agent by --mcp with a file that says "network": false, and not to the editor.',
+      hint: 'Name them by --mcp with a file that says "network": false instead.',
     })
   const { createMcpServers } = await import('@baton/mcp/client')
   const opened = createMcpServers(Object.fromEntries(nameServers(servers)), { log })
   try {
-    // One that cannot be reached is told now, and not as a tool that is missing.
+    // A server that cannot be reached is an error now, and not a missing tool later.
     await Promise.all(opened.sources.map((source) => source.list()))
   } catch (cause) {
     await opened.close()
@@ -49,7 +49,7 @@ async function addServers(agent: Agent, servers: readonly AcpMcpServer[], log: L
   return addMcpServers(agent, closeTogether(opened))
 }
 
-/** The last session's end is the servers' end. */
+/** Closes the servers when the last of their sources closes. */
 function closeTogether(servers: McpServers): McpServers {
   let open = servers.sources.length
   const sources = servers.sources.map((source) => ({
@@ -66,7 +66,7 @@ function closeTogether(servers: McpServers): McpServers {
   return { ...servers, sources }
 }
 
-/** Names of servers are the beginnings of tool names: what they may not have is replaced, and a name that is taken gets a number. */
+/** Tool names begin with names of servers, so characters that are not allowed are replaced, and a taken name gets a number. */
 function* nameServers(servers: readonly AcpMcpServer[]): Generator<[string, McpServerConfig]> {
   const taken = new Set<string>()
   for (const server of servers) {

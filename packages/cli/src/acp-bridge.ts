@@ -16,7 +16,7 @@ const GREETING_BYTES = 16_384
 const GREETING_MS = 5000
 
 export interface BridgeHolder {
-  /** Takes no later processes any more, and settles when those that are connected have left. Never rejects. */
+  /** Refuses later processes, and settles when the connected ones have left. Never rejects. */
   untilAlone(): Promise<void>
   close(): void
 }
@@ -83,7 +83,7 @@ export interface BridgeEnds {
   readonly output: Writable
 }
 
-/** Passes everything on until one end is over. Never rejects. */
+/** Passes everything on until one end closes. Never rejects. */
 export type Crossing = (ends: BridgeEnds) => Promise<'editor-left' | 'holder-left'>
 
 /**

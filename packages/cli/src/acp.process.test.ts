@@ -172,7 +172,7 @@ test('without a model an editor is sent to the login, whose key nobody sees', as
   expect(await login.ended).toBe(0)
   expect(login.errors()).toContain('keys.json')
   expect(login.errors()).not.toContain('secret-of-a-test')
-  const [, file = ''] = /kept in (\S+);/.exec(login.errors()) ?? []
+  const [, file = ''] = /the key is in (\S+);/.exec(login.errors()) ?? []
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('sk-ant-secret-of-a-test')
 

@@ -115,7 +115,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 }
 
 async function serve(options: AcpWords, terminal: Console, streams: ConsoleStreams): Promise<number> {
-  // Before anything of the agent's runs: what it prints is no message.
+  // Before anything of the agent's runs: what it prints is not a message.
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
   const served = describeServed(options, terminal)
@@ -139,12 +139,12 @@ async function serve(options: AcpWords, terminal: Console, streams: ConsoleStrea
   return 0
 }
 
-/** A store that somebody else has is known before the editor asks for anything; a model that is missing can wait. */
+/** Finds a store that another process has before the editor asks for anything; a missing model can wait. */
 async function openAlone(late: LateHost): Promise<undefined> {
   await late.missing()
 }
 
-/** Milliseconds for which a process that has the store may be about to begin, or to end. */
+/** Milliseconds that the process with the store may take to begin, or to end. */
 const LOCKED_MS = 5000
 const LOOK_MS = 100
 
@@ -179,7 +179,7 @@ async function passOn(cross: Crossing, { terminal, input, output }: PassingOn): 
   return 1
 }
 
-/** Sessions can be opened: there is a model, and it was not chosen because nobody named one. */
+/** Opens the host. It refuses the offline model unless somebody has named it. */
 async function openHost(options: AcpWords, terminal: Console, log: Logger): Promise<EmbeddedHost> {
   const variables = addKeptKeys(terminal.variables, (line) => terminal.note(line))
   const embedded = await openEmbeddedHost({
@@ -226,13 +226,13 @@ function describeFront({ agent, v2 }: AcpWords, { terminal, late, log }: FrontWo
   }
 }
 
-/** What an editor gets from this process: another process with the same may pass its messages on. It is a hash, for it may name keys. */
+/** What an editor gets from this process: another process with the same may pass its messages on. It is a hash, because it may name keys. */
 function describeServed({ agent, model, baseUrl, mcp, permissions, v2 }: AcpWords, { folder }: Console): string {
   const said = JSON.stringify([VERSION, folder, agent, model, baseUrl, mcp, permissions, v2])
   return createHash('sha256').update(said).digest('hex')
 }
 
-/** Who has the store, as far as it is known. */
+/** Who has the store, if that is known. */
 function nameHolder(cause: BatonError, path: string): BatonError {
   const server = findServer({ type: 'sqlite', path })
   const who = server ? `a "baton serve" at ${server.url}` : 'another process, such as a "baton chat",'

@@ -46,7 +46,7 @@ function readLines(file: string): readonly string[] {
   }
 }
 
-/** What is no text is passed over; a message may have several lines. */
+/** What is not text is passed over; a message may have several lines. */
 function readLine(text: string): string {
   try {
     const line: unknown = JSON.parse(text)

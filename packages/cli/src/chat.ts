@@ -100,7 +100,7 @@ function keepsNothing(partner: ChatOptions['partner']): boolean {
 
 const NOBODY = 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'
 
-/** An input without a line is no conversation: somebody forgot the question. @throws UsageError */
+/** An input without a line is not a conversation: somebody forgot the question. @throws UsageError */
 async function withFirstLine(person: Person): Promise<Person> {
   let first: string | undefined
   do first = await person.next()

@@ -130,7 +130,7 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     [2, '--port must be a number from 0 to 65535, not "70000"'],
   ],
   [
-    'a variable that is no port',
+    'a variable that is not a port',
     ['serve'],
     { PORT: 'http' },
     [2, 'the variable PORT must be a number from 0 to 65535, not "http"'],
@@ -202,7 +202,7 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     [1, 'the agent file throws.ts could not be loaded: throws.ts:1: first second'],
   ],
   [
-    'an agent file of JavaScript that is no program',
+    'an agent file of JavaScript that is not a program',
     ['serve', '--agent', 'script.mjs'],
     {},
     [1, "the agent file script.mjs could not be loaded: script.mjs:2: Unexpected token ','"],
@@ -235,7 +235,7 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     [1, 'the agent file enum.ts could not be loaded: enum.ts:2: TypeScript enum is not supported in strip-only mode'],
   ],
   [
-    'an agent file that is no program',
+    'an agent file that is not a program',
     ['serve', '--agent', 'broken.ts'],
     {},
     [1, /^the agent file broken\.ts could not be loaded: broken\.ts:1: /],
@@ -341,8 +341,8 @@ test.each([
   expect(command.errors()).toBe(`baton: ${message}\n`)
 })
 
-test('a store that is no database is one line', async () => {
+test('a store that is not a database is one line', async () => {
   const command = baton(['serve', '--port', '0', '--store', 'sqlite:server.ts'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
-  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is no database of Baton: .*\n$/)
+  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a database of Baton: .*\n$/)
 })

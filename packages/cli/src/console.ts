@@ -38,7 +38,7 @@ export interface TerminalOutput extends Writable {
 }
 
 export function createNodeConsole(): Console {
-  // A reader that went away (`baton ... | head`, a supervisor that died) is no error of ours. Told as one, it would be logged,
+  // A reader that went away (`baton ... | head`, a supervisor that died) is not an error of ours. Told as one, it would be logged,
   // which fails again, without end.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})

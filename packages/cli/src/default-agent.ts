@@ -1,4 +1,4 @@
-// The agent of who names none: it looks around in one folder and never writes.
+// The agent if none is named: it looks around in one folder and never writes.
 import type { Agent, AgentProfile } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { workspaceTools } from '@baton/tools/workspace'

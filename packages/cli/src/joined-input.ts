@@ -53,7 +53,7 @@ async function readAll(input: NodeJS.ReadableStream, note: (line: string) => voi
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
   } catch (cause) {
-    throw new BatonError({ code: 'invalid_option', message: 'the standard input is no text in UTF-8', cause })
+    throw new BatonError({ code: 'invalid_option', message: 'the standard input is not text in UTF-8', cause })
   }
 }
 

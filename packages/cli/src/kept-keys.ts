@@ -1,5 +1,5 @@
-// Keys of providers that `baton login` keeps: one file below the user's config folder, for its owner's eyes alone. A key in the
-// environment wins.
+// Keys of providers that `baton login` keeps: one file below the user's config folder, which only its owner can read. A key in the
+// environment takes precedence.
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import envPaths from 'env-paths'
 import { randomUUID } from 'node:crypto'
@@ -29,12 +29,12 @@ export function findKeysFile(): string {
   return join(envPaths('baton', { suffix: '' }).config, 'keys.json')
 }
 
-/** What is kept; nothing where there is no file. @throws BatonError `invalid_option` for a file that others can read, or that is none of ours */
+/** What is kept; nothing where there is no file. @throws BatonError `invalid_option` for a file that others can read, or that has another form */
 export function readKeys(file = findKeysFile()): KeptKeys {
   const text = readOwn(file)
   if (text === undefined) return {}
   const parsed = parseJson(text)
-  if (!parsed.ok || !isJsonObject(parsed.value)) throw refuse(file, 'is no JSON object')
+  if (!parsed.ok || !isJsonObject(parsed.value)) throw refuse(file, 'is not a JSON object')
   return Object.fromEntries(
     Object.entries(parsed.value).flatMap(([name, key]) =>
       /^[A-Z][A-Z0-9_]*$/.test(name) && typeof key === 'string' && key !== '' ? [[name, key]] : [],
@@ -46,7 +46,7 @@ export function readKeys(file = findKeysFile()): KeptKeys {
 export function keepKey(variable: string, key: string | undefined, file = findKeysFile()): void {
   const { [variable]: _, ...rest } = readKeys(file)
   const keys = key === undefined ? rest : { ...rest, [variable]: key }
-  // A reader never sees half of it, and nobody else sees any.
+  // A reader never sees half of it, and other users see nothing.
   const draft = `${file}.${randomUUID()}`
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -63,7 +63,7 @@ export function keepKey(variable: string, key: string | undefined, file = findKe
   }
 }
 
-/** The variables, with kept keys where one is missing. A file that cannot be used is told by `onWarning`. */
+/** The variables, with kept keys where one is missing. `onWarning` reports a file that cannot be used. */
 export function addKeptKeys(variables: Variables, onWarning: (line: string) => void, file?: string): Variables {
   try {
     const missing = Object.entries(readKeys(file)).filter(([name]) => (variables[name]?.trim() ?? '') === '')
@@ -85,7 +85,7 @@ function readOwn(file: string): string | undefined {
   }
   try {
     const found = fstatSync(opened)
-    if (!found.isFile() || found.size > BYTES_MAX) throw refuse(file, 'is no file of keys')
+    if (!found.isFile() || found.size > BYTES_MAX) throw refuse(file, 'is not a file of keys')
     // Windows has neither users nor modes here; the folder's rights count.
     if (process.getuid !== undefined && (found.uid !== process.getuid() || (found.mode & OTHERS) !== 0))
       throw refuse(file, 'can be read by others, so its keys are not used; run chmod 600 on it')

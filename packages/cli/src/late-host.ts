@@ -44,7 +44,7 @@ export function createLateHost(openHost: () => Promise<EmbeddedHost>): LateHost 
       }
     },
     stop: async (drainMs) => {
-      const embedded = await opened?.catch(() => undefined) // it was told when it could not be opened
+      const embedded = await opened?.catch(() => undefined) // its opening has failed, which was reported then
       await embedded?.stop(drainMs)
     },
   }

@@ -38,7 +38,7 @@ export const loginCommand: Command = {
       if (provider === undefined) throw new UsageError('login --remove needs the provider whose key is to be forgotten')
       const variable = findKeyVariable(provider)
       keepKey(variable, undefined)
-      terminal.note(`the key of ${variable} is not kept any more`)
+      terminal.note(`the key of ${variable} is forgotten`)
       return 0
     }
     return await logIn(provider, terminal)
@@ -57,9 +57,9 @@ export async function logIn(given: string | undefined, terminal: Console): Promi
     ? await readHidden(streams, `Key for ${provider} (it is not shown): `)
     : (await readAll(streams)).trim()
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > KEY_CHARS_MAX)
-    throw new UsageError('that is no key: it must be one word of printable characters')
+    throw new UsageError('that is not a key: it must be one word of printable characters')
   keepKey(variable, key)
-  terminal.note(`the key is kept in ${findKeysFile()}; ${variable} in the environment wins over it`)
+  terminal.note(`the key is in ${findKeysFile()}; ${variable} in the environment takes precedence`)
   return 0
 }
 

@@ -101,7 +101,7 @@ test('a database of another program is refused by each command, with what to do,
   db.close()
   const before = readFileSync(songs)
   const line =
-    /^baton: the store \S+songs\.db is no database of Baton: choose another file \(Nothing in it was changed\. .*\)\n$/
+    /^baton: the store \S+songs\.db is not a database of Baton: choose another file \(Nothing in it was changed\. .*\)\n$/
   for (const words of [
     ['sessions', 'list', '--store', 'sqlite:songs.db'],
     ['sessions', 'delete', 's', '--store', 'sqlite:songs.db'],
@@ -115,7 +115,7 @@ test('a database of another program is refused by each command, with what to do,
   expect(readdirSync(folder).filter((name) => name.endsWith('.db') || name.endsWith('.lock'))).toEqual(['songs.db'])
 })
 
-test('a file that is no session is refused in one line, however large it is', async () => {
+test('a file that is not a session is refused in one line, however large it is', async () => {
   const file = join(folder, 'large.jsonl')
   writeFileSync(file, '')
   truncateSync(file, 700_000_000)
@@ -155,7 +155,7 @@ test.each<[string, readonly string[], number, RegExp]>([
   ['a store that is not there', ['store', 'check', 'none.db'], 1, /^baton: there is no store at .*none\.db/],
   ['a backup without a target', ['store', 'backup', 'x.db'], 2, /^baton: store backup needs a second file/],
   ['a file to import that is not there', ['sessions', 'import', 'none'], 1, /^baton: there is no file none to import/],
-  ['a file that is no export', ['sessions', 'import', 'notes.md'], 1, /^baton: line 1: it is no JSON/],
+  ['a file that is not an export', ['sessions', 'import', 'notes.md'], 1, /^baton: line 1: it is not JSON/],
   ['a store in memory', ['sessions', 'list', '--store', 'memory:'], 2, /^baton: memory: keeps nothing/],
   ['a provider that is none', ['models', 'olama'], 2, /^baton: there is no provider "olama", did you mean ollama\?/],
   ['models without a key', ['models', 'groq'], 1, /^baton: groq needs a key; set GROQ_API_KEY$/m],
@@ -178,7 +178,7 @@ test.each<[string, readonly string[], number, RegExp]>([
     2,
     /--url and --model do not go together/,
   ],
-  ['a server that is no address', ['chat', '--url', 'http://x'], 2, /--url must be an address such as ws:/],
+  ['a server that is not an address', ['chat', '--url', 'http://x'], 2, /--url must be an address such as ws:/],
   [
     'a server that is not there',
     ['chat', '--once', 'x', '--url', 'ws://127.0.0.1:9/ws'],

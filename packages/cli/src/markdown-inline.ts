@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 
 export interface InlineStream {
   push(text: string): void
-  /** The line is over: what is held is no mark. */
+  /** The line is over: what is held is not a mark. */
   end(): void
 }
 

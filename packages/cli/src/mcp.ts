@@ -149,7 +149,7 @@ async function openHost(options: McpOptions, terminal: Console, log: Logger): Pr
 async function serveStdio(options: McpOptions, terminal: Console): Promise<number> {
   const { streams } = terminal
   if (!streams) throw new UsageError('there is no standard input; use --http')
-  // Before anything of the agent's runs: what it prints is no message.
+  // Before anything of the agent's runs: what it prints is not a message.
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
   const embedded = await openHost(options, terminal, log)

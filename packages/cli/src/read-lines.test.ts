@@ -1,4 +1,4 @@
-// Lines from chunks that end anywhere, and files that are no lines.
+// Lines from chunks that end anywhere, and files that are not lines.
 import { expect, test } from 'vitest'
 import { readLines } from './read-lines.ts'
 
@@ -43,9 +43,9 @@ test('a line that is too long is refused by its number, before the rest of it is
   expect(await readAll(`${'x'.repeat(1000)}\n`, 300, 1000)).toHaveLength(1)
 })
 
-test('what is no text is refused, and not read as another text', async () => {
+test('what is not text is refused, and not read as another text', async () => {
   await expect(readAll(Buffer.from([0x61, 0x0a, 0xff, 0x0a]), 2)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'line 2 of x.jsonl is no text in UTF-8',
+    message: 'line 2 of x.jsonl is not text in UTF-8',
   })
 })

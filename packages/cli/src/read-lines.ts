@@ -14,7 +14,7 @@ export interface LineSource {
 
 /**
  * Lines of UTF-8 without their ends (`\n`, `\r\n`).
- * @throws BatonError `invalid_option` with the number of a line that is too long, or that is no UTF-8; Error of the chunks
+ * @throws BatonError `invalid_option` with the number of a line that is too long, or that is not UTF-8; Error of the chunks
  */
 export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }: LineSource): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -35,7 +35,7 @@ export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }
     try {
       return decoder.decode(bytes.subarray(0, end))
     } catch {
-      throw createLineError(name, number, 'is no text in UTF-8')
+      throw createLineError(name, number, 'is not text in UTF-8')
     } finally {
       number += 1
     }

@@ -1,4 +1,4 @@
-// Whether the store of a server can keep what it is given, for its readiness check: asked at most once a second, whoever asks.
+// Whether the store of a server can keep what it is given, for its readiness check: the store is asked at most once a second, however many ask.
 import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core'
 
 export interface ReadinessInit {

@@ -9,7 +9,7 @@ import { createRemoteChat } from './remote-chat.ts'
 /** Of RFC 6455, section 1.3. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-test('a server that speaks version 1 alone is told as such', async () => {
+test('a server that speaks only version 1 is named as such', async () => {
   // It takes any subprotocol, and waits for the app's first frame.
   const server = createServer().on('upgrade', ({ headers }, socket) => {
     const accept = createHash('sha1').update(`${headers['sec-websocket-key']}${GUID}`).digest('base64')

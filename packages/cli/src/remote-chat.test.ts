@@ -138,7 +138,7 @@ test('a turn that was running when the chat was left goes on in the next one', a
   expect((await open(join(url))).resumed).toBeUndefined()
 })
 
-test('a server that is not there, wants a token, or is none, is told', async () => {
+test('the error says whether a server is missing, wants a token, or is not one', async () => {
   await expect(join('ws://127.0.0.1:9/ws').open('s')).rejects.toThrow('no server answers at ws://127.0.0.1:9/ws')
   const url = await serve([], [], 'secret')
   await expect(join(url).open('s')).rejects.toThrow('it may want a token')

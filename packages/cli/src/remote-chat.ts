@@ -111,7 +111,7 @@ async function whyNot({ url, token }: RemoteChatInit, { error }: SessionSnapshot
   if (error && error.code !== 'unauthorized') return `the server at ${url}: ${error.message}. ${error.hint}`
   try {
     const { ok } = await fetch(health, { signal: AbortSignal.timeout(CONNECT_MS) })
-    if (!ok) return `what listens at ${url} is no Baton server; it has the path /ws`
+    if (!ok) return `what listens at ${url} is not a Baton server; it has the path /ws`
   } catch {
     return `no server answers at ${url}; start one by "baton serve", or leave --url away`
   }

@@ -79,7 +79,7 @@ test.each([
   [['s.jsonl'], 2, 'replay needs the agent'],
   [['s.jsonl', '--agent', 'agent.ts', '--run-tools', 'some'], 2, 'one of none, pure, all, not "some"'],
   [['other.jsonl', '--agent', 'agent.ts'], 1, 'there is no file other.jsonl to replay'],
-  [['agent.ts', '--agent', 'agent.ts'], 1, 'it is no JSON'],
+  [['agent.ts', '--agent', 'agent.ts'], 1, 'it is not JSON'],
 ] as const)('%j is refused', async (words, code, why) => {
   writeAgent('')
   const told = await replay(...words)

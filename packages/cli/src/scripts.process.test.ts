@@ -94,7 +94,7 @@ test('what is piped into --once joins the question; an empty pipe and /dev/null 
   expect((await shell(`${once} < /dev/null`)).output).toBe('said: hello\n')
   expect(await shell(`printf '\\377' | ${once}`)).toMatchObject({
     code: 1,
-    errors: expect.stringContaining('the standard input is no text in UTF-8') as string,
+    errors: expect.stringContaining('the standard input is not text in UTF-8') as string,
   })
 })
 
@@ -118,7 +118,7 @@ test('init writes an agent, its test and a package, and writes nothing over', as
   expect(existsSync(join(folder, 'old/agent.test.ts'))).toBe(true)
 })
 
-/** Counts modules that are no part of Node as they are loaded. */
+/** Counts modules that are not part of Node as they are loaded. */
 const COUNTER = `
 import { registerHooks } from 'node:module'
 let count = 0

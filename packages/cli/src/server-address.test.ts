@@ -60,18 +60,18 @@ test('who opens the store knows that no server has it', async () => {
 test.each([
   ['that others can read', { url: 'ws://127.0.0.1:9/ws', pid: process.pid }, 0o644],
   ['that others can write', { url: 'ws://127.0.0.1:9/ws', pid: process.pid }, 0o620],
-  ['that is no JSON', 'ws://127.0.0.1:9/ws', 0o600],
+  ['that is not JSON', 'ws://127.0.0.1:9/ws', 0o600],
   ['that is null', null, 0o600],
   ['without an address', { pid: process.pid }, 0o600],
   ['with an address of another kind', { url: 'http://127.0.0.1:9/ws', pid: process.pid }, 0o600],
-  ['with a process that is no number', { url: 'ws://127.0.0.1:9/ws', pid: 'x' }, 0o600],
+  ['with a process that is not a number', { url: 'ws://127.0.0.1:9/ws', pid: 'x' }, 0o600],
   ['that never ends', ' '.repeat(100_000), 0o600],
 ])('a file %s is not believed', (_situation, value, mode) => {
   write(value, mode)
   expect(findServer(store)).toBeUndefined()
 })
 
-test('a link in the place of the file is not followed, and a store that is no file has no server', () => {
+test('a link in the place of the file is not followed, and a store that is not a file has no server', () => {
   const elsewhere = join(folder, 'elsewhere')
   writeFileSync(elsewhere, JSON.stringify({ url: 'ws://127.0.0.1:9/ws', pid: process.pid }), { mode: 0o600 })
   symlinkSync(elsewhere, file)

@@ -30,7 +30,7 @@ const BYTES_MAX = 8192
 const OTHERS = 0o077
 
 /**
- * Returns what takes the file away again. A store that is no file has no address.
+ * Returns what takes the file away again. A store that is not a file has no address.
  * @throws Error of the file system
  */
 export function publishAddress(store: StoreLocation, { url, token }: ServerAddress): () => void {

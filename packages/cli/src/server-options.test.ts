@@ -103,7 +103,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE): without it tokens for other services would be let in',
   ],
   [
-    'an issuer that is no address',
+    'an issuer that is not an address',
     ['--jwt-issuer', 'login', '--jwt-audience', 'shop'],
     {},
     '--jwt-issuer must be an address like https://login.example, not "login"',
@@ -125,7 +125,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
   ['too many proxies', ['--trust-proxy', '11'], {}, '--trust-proxy must be a number from 0 to 10, not "11"'],
   ['a rate of nothing', ['--rate-limit', '0'], {}, '--rate-limit must be a number from 1 to 1000000, not "0"'],
   [
-    'a rate that is no number',
+    'a rate that is not a number',
     [],
     { SESSION_RATE_LIMIT_PER_MIN: 'many' },
     'the variable SESSION_RATE_LIMIT_PER_MIN must be a number from 1 to 1000000, not "many"',

@@ -13,7 +13,7 @@ test.each([
   expect(describeUsage({ model: 'm', usage, context: { used: 1200, size: 10_000 } })).toBe(line)
 })
 
-test('a window whose size nobody knows is told in tokens', () => {
+test('a window of unknown size is shown in tokens', () => {
   expect(describeUsage({ model: 'm', usage: {}, context: { used: 1200 } })).toBe('m · context 1,200 tokens')
 })
 

@@ -12,7 +12,7 @@ type Parsed<Known extends Options> = ReturnType<
   typeof parseArgs<{ options: Known; args: string[]; allowPositionals: true }>
 >
 
-/** What a command takes: its options, and the words that are none. */
+/** What a command takes: its options, and its other words. */
 export interface Grammar<Known extends Options> {
   readonly command: string
   readonly options: Known

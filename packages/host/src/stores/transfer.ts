@@ -88,7 +88,7 @@ function lineIn(text: string, number: number): Line {
   try {
     line = JSON.parse(text) as Partial<Line> | null // checked below
   } catch {
-    throw damaged(number, 'it is no JSON')
+    throw damaged(number, 'it is not JSON')
   }
   if (line?.type === 'baton-session' && typeof line.session === 'string' && line.session !== '') return line as Line
   if (line?.type === 'record' && typeof line.record === 'object' && Array.isArray(line.record?.facts))

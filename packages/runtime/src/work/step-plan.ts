@@ -1,5 +1,5 @@
 // The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
-import type { Agent, ModelRequest, PrepareStep, StepChange } from '@baton/core'
+import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core'
 import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
 import { permitSettings } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'
@@ -74,12 +74,20 @@ export function applyStepChange(
 ): ModelRequest {
   const { tools, toolChoice, instructions, settings } = change
   const inForce = tools && new Set(tools)
+  const offered = inForce ? request.tools.filter(({ name }) => inForce.has(name)) : request.tools
+  // When the rounds are used up, the choice is `none`, whatever the step asks for.
+  const wish = toolChoice && effect.choice === 'auto' ? toolChoice : request.toolChoice
   return {
     ...request,
-    ...(inForce && { tools: request.tools.filter(({ name }) => inForce.has(name)) }),
-    // When the rounds are used up, the choice is `none`, whatever the step asks for.
-    ...(toolChoice && effect.choice === 'auto' && { toolChoice }),
+    tools: offered,
+    // A provider refuses the choice of a tool that the step does not have.
+    toolChoice: canBeChosen(wish, offered) ? wish : { type: effect.choice },
     ...(instructions !== undefined && { instructions }),
     ...(settings && { settings: permitSettings(agent, { ...request.settings, ...settings }) }),
   }
+}
+
+function canBeChosen(choice: ToolChoice, tools: ModelRequest['tools']): boolean {
+  if (choice.type === 'tool') return tools.some(({ name }) => name === choice.name)
+  return choice.type !== 'any' || tools.length > 0
 }

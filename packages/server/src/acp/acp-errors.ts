@@ -25,7 +25,7 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   cancelled: CANCELLED,
 }
 
-/** `isLocal`: the client is of this user and on this machine, so it may read what is meant for who runs the agent. */
+/** `isLocal`: the client belongs to this user and runs on this machine, so it may read what is meant for the person who runs the agent. */
 export function toRequestError(cause: unknown, { log, isLocal }: { readonly log: Logger; readonly isLocal: boolean }) {
   if (cause instanceof RequestError) return cause
   if (!isBatonError(cause)) {
@@ -36,7 +36,7 @@ export function toRequestError(cause: unknown, { log, isLocal }: { readonly log:
   return new RequestError(CODES[cause.code] ?? INTERNAL, message, { code, ...(hint !== '' && { hint }) })
 }
 
-/** Of a turn that failed. */
+/** The error of a failed turn. */
 export function createTurnError({ code, message }: { readonly code: string; readonly message: string }): BatonError {
   return new BatonError({ code: code as ErrorCode, message }) // of a turn's own error
 }

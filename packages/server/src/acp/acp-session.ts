@@ -1,4 +1,4 @@
-// One session that a client has open: its events are told to the client, its prompts and choices go to the session.
+// One session that a client has open: its events go to the client, prompts and choices go to the session.
 import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -42,7 +42,7 @@ export class AcpSession {
   #events: EventStream | undefined
   #ended: Promise<void> = Promise.resolve()
   #thinking: string
-  /** Rejects when nobody is told any more: a client that does not read must not keep a session. */
+  /** Rejects when the client has gone: a client that does not read must not keep a session open. */
   readonly #gone = Promise.withResolvers<never>()
   #isClosed = false
 
@@ -74,15 +74,15 @@ export class AcpSession {
   }
 
   /**
-   * Tells the conversation so far. `start` goes on from there.
+   * Sends the conversation so far. `start` goes on from there.
    * @throws BatonError `store_failed`, `log_damaged`; what the connection fails with
    */
   async replay(): Promise<EventCursor> {
     const { session, parts } = this.#init
     const { messages, isCut, next } = await readHistory(session, parts.limits.replayedMessages)
-    if (isCut) parts.log.info('older messages of a long session are not told again', { session: session.id })
+    if (isCut) parts.log.info('older messages of a long session are not sent again', { session: session.id })
     for (const message of messages) {
-      // One that waits is told when the model reads it.
+      // A waiting input is sent when the model reads it.
       if (message.role === 'user' && message.waits) continue
       for (const update of await showMessage(message, this.#callPlace)) await this.tell(update)
     }
@@ -97,14 +97,14 @@ export class AcpSession {
     return next
   }
 
-  /** Tells what the session does now. */
+  /** Sends what the session does now. */
   async tellState(): Promise<void> {
     const { activity } = await this.#init.session.info()
     const state = activity === 'running' ? 'running' : activity === 'waiting' ? 'requires_action' : 'idle'
     await this.tell({ type: 'state', state })
   }
 
-  /** From now on the client is told what happens. @throws BatonError what the session refuses of the client's tools */
+  /** From now on the client gets what happens. @throws BatonError what the session refuses of the client's tools */
   async start(from: EventCursor | 'now'): Promise<void> {
     const { session, wire, parts } = this.#init
     const { callTool, runs } = wire
@@ -123,7 +123,7 @@ export class AcpSession {
     await this.#people.askAgain()
   }
 
-  /** What the user says; gives how the turn ended that read it. @throws BatonError when the session does not take it */
+  /** Sends what the user says, and gives how the turn that read it ended. @throws BatonError when the session does not take it */
   async prompt(inputId: string, content: readonly ContentPart[]): Promise<TurnEnd> {
     const { accepted, ended } = this.say(inputId, content)
     await accepted
@@ -216,7 +216,7 @@ export class AcpSession {
     this.#init.mode.current = mode
   }
 
-  /** Ends the telling; the session itself lives on. Never rejects. */
+  /** Stops sending; the session itself lives on. Never rejects. */
   async leave(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -266,7 +266,7 @@ export class AcpSession {
         for (const event of batch.events) await this.#take(event)
     } catch (cause) {
       if (!this.#isClosed)
-        parts.log.info('an editor is told no more', { session: session.id, cause: describeThrown(cause) })
+        parts.log.info('an editor gets no more events', { session: session.id, cause: describeThrown(cause) })
     } finally {
       events.leave()
     }

@@ -101,7 +101,7 @@ test('an answer in text', LONG, async () => {
   expect(run).toMatchObject({ code: 0, text: 'You said: Hello', stop: 'end_turn' })
 })
 
-test('thoughts are told as such', LONG, async () => {
+test('thoughts arrive as thoughts', LONG, async () => {
   const run = await ask('think')
   expect(run.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'agent_thought_chunk' }))
 })

@@ -15,7 +15,7 @@ export interface ToolAsked {
   readonly input: CallView['input']
 }
 
-/** Undefined where the client runs none. */
+/** Undefined if the client runs no tools. */
 export function readRuns(
   capabilities: { readonly _meta?: unknown } | undefined,
 ): readonly string[] | 'all' | undefined {

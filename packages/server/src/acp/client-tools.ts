@@ -83,7 +83,7 @@ export class ClientTools {
         () => {
           if (!this.#hasLeft) this.#renewLater()
         },
-        () => {}, // the session takes it no more
+        () => {}, // the session has ended the lease
       )
     })
   }

@@ -1,4 +1,4 @@
-// Commands that a user types in place of a prompt: `/status` and `/retry`. They are answered here, and are no part of the conversation.
+// Commands that a user types in place of a prompt: `/status` and `/retry`. They are answered here, and are not part of the conversation.
 import type { AcpSession } from './acp-session.ts'
 import type { Block, TurnEnd, Update } from './updates.ts'
 

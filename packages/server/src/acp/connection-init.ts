@@ -6,12 +6,12 @@ import type { AcpParts } from './options.ts'
 export interface ConnectionInit {
   readonly host: HostWithSessions
   readonly parts: AcpParts
-  /** The client is of this user and on this machine. */
+  /** The client belongs to this user and runs on this machine. */
   readonly isLocal: boolean
   readonly log: Logger
 }
 
-/** An open connection, to whoever serves it. */
+/** An open connection, as its server sees it. */
 export interface AcpConnection {
   /** A prompt is being answered. */
   isBusy(): boolean

@@ -184,7 +184,7 @@ test('a model that fails in mid-answer and begins again repeats nothing', async 
   await editor.stop()
 })
 
-test('a plan and the use of the window are told', async () => {
+test('an editor sees the plan and how full the window is', async () => {
   const plan = tool({
     name: 'plan',
     description: 'Plans.',

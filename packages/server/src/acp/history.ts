@@ -8,7 +8,7 @@ import type { Update } from './updates.ts'
 export interface History {
   /** Oldest first. */
   readonly messages: readonly ChatMessage[]
-  /** There were more than are told. */
+  /** Older messages were left out. */
   readonly isCut: boolean
   /** Where events go on. */
   readonly next: Awaited<ReturnType<Session['messages']>>['next']
@@ -16,7 +16,7 @@ export interface History {
 
 const PAGE = 200
 
-/** Inputs that wait are told when the model reads them. @throws BatonError `store_failed`, `log_damaged` */
+/** Waiting inputs are sent when the model reads them. @throws BatonError `store_failed`, `log_damaged` */
 export async function readHistory(session: Session, most: number): Promise<History> {
   const newest = await session.messages({ limit: Math.min(PAGE, most) })
   const pages = [newest.messages]

@@ -1,6 +1,8 @@
-// Messages as lines of JSON over two streams of bytes. A line that is no message is answered and passed over; who does not read the
-// answers is not read either.
+// Messages as lines of JSON over two streams of bytes. A line that is not a message is answered and passed over. A
+// client that does not read its answers is not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import { methods } from '@agentclientprotocol/sdk'
+import type { Timers } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Readable, Writable } from 'node:stream'
 
@@ -9,11 +11,14 @@ export interface LineStreamInit {
   readonly output: Writable
   /** Bytes of one line. */
   readonly messageBytes: number
+  readonly timers: Timers
 }
 
 /** Messages that wait to be written: while there are more, none is read. */
 const UNWRITTEN_MAX = 256
 const NEWLINE = 10
+/** Milliseconds for answers that are still due when the input has ended. */
+const LAST_ANSWERS_MS = 10_000
 
 export function createLineStream(init: LineStreamInit): Stream {
   const writer = new LineWriter(init.output)
@@ -24,11 +29,13 @@ export function createLineStream(init: LineStreamInit): Stream {
         await writer.untilFewWait()
         const { value, done } = await lines.next()
         if (done) {
+          await writer.untilAnswered(init.timers)
           controller.close()
           return
         }
         const message = decodeLine(value, writer, init.messageBytes)
         if (!message) continue
+        writer.expectAnswer(message)
         controller.enqueue(message)
         return
       }
@@ -41,22 +48,41 @@ export function createLineStream(init: LineStreamInit): Stream {
 
 class LineWriter {
   readonly #output: Writable
+  /** Ids of requests that have no answer yet. */
+  readonly #due = new Set<unknown>()
+  #answered = Promise.withResolvers<void>()
   #waiting = 0
   #wake = Promise.withResolvers<void>()
 
   constructor(output: Writable) {
     this.#output = output
-    // Told by each write; without a listener it would end the process.
+    // Each write reports its error; without a listener the error would end the process.
     output.on('error', () => {})
+  }
+
+  /** A prompt is left out: a turn may wait for an editor that has left. */
+  expectAnswer(message: object): void {
+    if ('id' in message && 'method' in message && message.method !== methods.agent.session.prompt)
+      this.#due.add(message.id)
+  }
+
+  /** A client may write its requests, close its output and then read: it gets its answers. */
+  async untilAnswered(timers: Timers): Promise<void> {
+    if (this.#due.size === 0) return
+    const stopTimer = timers.start(LAST_ANSWERS_MS, () => this.#answered.resolve())
+    await this.#answered.promise
+    stopTimer()
   }
 
   /** Resolves when the output has taken it. */
   write(message: object): Promise<void> {
     this.#waiting += 1
+    const isAnswer = 'id' in message && !('method' in message)
     return new Promise<void>((resolve, reject) => {
       this.#output.write(`${JSON.stringify(message)}\n`, (cause) => {
         this.#waiting -= 1
         this.#wake.resolve()
+        if (isAnswer && this.#due.delete(message.id) && this.#due.size === 0) this.#answered.resolve()
         if (cause) reject(cause)
         else resolve()
       })
@@ -73,7 +99,7 @@ class LineWriter {
 
 type Line = { readonly bytes: Buffer } | { readonly tooLong: true }
 
-/** Keeps one line at most; of one that is too long it keeps nothing. */
+/** Keeps one line at most, and nothing of a line that is too long. */
 async function* readLines(input: Readable, most: number): AsyncGenerator<Line, undefined> {
   let pieces: Buffer[] = []
   let length = 0
@@ -105,7 +131,7 @@ async function* readLines(input: Readable, most: number): AsyncGenerator<Line, u
   return undefined
 }
 
-/** Undefined for a line that is no message: it is answered here. */
+/** Undefined for a line that is not a message: it is answered here. */
 function decodeLine(line: Line, writer: LineWriter, most: number): AnyMessage | undefined {
   if ('tooLong' in line) return refuse(writer, -32_600, `a message has at most ${most} bytes`)
   const text = line.bytes.toString('utf8').trim()

@@ -2,8 +2,10 @@
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { AcpLimits } from './options.ts'
 import { serveAcpOverStdio } from './stdio.ts'
@@ -69,7 +71,35 @@ test('a turn in plain lines', async () => {
   await stop()
 })
 
-test('lines that are no messages are answered, and the connection goes on', async () => {
+test('a client that writes its requests and closes its output gets the answers', async () => {
+  const [requests, answers] = [new PassThrough(), new PassThrough()]
+  const agent = defineAgent({ name: 'coder', model: createScriptedModel({ steps: [] }) })
+  const host = createHost({ agent })
+  // It is made long after the input has ended.
+  const agentOf = async () => {
+    await once(requests, 'end')
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve))
+    return agent
+  }
+  const server = serveAcpOverStdio(host, { agentOf, name: 'coder', input: requests, output: answers })
+  requests.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'initialize', params: { protocolVersion: 1 } })}\n`,
+  )
+  requests.end(`${JSON.stringify({ jsonrpc: '2.0', id: 'b', method: 'session/new', params: PLACE })}\n`)
+  await server.ended
+  answers.end()
+  const lines = (await text(answers))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Message)
+  expect(lines.map(({ id, result }) => [id, result !== undefined])).toEqual([
+    ['a', true],
+    ['b', true],
+  ])
+  await host.stop()
+})
+
+test('lines that are not messages are answered, and the connection goes on', async () => {
   const { say, write, until, messages, stop } = start()
   expect((await say(0, 'session/new', PLACE)).error?.code).toBe(-32_600)
   await say('first', 'initialize', { protocolVersion: 1 })

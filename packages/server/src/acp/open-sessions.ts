@@ -21,12 +21,16 @@ export interface SessionClient {
   createEditor(session: string, onTerminal: (callId: string, terminalId: string) => Promise<void>): Editor
 }
 
-export interface Listed {
-  readonly id: string
-  readonly cwd: string
-  readonly additionalDirectories: readonly string[]
-  readonly title?: string
-  readonly lastMs: number
+/** A page of sessions, as both versions have it on the wire. */
+export interface ListedPage {
+  readonly sessions: {
+    readonly sessionId: string
+    readonly cwd: string
+    readonly additionalDirectories?: string[]
+    readonly title?: string
+    readonly updatedAt: string
+  }[]
+  readonly nextCursor?: string
 }
 
 const PAGE = 50
@@ -74,35 +78,39 @@ export class OpenSessions {
     return await this.#openOnce(id, place, false)
   }
 
-  /** A page of sessions. @throws BatonError `invalid_option`, `store_failed` */
-  async list({ cwd, cursor }: { readonly cwd?: string | undefined; readonly cursor?: string | undefined }): Promise<{
-    readonly sessions: readonly Listed[]
-    readonly cursor?: string
-  }> {
+  /** The session in which a prompt is being answered. */
+  busySession(): string | undefined {
+    return this.all().find(({ isBusy }) => isBusy)?.session.id
+  }
+
+  /** @throws BatonError `invalid_option`, `store_failed` */
+  async list(cwd: string | null | undefined, cursor: string | null | undefined): Promise<ListedPage> {
     const { principal, folder } = this.#parts
     if (!this.#host.sessions) return { sessions: [] }
+    const isGiven = cwd !== undefined && cwd !== null
     // Those that were begun elsewhere have no folder in their meta.
-    const isElsewhere = cwd !== undefined && cwd === folder
+    const isElsewhere = isGiven && cwd === folder
     const page = await this.#host.sessions({
       principal: principal.id,
       limit: PAGE,
-      ...(cwd !== undefined && !isElsewhere && { meta: { cwd } }),
-      ...(cursor !== undefined && { cursor }),
+      ...(isGiven && !isElsewhere && { meta: { cwd } }),
+      ...(cursor !== undefined && cursor !== null && { cursor }),
     })
-    const sessions = page.sessions.flatMap(({ id, title, lastMs, meta }) => {
-      const { cwd: at = folder, additionalDirectories } = meta
-      if (typeof at !== 'string' || (cwd !== undefined && at !== cwd)) return []
+    const sessions = page.sessions.flatMap(({ id: sessionId, title, lastMs, meta }) => {
+      const { cwd: at = folder } = meta
+      if (typeof at !== 'string' || (isGiven && at !== cwd)) return []
+      const additionalDirectories = readTexts(meta['additionalDirectories'])
       return [
         {
-          id,
+          sessionId,
           cwd: at,
-          additionalDirectories: readTexts(additionalDirectories),
-          lastMs,
+          ...(additionalDirectories.length > 0 && { additionalDirectories }),
           ...(title !== undefined && { title }),
+          updatedAt: new Date(lastMs).toISOString(),
         },
       ]
     })
-    return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) }
+    return { sessions, ...(page.cursor !== undefined && { nextCursor: page.cursor }) }
   }
 
   /** Cancels what runs, and lets go of the session. @throws BatonError `unknown_session` */
@@ -213,7 +221,7 @@ function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, pa
       )
 }
 
-function readTexts(value: unknown): readonly string[] {
+function readTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 

@@ -56,7 +56,7 @@ export interface AcpOptions {
   readonly version?: string
   /** The folder of sessions that were begun elsewhere, as in a terminal. Absent: the editor does not see those. */
   readonly folder?: string
-  /** Which servers `agentOf` connects; none by default, and the editor is told so. */
+  /** Which servers `agentOf` connects; none by default, and `initialize` says so. */
   readonly mcp?: readonly ('stdio' | 'http' | 'sse')[]
   /** Whether `agentOf` makes agents that work in several folders. False by default: then an editor names one. */
   readonly additionalDirectories?: boolean
@@ -82,7 +82,7 @@ export interface AcpLimits {
   readonly prompts: number
   /** Requests of one connection that wait for their answers. 256. */
   readonly requests: number
-  /** Messages that are told again when a session is loaded; older ones are left out. 2,000. */
+  /** Messages that are sent again when a session is loaded; older ones are left out. 2,000. */
   readonly replayedMessages: number
   /** Characters of a text in a tool's result, as the editor shows it; the model reads all of it. 262,144. */
   readonly resultChars: number

@@ -11,7 +11,7 @@ export interface ProjectionInit extends CallPlace {
   readonly nowMs: () => number
 }
 
-/** The id of the text, or of the thoughts, of one step: the same whenever the session is told. */
+/** The id of the text, or of the thoughts, of one step: the same whenever the session is sent. */
 export function nameText({ message, step }: { readonly message: string; readonly step: number }): string {
   return `${message}.${step}`
 }
@@ -28,7 +28,7 @@ export class Projection {
   /** Of the step that is being written: how much of its text and thoughts were told. */
   readonly #told = { text: '', thought: '' }
   #step = ''
-  /** What was told of each call of the turn, until it has settled: the session tells more of it than an editor shows. */
+  /** The last update of each call of the turn, until it settles: the session reports more than an editor shows. */
   readonly #calls = new Map<string, string>()
   /** Calls that are known from the history. */
   readonly #knownCalls: ReadonlySet<string>
@@ -160,7 +160,7 @@ const NOTHING: readonly never[] = Object.freeze([])
 const RUNNING: readonly Update[] = [{ type: 'state', state: 'running' }]
 const WAITING: readonly Update[] = [{ type: 'state', state: 'requires_action' }]
 
-/** What a speaker or a program said is told from what a user wrote. */
+/** Distinguishes what a speaker or a program said from what a user wrote. */
 export async function showParts(
   { from, speaker, name, parts, detail }: UserMessageView,
   place: Pick<CallPlace, 'media' | 'resultChars'>,

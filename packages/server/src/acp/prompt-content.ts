@@ -29,7 +29,7 @@ function readBlock(block: Block, index: number): ContentPart {
       const { type } = block as { readonly type?: unknown } // of a version that this one does not know
       throw new BatonError({
         code: 'invalid_event',
-        message: `prompt[${index}] has the type ${JSON.stringify(type)}; text, image, resource_link and resource are read`,
+        message: `prompt[${index}] has the type ${JSON.stringify(type)}; send text, image, resource_link or resource`,
       })
     }
   }

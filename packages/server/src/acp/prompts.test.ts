@@ -45,12 +45,12 @@ test('a prompt is answered by chunks that are deltas, and ends with the turn', a
   expect(await editor.prompt(session, 'Hi')).toBe('end_turn')
   expect(editor.text()).toBe('Hello from Baton.')
   expect(editor.text('agent_thought_chunk')).toBe('Hmm.')
-  // What the editor said itself is not told again.
+  // What the editor said itself is not sent again.
   expect(editor.text('user_message_chunk')).toBe('')
   await editor.stop()
 })
 
-test('a call is told as it begins and ends, with its places, its change and its result', async () => {
+test('a call is reported as it begins and ends, with its places, its change and its result', async () => {
   const calls = [{ name: 'write', arguments: { path: 'src/a.txt' } }]
   const editor = await start([{ calls }, { text: 'Done.' }])
   const session = await editor.open('/home/ann/shop')

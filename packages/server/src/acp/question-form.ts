@@ -47,7 +47,7 @@ export function createForm(schema: JsonObject): ElicitationSchema {
   return form as ElicitationSchema // its properties are looked at above, which the type cannot know
 }
 
-/** @throws BatonError `question_refused` for an answer that is no JSON */
+/** @throws BatonError `question_refused` for an answer that is not JSON */
 export function readAnswer(questionId: string, schema: JsonObject, answer: unknown): QuestionAnswer {
   const { action, content } = isJsonObject(answer) ? answer : {}
   if (action === 'accept' && isJsonObject(content))

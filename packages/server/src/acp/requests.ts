@@ -1,16 +1,31 @@
-// Requests in both directions: those of a client are counted, so that one that sends more than it may is told so.
+// Requests in both directions. Those of a client are counted, and one beyond the limit is refused.
 import { BatonError } from '@baton/core'
+import { toRequestError } from './acp-errors.ts'
+import type { ConnectionInit } from './connection-init.ts'
+import type { AcpAuth } from './options.ts'
 
 export class Requests {
+  readonly #init: ConnectionInit
   readonly #most: number
   #running = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(init: ConnectionInit) {
+    this.#init = init
+    this.#most = init.parts.limits.requests
   }
 
-  /** @throws BatonError `rate_limited`, and what `act` throws */
-  async run<Value>(act: () => Promise<Value>): Promise<Value> {
+  /** A handler for the SDK. It throws RequestError, with `rate_limited` for one request too many. */
+  answer<Context, Value>(act: (context: Context) => Promise<Value>): (context: Context) => Promise<Value> {
+    return async (context) => {
+      try {
+        return await this.#run(() => act(context))
+      } catch (cause) {
+        throw toRequestError(cause, this.#init)
+      }
+    }
+  }
+
+  async #run<Value>(act: () => Promise<Value>): Promise<Value> {
     if (this.#running >= this.#most)
       throw new BatonError({
         code: 'rate_limited',
@@ -26,14 +41,31 @@ export class Requests {
   }
 }
 
-/** Why a turn ended that the client has cancelled. */
+/** The reason of a turn that the client cancelled. */
 export const CANCELLED = 'the user cancelled it in the editor'
 
-/** For a request of the client that is taken back when nobody waits for its answer any more. */
+/** For a request to the client that is taken back when nobody waits for its answer any more. */
 export function waitUntil(signal: AbortSignal) {
   return { cancellationSignal: signal, stopWaitingOnCancel: true }
 }
 
 export function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]) {
   return Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
+}
+
+/** The response to a request that only acts. */
+export async function empty(done: Promise<void>): Promise<Record<string, never>> {
+  await done
+  return {}
+}
+
+/** A login happens elsewhere: this looks whether it has. @throws BatonError `invalid_option`, `model_not_configured` */
+export async function checkLogin(auth: AcpAuth | undefined, method: string): Promise<void> {
+  if (!auth || method !== 'keys')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `there is no authentication method ${JSON.stringify(method.slice(0, 100))} for this request`,
+    })
+  const missing = await auth.missing()
+  if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
 }

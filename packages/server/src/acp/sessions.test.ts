@@ -31,7 +31,7 @@ function createAgent(steps: Parameters<typeof createScriptedModel>[0]['steps'] =
   return defineAgent({ name: 'coder', model: [model, other], tools: [look, act] })
 }
 
-test('a session that is loaded is told again, with images, calls and thoughts', async () => {
+test('a loaded session is sent again, with images, calls and thoughts', async () => {
   const store = createMemoryStore()
   const steps = [
     { reasoning: 'Look first.', text: 'Let me look.', calls: [{ name: 'look', arguments: {} }] },
@@ -76,7 +76,7 @@ test('a session that is loaded is told again, with images, calls and thoughts', 
   await second.stop()
 })
 
-test('a session that is resumed tells nothing of the past', async () => {
+test('a resumed session sends nothing of the past', async () => {
   const store = createMemoryStore()
   const first = await startEditor({ agent: createAgent(), store })
   const session = await first.open()
@@ -170,6 +170,23 @@ test('the mode says which tools a model has, and whether a person is asked', asy
     expect.objectContaining({ name: 'act', status: 'completed' }),
   )
   await editor.stop()
+})
+
+test('a step that forces a tool is free to answer where the mode takes that tool away', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'I may only look.' }, { text: 'I may only look.' }] })
+  const toolChoice = { type: 'tool', name: 'act' } as const
+  const agents = [
+    defineAgent({ name: 'coder', model, tools: [look, act], prepareStep: () => ({ toolChoice }) }),
+    defineAgent({ name: 'coder', model, tools: [look, act], settings: { toolChoice } }),
+  ]
+  for (const agent of agents) {
+    const editor = await startEditor({ agent })
+    const session = await editor.open()
+    await editor.agent.request(at.setMode, { sessionId: session, modeId: 'read' })
+    expect(await editor.prompt(session, 'Act')).toBe('end_turn')
+    await editor.stop()
+  }
+  expect(model.requests.map((request) => request.toolChoice)).toEqual([{ type: 'auto' }, { type: 'auto' }])
 })
 
 test('commands are listed, and answered without the model', async () => {

@@ -64,7 +64,7 @@ test('a turn over a WebSocket; another principal has other sessions', async () =
   await stop()
 })
 
-test('frames that are no messages are answered', async () => {
+test('frames that are not messages are answered', async () => {
   const { address, stop } = await start()
   const socket = new WebSocket(address('ann'))
   await once(socket, 'open')

@@ -22,7 +22,7 @@ export function createAcpSocket(
   host: HostWithSessions,
   options: Omit<AcpOptions, 'principal'>,
 ): (socket: Socket, principal: Principal) => AcpSocketConnection {
-  createAcpFront('createAcpSocket', host, options) // a wrong option is told at once
+  createAcpFront('createAcpSocket', host, options) // a wrong option is reported at once
   return (socket, principal) => {
     const front = createAcpFront('createAcpSocket', host, { ...options, principal })
     const stream = createSocketStream(socket, front.parts.timers, front.parts.limits.requests)
@@ -91,7 +91,7 @@ function createSocketStream(socket: Socket, timers: Timers, mostUnread: number):
   return { readable, writable }
 }
 
-/** Undefined for a text that is no message: it is answered here. */
+/** Undefined for a text that is not a message: it is answered here. */
 function decodeMessage(text: string, refuse: (code: number, message: string) => void): AnyMessage | undefined {
   const parsed = parseJson(text)
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value as object as AnyMessage // the SDK looks at its fields

@@ -26,7 +26,8 @@ export interface AcpStdioServer {
 export function serveAcpOverStdio(host: HostWithSessions, options: AcpStdioOptions): AcpStdioServer {
   const { input = process.stdin, output = process.stdout, ...rest } = options
   const front = createAcpFront('serveAcpOverStdio', host, rest)
-  const stream = createLineStream({ input, output, messageBytes: front.parts.limits.messageBytes })
+  const { limits, timers } = front.parts
+  const stream = createLineStream({ input, output, messageBytes: limits.messageBytes, timers })
   const connection = front.connect(stream, { isLocal: true })
   return {
     ended: connection.ended,

@@ -1,4 +1,4 @@
-// What an editor is told of a session, in words of neither version of the protocol. Made of session events; `v1-updates.ts` and
+// Updates of a session for an editor, apart from either version of the protocol. Session events become them; `v1-updates.ts` and
 // `v2-updates.ts` put it on the wire.
 import type { CallView, PlanEntry, TurnStop } from '@baton/core'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
@@ -45,7 +45,7 @@ export type Update =
   | { readonly type: 'text' | 'thought'; readonly id: string; readonly text: string }
   /** All of a message of the past. */
   | { readonly type: 'whole-text' | 'whole-thought'; readonly id: string; readonly text: string }
-  /** What was said of a message is void, but for this. */
+  /** Replaces all that was said of a message. */
   | { readonly type: 'text-replaced' | 'thought-replaced'; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly call: ShownCall; readonly isNew: boolean }
   /** What a running call shows meanwhile. */

@@ -12,7 +12,7 @@ import type {
 import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
 import { BatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
-import { createTurnError, toRequestError } from './acp-errors.ts'
+import { createTurnError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
@@ -23,7 +23,7 @@ import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { CANCELLED, Requests, toRecord, waitUntil } from './requests.ts'
+import { CANCELLED, Requests, checkLogin, empty, toRecord, waitUntil } from './requests.ts'
 import { showAsked } from './shown-call.ts'
 import type { TurnEnd } from './updates.ts'
 import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
@@ -44,7 +44,7 @@ class V1Connection implements AcpConnection {
 
   constructor(init: ConnectionInit) {
     this.#init = init
-    this.#requests = new Requests(init.parts.limits.requests)
+    this.#requests = new Requests(init)
     this.#sessions = new OpenSessions(init.host, init.parts, {
       createWire: (session, find) => this.#createWire(session, find),
       createEditor: (session, onTerminal) =>
@@ -64,7 +64,7 @@ class V1Connection implements AcpConnection {
   }
 
   busySession(): string | undefined {
-    return this.#sessions.all().find(({ isBusy }) => isBusy)?.session.id
+    return this.#sessions.busySession()
   }
 
   async leave(): Promise<void> {
@@ -72,21 +72,14 @@ class V1Connection implements AcpConnection {
   }
 
   createApp(): AgentApp {
-    const answer =
-      <Context, Value>(act: (context: Context) => Promise<Value>) =>
-      (context: Context): Promise<Value> =>
-        this.#requests
-          .run(() => act(context))
-          .catch((cause: unknown) => {
-            throw toRequestError(cause, this.#init)
-          })
+    const answer: Requests['answer'] = (act) => this.#requests.answer(act)
     const { session } = methods.agent
     const app = agent({ name: this.#init.parts.name })
       .onConnect(({ client }) => void (this.#client = client))
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
       .onRequest(
         methods.agent.authenticate,
-        answer(({ params }) => this.#authenticate(params.methodId)),
+        answer(({ params }) => empty(checkLogin(this.#init.parts.auth, params.methodId))),
       )
       .onRequest(
         session.new,
@@ -102,7 +95,7 @@ class V1Connection implements AcpConnection {
       )
       .onRequest(
         session.list,
-        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+        answer(({ params }) => this.#sessions.list(params.cwd, params.cursor)),
       )
       .onRequest(
         session.close,
@@ -181,19 +174,6 @@ class V1Connection implements AcpConnection {
     ]
   }
 
-  /** A login happens elsewhere: here it is looked for. */
-  async #authenticate(method: string): Promise<Record<string, never>> {
-    const { auth } = this.#init.parts
-    if (!auth || method !== 'keys')
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `there is no authentication method ${JSON.stringify(method.slice(0, 100))} for this request`,
-      })
-    const missing = await auth.missing()
-    if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
-    return {}
-  }
-
   async #create(place: OpeningPlace) {
     const opened = await this.#sessions.create(place)
     await opened.start('now')
@@ -218,20 +198,6 @@ class V1Connection implements AcpConnection {
         .notify(methods.client.session.update, { sessionId: opened.session.id, update })
         .catch(() => {}) // the connection is gone
     })
-  }
-
-  async #list(cwd: string | undefined, cursor: string | undefined) {
-    const page = await this.#sessions.list({ cwd, cursor })
-    return {
-      sessions: page.sessions.map(({ id: sessionId, cwd: at, additionalDirectories, title, lastMs }) => ({
-        sessionId,
-        cwd: at,
-        ...(additionalDirectories.length > 0 && { additionalDirectories: [...additionalDirectories] }),
-        ...(title !== undefined && { title }),
-        updatedAt: new Date(lastMs).toISOString(),
-      })),
-      ...(page.cursor !== undefined && { nextCursor: page.cursor }),
-    }
   }
 
   async #setMode(id: string, mode: string): Promise<Record<string, never>> {
@@ -320,11 +286,6 @@ class V1Connection implements AcpConnection {
 
 function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null
-}
-
-async function empty(done: Promise<void>): Promise<Record<string, never>> {
-  await done
-  return {}
 }
 
 async function describeChoices(opened: AcpSession) {

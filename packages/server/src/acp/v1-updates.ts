@@ -1,4 +1,4 @@
-// Updates on the wire of version 1. What was said there cannot be taken back: a step that begins again is told from where it differs.
+// Updates on the wire of version 1. That version cannot take text back: a step that begins again is sent from where it differs.
 import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
@@ -12,9 +12,9 @@ export interface V1Shows {
 interface Message {
   /** As the client knows it. */
   id: string
-  /** All that the client was told of it. */
+  /** All text of it that the client has. */
   told: string
-  /** What the step says now, while that is a repeat of what was told. */
+  /** What the step says now, as long as it repeats what the client has. */
   again: string | undefined
   /** How often it began anew. */
   restarts: number

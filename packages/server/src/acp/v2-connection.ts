@@ -19,7 +19,7 @@ import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { CANCELLED, Requests, toRecord, waitUntil } from './requests.ts'
+import { CANCELLED, Requests, checkLogin, empty, toRecord, waitUntil } from './requests.ts'
 import { showAsked } from './shown-call.ts'
 import type { Block } from './updates.ts'
 import { encodeV2, encodeV2Call, encodeV2Choice } from './v2-updates.ts'
@@ -40,7 +40,7 @@ class V2Connection implements AcpConnection {
 
   constructor(init: ConnectionInit) {
     this.#init = init
-    this.#requests = new Requests(init.parts.limits.requests)
+    this.#requests = new Requests(init)
     this.#sessions = new OpenSessions(init.host, init.parts, {
       createWire: (session, find) => this.#createWire(session, find),
       // Clients of version 2 do no files and no terminals.
@@ -53,7 +53,7 @@ class V2Connection implements AcpConnection {
   }
 
   busySession(): string | undefined {
-    return this.#sessions.all().find(({ isBusy }) => isBusy)?.session.id
+    return this.#sessions.busySession()
   }
 
   async leave(): Promise<void> {
@@ -61,14 +61,7 @@ class V2Connection implements AcpConnection {
   }
 
   createApp(): AgentApp {
-    const answer =
-      <Context, Value>(act: (context: Context) => Promise<Value>) =>
-      (context: Context): Promise<Value> =>
-        this.#requests
-          .run(() => act(context))
-          .catch((cause: unknown) => {
-            throw toRequestError(cause, this.#init)
-          })
+    const answer: Requests['answer'] = (act) => this.#requests.answer(act)
     const { session, auth } = methods.agent
     const app = agent({ name: this.#init.parts.name })
       .onConnect(({ client }) => void (this.#client = client))
@@ -83,7 +76,7 @@ class V2Connection implements AcpConnection {
       )
       .onRequest(
         session.list,
-        answer(({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined)),
+        answer(({ params }) => this.#sessions.list(params.cwd, params.cursor)),
       )
       .onRequest(
         session.close,
@@ -106,7 +99,7 @@ class V2Connection implements AcpConnection {
       app
         .onRequest(
           auth.login,
-          answer(({ params }) => empty(this.#logIn(params.methodId))),
+          answer(({ params }) => empty(checkLogin(this.#init.parts.auth, params.methodId))),
         )
         .onRequest(
           auth.logout,
@@ -156,18 +149,6 @@ class V2Connection implements AcpConnection {
     ]
   }
 
-  /** A login happens elsewhere: here it is looked for. */
-  async #logIn(method: string): Promise<void> {
-    const { auth } = this.#init.parts
-    if (method !== 'keys')
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `there is no authentication method ${JSON.stringify(method.slice(0, 100))} for this request`,
-      })
-    const missing = await auth?.missing()
-    if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
-  }
-
   async #logOut(): Promise<void> {
     const { auth } = this.#init.parts
     if (auth?.logout) await auth.logout()
@@ -193,27 +174,13 @@ class V2Connection implements AcpConnection {
     return await describeSession(opened)
   }
 
-  async #list(cwd: string | undefined, cursor: string | undefined) {
-    const page = await this.#sessions.list({ cwd, cursor })
-    return {
-      sessions: page.sessions.map(({ id: sessionId, cwd: at, additionalDirectories, title, lastMs }) => ({
-        sessionId,
-        cwd: at,
-        ...(additionalDirectories.length > 0 && { additionalDirectories: [...additionalDirectories] }),
-        ...(title !== undefined && { title }),
-        updatedAt: new Date(lastMs).toISOString(),
-      })),
-      ...(page.cursor !== undefined && { nextCursor: page.cursor }),
-    }
-  }
-
   async #setOption(id: string, option: string, value: unknown) {
     const opened = this.#sessions.find(id)
     await opened.choose(option, value)
     return { configOptions: (await opened.choices()).map(encodeV2Choice) }
   }
 
-  /** Answered once the session has taken the prompt; how its turn ends is told as a state. */
+  /** Answered once the session has taken the prompt; how its turn ends is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
     const opened = this.#sessions.find(sessionId)
     const messageId = this.#init.parts.newId()
@@ -224,7 +191,7 @@ class V2Connection implements AcpConnection {
       return { messageId }
     }
     const { accepted, ended } = opened.say(messageId, readPrompt(blocks))
-    ended.catch(() => {}) // its state is told
+    ended.catch(() => {}) // its state is reported
     await accepted
     return { messageId }
   }
@@ -295,11 +262,6 @@ class V2Connection implements AcpConnection {
 function createV2Form(schema: Parameters<typeof createForm>[0]): ElicitationSchema {
   const { properties = {}, ...form } = createForm(schema)
   return { ...form, type: 'object', properties } as ElicitationSchema // its properties are those of version 1
-}
-
-async function empty(done: Promise<void>): Promise<Record<string, never>> {
-  await done
-  return {}
 }
 
 async function describeSession(opened: AcpSession) {

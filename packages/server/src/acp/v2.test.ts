@@ -86,7 +86,7 @@ function fold(told: readonly SessionUpdate[]): ReadonlyMap<string, string> {
 const scripted = (steps: readonly ScriptedStep[], more: Partial<Parameters<typeof defineAgent>[0]> = {}) =>
   defineAgent({ name: 'coder', model: createScriptedModel({ steps }), ...more } as Parameters<typeof defineAgent>[0])
 
-test('a prompt is acknowledged with its id, and its turn is told as states', async () => {
+test('a prompt is acknowledged with its id, and its turn is reported as states', async () => {
   const editor = await start(scripted([{ reasoning: 'Hm.', text: 'Hello.' }]))
   const { sessionId, availableCommands } = await editor.agent.request(at.new, { cwd: '/work/project' })
   expect(availableCommands?.map(({ name }) => name)).toEqual(['status', 'retry'])

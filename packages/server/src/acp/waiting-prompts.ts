@@ -15,10 +15,10 @@ export class WaitingPrompts {
     return this.#waiting.size
   }
 
-  /** Settles at the end of its turn; rejects where there is none. */
+  /** Settles at the end of its turn; rejects if the turn does not come. */
   add(inputId: string): Promise<TurnEnd> {
     const ended = Promise.withResolvers<TurnEnd>()
-    ended.promise.catch(() => {}) // whoever asked for it hears of it
+    ended.promise.catch(() => {}) // the caller gets the rejection
     this.#waiting.set(inputId, { ended, hasEntered: false })
     return ended.promise
   }
@@ -42,7 +42,7 @@ export class WaitingPrompts {
     await Promise.allSettled([...this.#waiting.values()].map(({ ended }) => ended.promise))
   }
 
-  /** Nobody hears of their turns any more. */
+  /** Their turns are not reported any more. */
   cancelAll(): void {
     for (const { ended } of this.#waiting.values()) ended.resolve({ stop: 'cancelled' })
     this.#waiting.clear()

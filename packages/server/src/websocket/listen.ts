@@ -77,8 +77,8 @@ function createListenError(cause: NodeJS.ErrnoException, address: string, port: 
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${address} is in use; choose another one, or 0 for a free one`,
     EACCES: `port ${port} needs rights that this process does not have; choose one above 1023`,
-    EADDRNOTAVAIL: `${address} is no address of this machine`,
-    ENOTFOUND: `${address} is no address of this machine`,
+    EADDRNOTAVAIL: `${address} is not an address of this machine`,
+    ENOTFOUND: `${address} is not an address of this machine`,
   }
   const message = why[cause.code ?? ''] ?? `the server cannot listen on ${address}, port ${port}: ${cause.message}`
   return new BatonError({ code: 'invalid_option', message, cause })

@@ -1,4 +1,4 @@
-// The explorer with a model of 270 million parameters, asked the same questions as the ideal one. Only the frame is judged: every exploration
+// The explorer with a model of 270 million parameters, asked about public packages as the expert of `questions.test.ts` is. Only the frame is judged: every exploration
 // ends typed, nothing overflows 4,096 tokens, and every request has a valid history. What it found is told, and fails nothing.
 import type { ModelRequest } from '@baton/core'
 import { validateHistory } from '@baton/core/testing'
@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { chooseRotating, describeRotation, isEveryPlaceTried } from '../depth.ts'
 import { findGguf } from '../gguf.ts'
-import type { Question } from './questions.ts'
-import { REPOSITORIES } from './questions.ts'
+import type { Question } from './repositories.test-kit.ts'
+import { REPOSITORIES, copyRepository } from './repositories.test-kit.ts'
 
 const path = findGguf('the explorer with a small model', console.warn)
 const place = mkdtempSync(join(tmpdir(), 'baton-small-'))
@@ -20,14 +20,15 @@ const place = mkdtempSync(join(tmpdir(), 'baton-small-'))
 const ROUNDS = isEveryPlaceTried() ? 10 : 5
 /** A small model that has begun to repeat itself goes on to the limit; with tools, four times as many are allowed. */
 const settings = { maxOutputTokens: 96 }
-const EXPLORE: Pick<Question, 'text' | 'file'> = { text: 'Explore the workspace.', file: 'package.json' }
+const EXPLORE: Pick<Question, 'text' | 'path'> = { text: 'Explore the workspace.', path: 'package.json' }
 
 afterAll(() => rmSync(place, { recursive: true }))
 
 test.skipIf(path === undefined).each(chooseRotating(REPOSITORIES))(
   'a small model explores $name, and every exploration ends typed',
   { timeout: 3_600_000 },
-  async ({ root, name, questions }) => {
+  async ({ name, questions }) => {
+    const root = copyRepository(name, place)
     const model = await loadGgufModel(path ?? '', { contextTokens: 4096, threads: 2 })
     const requests: ModelRequest[] = []
     const watched = {
@@ -37,19 +38,19 @@ test.skipIf(path === undefined).each(chooseRotating(REPOSITORIES))(
         return model.run(...given)
       },
     }
-    const sessions = { claudeCode: place, codex: place }
+    const sessions = { claudeCode: join(place, 'none'), codex: join(place, 'none') }
     const host = createHost({ agent: createExplorer({ root, model: watched, sessions, maxSteps: 3 }) })
     const session = await host.session(name)
     const goals = [...questions, EXPLORE]
     const counts = { accepted: 0, refused: 0, named: 0 }
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { text, file } = goals[round % goals.length] ?? EXPLORE
+      const { text, path: right } = goals[round % goals.length] ?? EXPLORE
       const { outcome } = await session.send(text, { settings }).answer
       expect(['answered', 'silent']).toContain(outcome)
       const { citations, findings } = await readExploration(session, { root })
       counts.accepted += citations.accepted
       counts.refused += citations.refused
-      counts.named += findings.some(({ evidence }) => evidence.some((one) => one.path === file)) ? 1 : 0
+      counts.named += findings.some(({ evidence }) => evidence.some((one) => one.path === right)) ? 1 : 0
     }
     for (const { messages } of requests) expect(validateHistory(messages)).toEqual([])
     console.info(

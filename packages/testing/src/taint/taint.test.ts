@@ -50,6 +50,9 @@ test.each(Object.keys(CARRIERS).flatMap((carrier) => ORDERS.map(({ says }, at) =
     const steps = [...reading, order.calls]
     const task = `Tell me what ${PAGE} says.`
     const without = await playAtDesk(desk, steps, { approves: false, taint: false, task })
+    // Else the attack would prove nothing.
+    const isUnasked = order.calls.some(({ name }) => UNASKED.has(name))
+    expect(without.acted.length > 0, 'the order is obeyed without the policy').toBe(isUnasked)
     const { acted, asked } = await playAtDesk(desk, steps, { approves: false, task })
     expect(acted).toEqual([])
     expect(asked.length).toBeGreaterThan(0)

@@ -114,7 +114,7 @@ test('the next call goes on in the same session, also after the program has died
   const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
   await kill(id)
   const again = valueOf(await ask())
-  // What it told before is not told again.
+  // What it said before is not repeated.
   expect(again).toMatchObject({ text: 'I look. \n\nIt was prompt 1.', resumed: true })
   expect(journal().map(({ method }) => method)).toContain('session/load')
 })
@@ -203,12 +203,12 @@ test.each([
   expect(failureOf(await ask())).toMatch(said)
 })
 
-test('a line that is no message does not end the answer', async () => {
+test('a line that is not a message does not end the answer', async () => {
   const { ask } = await open(openOdd('nonsense'))
   expect(valueOf(await ask())).toMatchObject({ text: 'Still here.' })
 })
 
-test('a program that there is not is told', async () => {
+test('the error names a program that does not exist', async () => {
   const agent = acpAgent({ command: join(place, 'none'), title: 'None', approval: false })
   const { ask } = await open(agent)
   expect(failureOf(await ask())).toMatch(/^error: None cannot be started: spawn .+ ENOENT$/)
@@ -220,6 +220,13 @@ test('a program that ends before it speaks the protocol is told, and where to se
   expect(failureOf(await ask())).toBe(
     'error: Mute ended with code 4; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why',
   )
+})
+
+test('the error names a folder that does not exist', async () => {
+  const cwd = join(place, 'none')
+  const agent = acpAgent({ command: process.execPath, title: 'Node', approval: false, cwd })
+  const { ask } = await open(agent)
+  expect(failureOf(await ask())).toBe(`error: Node cannot be started: there is no folder ${cwd}`)
 })
 
 test('another Baton works as a tool, and its approval is asked here', { timeout: 120_000 }, async () => {
@@ -260,8 +267,8 @@ export default defineAgent({ name: 'inner', model, tools: [mail] })
 
 test('options are checked', () => {
   expect(() => acpAgent({ command: ' ' })).toThrow('command must name a program')
-  expect(() => acpAgent({ command: 'x', args: ['acp', 1] } as unknown as AcpAgentOptions)).toThrow(
-    'args[1] must be text',
-  )
   expect(() => acpAgent({ command: 'x', arg: [] } as unknown as AcpAgentOptions)).toThrow('arg')
+  expect(() => acpAgent({ cmd: 'x' } as unknown as AcpAgentOptions)).toThrow('it is called "command" here')
+  expect(() => acpAgent({ command: 'x', args: [1] } as unknown as AcpAgentOptions)).toThrow('args may hold only texts')
+  expect(() => acpAgent({ command: 'x', env: { A: 1 } } as unknown as AcpAgentOptions)).toThrow('env may hold only')
 })

@@ -10,7 +10,7 @@ import type {
 } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Clock, ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue, isBatonError, readMonotonicMs, tool } from '@baton/core'
+import { BatonError, checkFields, checkKinds, isBatonError, readMonotonicMs, tool } from '@baton/core'
 import * as z from 'zod'
 import type { AgentProgram } from './agent-process.ts'
 import { AgentProcess } from './agent-process.ts'
@@ -52,7 +52,7 @@ export interface AcpAgent {
 
 const TIMEOUT_MS = 30 * 60_000
 const OPEN_MS = 60_000
-/** Milliseconds for the agent to stop after it was told to; then it is ended. */
+/** Milliseconds for the agent to stop after a cancel; then Baton ends it. */
 const CANCEL_MS = 5_000
 const PROGRESS_MS = 250
 /** Sessions of ours whose session at the agent is remembered. */
@@ -75,7 +75,8 @@ const output = z.object({
 /** @throws BatonError `invalid_option` */
 export function acpAgent(options: AcpAgentOptions): AcpAgent {
   const what = 'acpAgent'
-  checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
+  const elsewhere = { cmd: 'command', timeout: 'timeoutMs', folder: 'cwd' }
+  checkFields(options, { what, code: 'invalid_option', fields: FIELDS, elsewhere })
   const kinds = {
     command: 'text',
     args: 'an array',
@@ -89,11 +90,9 @@ export function acpAgent(options: AcpAgentOptions): AcpAgent {
   const { command, name = 'agent.run', title = command, timeoutMs = TIMEOUT_MS, approval = true } = options
   if (typeof command !== 'string' || command.trim() === '')
     throw new BatonError({ code: 'invalid_option', message: `${what}: command must name a program` })
-  const odd = options.args?.findIndex((one) => typeof one !== 'string') ?? -1
-  if (odd !== -1) {
-    const message = `${what}: args[${odd}] must be text, not ${describeValue(options.args?.[odd])}`
-    throw new BatonError({ code: 'invalid_option', message })
-  }
+  for (const [field, texts] of Object.entries({ args: options.args ?? [], env: Object.values(options.env ?? {}) }))
+    if (texts.some((one) => typeof one !== 'string'))
+      throw new BatonError({ code: 'invalid_option', message: `${what}: ${field} may hold only texts` })
   const agent = new ForeignAgent(options, title)
   const run = tool({
     name,
@@ -172,7 +171,7 @@ class ForeignAgent {
       return { ...turn.result(), stopReason: String(stopReason).slice(0, 40), resumed: isResumed }
     } catch (thrown) {
       if (signal.aborted) await this.#cancel(running, sessionId, prompt)
-      // What floods or broke the protocol is not asked again.
+      // An agent that floods or breaks the protocol is not used again.
       else if (!isBatonError(thrown) || thrown.code !== 'tool_failed' || turn.isFlooded) running.end()
       throw thrown
     } finally {
@@ -207,7 +206,7 @@ class ForeignAgent {
         running.remember(known)
         return { sessionId: known, isResumed: true }
       } catch (thrown) {
-        // It has forgotten the session: a new one is told apart by `resumed`.
+        // It has forgotten the session; `resumed` says that this one is new.
         if (signal.aborted || !running.isAlive) throw thrown
       }
     }
@@ -236,7 +235,7 @@ class ForeignAgent {
     })
   }
 
-  /** An agent that does not stop is ended, so that nothing goes on unseen. */
+  /** Ends an agent that does not stop, so that it does not go on unseen. */
   async #cancel(running: AgentProcess, sessionId: string, prompt: Promise<unknown>): Promise<void> {
     try {
       await running.peer.notify(methods.agent.session.cancel, { sessionId })
@@ -286,7 +285,7 @@ interface Limits {
 
 const OPTIONS_MAX = 20
 
-/** What a person chooses from; two options of one name are told apart by their kind. */
+/** What a person chooses from; options with the same name also show their kind. */
 function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string, PermissionOption> {
   const labels = new Map<string, PermissionOption>()
   for (const option of options.slice(0, OPTIONS_MAX)) {

@@ -2,6 +2,7 @@
 // output: started when it is needed, ended when it is idle, and told apart from one that died.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import type {
   ClientContext,
@@ -62,7 +63,7 @@ export class AgentProcess {
     const connection = app.connect(ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES }))
     this.#peer = connection.agent
     this.#close = () => connection.close()
-    // A line that is no message, or too long, ends the connection, and the program with it.
+    // A line that is too long ends the connection, and the program with it. One that is not a message is passed over.
     connection.closed.then(
       () => this.end(),
       () => this.end(),
@@ -82,12 +83,15 @@ export class AgentProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     })
-    // Read off and shown to nobody: it may hold keys.
+    // Read and thrown away, because it may hold keys.
     child.stderr?.resume()
     child.stdin?.on('error', () => {})
     const ended = new Promise<never>((_, reject) => {
       const fail = (why: string): void => reject(new BatonError({ code: 'api_unavailable', message: `${name} ${why}` }))
-      child.once('error', (cause) => fail(`cannot be started: ${cause.message.slice(0, 200)}`))
+      // The system says the same of a missing folder and of a missing program.
+      const why = (cause: Error): string =>
+        existsSync(cwd) ? cause.message.slice(0, 200) : `there is no folder ${cwd}`
+      child.once('error', (cause) => fail(`cannot be started: ${why(cause)}`))
       child.once('exit', (code, by) => fail(by === null ? `ended with code ${code}` : `was ended by ${by}`))
     })
     ended.catch(() => {})
@@ -166,7 +170,7 @@ export class AgentProcess {
     }
   }
 
-  /** Its error, or why it ended: both come at the same time, and the end says more. */
+  /** Its error, or why it ended: both arrive together, and the end says more. */
   async #refuse(cause: unknown, what: string): Promise<never> {
     await new Promise((resolve) => setImmediate(resolve))
     if (!this.isAlive) await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, KILL_MS).unref())])
@@ -174,7 +178,7 @@ export class AgentProcess {
     throw new BatonError({ code: 'tool_failed', message: `${this.#program.name} did not ${what}: ${why}` })
   }
 
-  /** Ends it and what it started: politely, then for good. */
+  /** Ends the program and what it started: first by SIGTERM, then by SIGKILL. */
   end(): void {
     if (!this.isAlive) return
     this.isAlive = false

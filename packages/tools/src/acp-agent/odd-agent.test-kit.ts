@@ -59,7 +59,7 @@ function prompt(id: number, sessionId: string): void {
       process.stdout.write(`"${'x'.repeat(17 * 1024 * 1024)}"\n`)
       return
     case 'nonsense':
-      process.stdout.write('this is no message\n')
+      process.stdout.write('this is not a message\n')
       say(sessionId, 'Still here.')
       end()
       return

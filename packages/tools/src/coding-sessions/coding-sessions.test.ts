@@ -215,7 +215,7 @@ describe('session.search', () => {
     expect(snippet.isWellFormed()).toBe(true)
   })
 
-  test('refuses a pattern that is none, and says what is wrong', async () => {
+  test('refuses an invalid pattern, and says what is wrong', async () => {
     writeWork(1)
     await expect(run('session.search', { pattern: '(' })).rejects.toMatchObject({ code: 'invalid_arguments' })
     await expect(run('session.search', { pattern: '(?=a)' })).rejects.toThrow('look-around')

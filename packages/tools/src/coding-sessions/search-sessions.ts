@@ -82,7 +82,7 @@ class SessionSearch {
   #withheld = 0
   #longLines = 0
 
-  /** @throws BatonError `invalid_arguments` for a pattern that is no expression */
+  /** @throws BatonError `invalid_arguments` for a pattern that is not an expression */
   constructor(wanted: Wanted, budget: CallBudget) {
     this.#wanted = wanted
     this.#lines = new LineSearch(wanted.pattern, PATTERN_CHARS)

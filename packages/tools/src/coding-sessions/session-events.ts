@@ -57,7 +57,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A larger count of one line is none. */
+/** A larger count in one line is ignored. */
 const COUNT_MAX = 1_000_000_000
 /** The year 2100. */
 const TIME_MAX_MS = 4_102_444_800_000
@@ -66,7 +66,7 @@ export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= COUNT_MAX ? value : 0
 }
 
-/** Milliseconds since 1970; undefined for what is no time, or one that no session can have had. */
+/** Milliseconds since 1970; undefined for what is not a time, or one that no session can have had. */
 export function timeOf(value: unknown): number | undefined {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return ms >= 0 && ms <= TIME_MAX_MS ? ms : undefined

@@ -1,4 +1,4 @@
-// Where the session files of coding agents lie, and which of them may be read: files that are no links, of sessions whose folder is the
+// Where the session files of coding agents lie, and which of them may be read: files that are not links, of sessions whose folder is the
 // workspace.
 import type { Dirent } from 'node:fs'
 import { realpathSync } from 'node:fs'
@@ -96,7 +96,7 @@ export class SessionFiles {
     return found
   }
 
-  /** Undefined for a file that is no session, that cannot be read, or whose session belongs to another folder. */
+  /** Undefined for a file that is not a session, that cannot be read, or whose session belongs to another folder. */
   async head(file: SessionFile): Promise<SessionHead | undefined> {
     const handle = await openPlain(file.path)
     if (!handle) return undefined
@@ -142,7 +142,7 @@ async function lastTitle(handle: FileHandle, file: SessionFile): Promise<Session
     .reduce<SessionFacts['title']>((best, title) => (best && best.rank > title.rank ? best : title), undefined)
 }
 
-/** Undefined for a line that is no JSON object. */
+/** Undefined for a line that is not a JSON object. */
 export function parseLine(text: string, provider: SessionProvider): ReadLine | undefined {
   try {
     const line: unknown = JSON.parse(text)
@@ -159,7 +159,7 @@ export function joinFacts(before: SessionFacts, next: SessionFacts = {}): Sessio
   return { ...next, ...before, ...(model !== undefined && { model }), ...(best && { title: best }) }
 }
 
-/** A file that is no link, pipe or device; undefined for anything else. */
+/** A file that is not a link, pipe or device; undefined for anything else. */
 export async function openPlain(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle | undefined
   try {

@@ -20,7 +20,7 @@ export interface CodingSessionOptions {
   readonly claudeCode?: string
   /** Where Codex keeps its sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
   readonly codex?: string
-  /** Whether what the sessions say may be believed; `untrusted` by default, since they quote what agents have read. */
+  /** Whether the contents of the sessions are trusted; `untrusted` by default, because they quote what agents have read. */
   readonly trust?: Trust
   /** Milliseconds of one call; 20,000 by default. A call that needs longer says so, and what it has found. */
   readonly timeMs?: number
@@ -39,7 +39,7 @@ export const SESSION_ERRORS: readonly ErrorCode[] = ['invalid_arguments', 'tool_
 /** Sessions that one call may name. */
 const NAMED_MAX = 50
 
-export const provider = z.enum(['claude-code', 'codex']).describe('The agent whose sessions are meant')
+export const provider = z.enum(['claude-code', 'codex']).describe('Which coding agent')
 export const sessionId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'write the sessionId as session.list gave it')

@@ -4,7 +4,7 @@ import type { HistoryEvent, ReadLine, TokenCount } from './session-events.ts'
 export const METRICS = ['turns', 'tools', 'files', 'time', 'errors', 'tokens'] as const
 export type Metric = (typeof METRICS)[number]
 
-/** Milliseconds between two lines that count as work; a longer pause is none. */
+/** Milliseconds between two lines that count as work; a longer pause does not count. */
 const PAUSE_MS = 5 * 60_000
 /** Names, files and calls that are remembered of one session. */
 const REMEMBERED = 50_000

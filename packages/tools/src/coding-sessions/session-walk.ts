@@ -16,7 +16,7 @@ const CALLS_MAX = 50_000
 
 export const skippedLines = z
   .object({
-    broken: z.int().describe('Lines that are no JSON object'),
+    broken: z.int().describe('Lines that are not JSON objects'),
     tooLong: z.int().describe('Lines of more than 8 MiB'),
     unreadable: z.int().describe('Files that could not be opened'),
     withheld: z.int().describe('Texts that hold a private key or a token'),

@@ -19,7 +19,7 @@ export interface ContentOptions<Services = unknown> extends DocumentOptions {
   /** `server` is `https://hacker-news.firebaseio.com` by default. */
   readonly hackerNews?: { readonly server?: string }
   /**
-   * The address of an id of the program's own, such as the number of a submission; undefined: the id is none of them. So a model can be
+   * The address of an id of the program's own, such as the number of a submission; undefined: the program does not know the id. So a model can be
    * given ids, and no addresses.
    */
   readonly resolve?: (id: string, context: ToolContext<Services>) => string | undefined | Promise<string | undefined>

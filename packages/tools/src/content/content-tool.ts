@@ -26,7 +26,7 @@ const input = z
       .enum(['article', 'whole-page'])
       .optional()
       .describe('Of a web page: its main part (the default), or all of it'),
-    startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text; "next" says it'),
+    startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text, as "next" says'),
   })
   .refine(({ url, id }) => (url === undefined) !== (id === undefined), {
     message: 'exactly one of url and id is needed',

@@ -132,12 +132,12 @@ describe('Reddit', () => {
       { is_self: false, url: 'https://i.redd.it/chart.png' },
       { link: 'https://i.redd.it/chart.png', images: ['https://i.redd.it/chart.png'] },
     ],
-  ])('a post with %j is told as %j', async (fields, told) => {
+  ])('a post with %j is reported as %j', async (fields, told) => {
     const { options } = await openReddit({ posts: [{ ...BOUNTY, ...fields }] })
     expect(await read(options, { id: 't3_1abcde' })).toMatchObject(told)
   })
 
-  test('a user, one that is suspended, and none', async () => {
+  test('a user, a suspended user, and a user that does not exist', async () => {
     const { options } = await openReddit({ users: [{ name: 'ann' }, { name: 'eve', is_suspended: true }] })
     expect(await read(options, { url: 'https://www.reddit.com/u/ann' })).toMatchObject({
       kind: 'user',
@@ -218,7 +218,7 @@ test.each([
   [{ url: 'https://redd.it/' }, 'names no post'],
   [{ url: 'ftp://a.example/' }, 'begins with https://'],
   [{ url: 'https://ann:secret@a.example/' }, 'has no login'],
-  [{ id: 't9_x' }, 'is no id'],
+  [{ id: 't9_x' }, 'is not an id'],
 ])('%j is refused: it %s', async (input, message) => {
   await expect(read({}, input)).rejects.toMatchObject({
     code: 'invalid_arguments',
@@ -308,7 +308,7 @@ describe('Hacker News', () => {
     })
   })
 
-  test('what is deleted, dead or not there is told as such', async () => {
+  test('items that are deleted, dead or missing are reported as such', async () => {
     const options = await open()
     expect(await read(options, { id: 'hn:10' })).toMatchObject({ state: 'deleted', author: null, text: '' })
     expect(await read(options, { id: 'hn:11' })).toMatchObject({

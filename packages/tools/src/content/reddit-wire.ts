@@ -101,7 +101,7 @@ export function toContent({ kind, data }: Thing): Content {
   }
 }
 
-/** A path on the site; what leads elsewhere is none. */
+/** A path on the site; undefined for what leads elsewhere. */
 function readPermalink(path: string): string {
   const address = resolve(path, SITE)
   return address?.startsWith(`${SITE}/`) ? address : SITE

@@ -26,7 +26,7 @@ export function readId(id: string): Target {
   const member = /^hn:user:([\w-]{1,40})$/.exec(id)?.[1]
   if (member !== undefined) return { type: 'hacker-news-user', name: member }
   throw wrong(
-    `"${id.slice(0, 100)}" is no id: write t3_ID (a post of Reddit), t1_ID (a comment), u/NAME (a user), hn:ID (an item of Hacker News) or hn:user:NAME, or give url`,
+    `"${id.slice(0, 100)}" is not an id: write t3_ID (a post of Reddit), t1_ID (a comment), u/NAME (a user), hn:ID (an item of Hacker News) or hn:user:NAME, or give url`,
   )
 }
 

@@ -1,4 +1,4 @@
-// What a model is told of Cursor's cloud agents: five tools with one schema each, for the server and for clients.
+// What a model reads about Cursor's cloud agents: five tools with one schema each, for the server and for clients.
 import type { EffectClass, ToolKind } from '@baton/core'
 import * as z from 'zod'
 
@@ -86,7 +86,7 @@ export const LIST = {
   description: 'Lists the agents of the user, newest first.',
   effect: 'pure',
   input: z.object({
-    limit: z.number().int().min(1).max(100).optional().describe('Most agents that are listed; 20 by default'),
+    limit: z.number().int().min(1).max(100).optional().describe('How many agents, at most; 20 by default'),
     cursor: z.string().min(1).max(500).optional().describe('Where an earlier list ended: its nextCursor'),
     prUrl: z.string().min(1).max(500).optional().describe('Only agents that work on this pull request'),
   }),

@@ -151,7 +151,7 @@ test('the compiler says which service is missing', () => {
   )
   // @ts-expect-error -- the layer needs Clock, and nobody gives it one
   fromEffect(effect, { layer: needing })
-  // @ts-expect-error -- a Clock beside it is none for it
+  // @ts-expect-error -- a Clock beside it does not serve it
   fromEffect(effect, { layer: Layer.merge(needing, Layer.succeed(Clock, { now: () => 42 })) })
   const provided = Layer.provide(needing, Layer.succeed(Clock, { now: () => 42 }))
   fromEffect(effect, { layer: provided })

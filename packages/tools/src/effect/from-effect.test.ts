@@ -39,7 +39,7 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
     await opened.close()
   })
 
-  test('a typed failure is told by its tag and its words, or by its fields; several at once by the first', async () => {
+  test('a typed failure shows its tag and its words, or its fields; of several at once the first is shown', async () => {
     const opened = open()
     const { calls } = await playCalls(opened.tools, [
       ['order.read', { id: 'A-71' }],
@@ -54,7 +54,7 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
     await opened.close()
   })
 
-  test('a defect, a throw before the Effect and a value that is no Effect are errors for the model, and none ends the turn', async () => {
+  test('a defect, a throw before the Effect and a value that is not an Effect are errors for the model, and none ends the turn', async () => {
     const opened = open()
     const { calls } = await playCalls(opened.tools, [
       ['order.die', {}],
@@ -150,7 +150,7 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
     await opened.close()
   })
 
-  test('a finalizer that never ends is told by close', async () => {
+  test('close reports a finalizer that never ends', async () => {
     const opened = open({ isStuck: true, closeMs: 50 })
     await playCalls(opened.tools, [['order.read', { id: 'A-17' }]])
     await expect(opened.close()).rejects.toMatchObject({ code: 'cancelled' })
@@ -212,7 +212,7 @@ test.each([
   ['a JSON Schema', { type: 'object' }],
   ['nothing', undefined],
   ['a schema of the other version', effect3Module.Schema.Struct({})],
-])('%s is no schema of the Effect that was given', (_, input) => {
+])('%s is not a schema of the Effect that was given', (_, input) => {
   const init = { name: 'read', description: 'Reads', input, execute: () => effect4Module.Effect.void }
   const tools = [effectTool(init as never)]
   expect(() => fromEffect(effect4Module, { tools } as never)).toThrow(

@@ -34,7 +34,7 @@ const PAGES_MAX = 100
 
 /**
  * Reads the session's messages and counts the workspace.
- * @throws BatonError `invalid_option` where `root` is no folder; what `session.messages` throws
+ * @throws BatonError `invalid_option` where `root` is not a folder; what `session.messages` throws
  */
 export async function readExploration(
   session: Pick<Session, 'messages'>,

@@ -98,10 +98,27 @@ test('the plan ticks itself off, the report cites calls, and code counts the res
   await host.stop()
 })
 
+test('a call ticks off an entry whose tool the model has misspelled', async () => {
+  const entries = [
+    { content: 'Search', tool: 'grep' },
+    { content: 'List', tool: 'fs.list_dir' },
+  ]
+  const { ask, plans, host } = await explore([
+    ANALYZE,
+    { calls: [call('plan.set', { entries })] },
+    grep,
+    reports({ path: 'src/cart.ts', line: 1 }),
+    { text: 'Done.' },
+  ])
+  await ask('Explore.')
+  expect(plans.at(-1)).toBe('completed pending')
+  await host.stop()
+})
+
 test.each([
   ['a line that no result has shown', { path: 'src/cart.ts', line: 99 }, '"src/cart.ts:99"'],
   ['a file that exists, but was not looked at', { path: 'setup.py' }, '"setup.py"'],
-  ['a session that there is not', { sessionId: 'abc' }, '"abc"'],
+  ['a session that does not exist', { sessionId: 'abc' }, '"abc"'],
 ])('a report that cites %s is refused, and asked for again', async (_, wrong, named) => {
   const { ask, session, failed, host } = await explore([
     ANALYZE,
@@ -200,8 +217,9 @@ test('a later exploration knows the first one, and its summary has its own findi
   await host.stop()
 })
 
-test('it has no network and only models on this machine, unless that is allowed', () => {
+test('it has no network and only models on this machine, unless that is allowed, and an hour', () => {
   expect(createExplorer({ root }).permissions).toEqual([{ network: false, externalModels: false }])
+  expect(createExplorer({ root }).limits.turnMs).toBe(3_600_000)
   expect(() => createExplorer({ root, maxSteps: 1 })).toThrow('maxSteps must be a whole number from 2 to 100, not 1')
   expect(() => createExplorer({ root, style: 'wild' } as unknown as ExplorerOptions)).toThrow('style must be')
 })

@@ -33,6 +33,8 @@ export interface ExplorerOptions {
 const MAX_STEPS = 10
 const STEPS_MOST = 100
 const CORRECTIONS = 2
+/** A step of a model on a slow processor takes minutes. */
+const TURN_MS = 60 * 60_000
 const FIRST_TOOL = 'session.analyze'
 /** Its own report and the rounds of the model are not evidence. */
 const OWN_TOOLS: ReadonlySet<string> = new Set([PLAN_TOOL, REPORT_TOOL])
@@ -75,19 +77,20 @@ export function createExplorer(options: ExplorerOptions): Agent {
   const window = options.window ?? (externalModels ? undefined : SMALL_WINDOW)
   const isSmall = window !== undefined && window.contextTokens < SMALL_TOKENS
   const { limits, ...workspace } = options.workspace ?? {}
-  const progress = new PlanProgress()
   const shown = new ShownSessions()
-  const looking = [
+  const kits = [
     ...workspaceTools({ root, ...workspace, limits: { ...(isSmall && SMALL_LIMITS), ...limits } }),
     ...codingSessionTools({ root, ...options.sessions }),
-  ].map((one) => watch(one, progress, shown))
+  ]
+  const progress = new PlanProgress(new Set(kits.map(({ name }) => name)))
+  const looking = kits.map((one) => watch(one, progress, shown))
   return defineAgent({
     name: 'explorer',
     ...(options.model !== undefined && { model: options.model }),
     instructions: [INSTRUCTIONS, options.instructions ?? ''].join('\n').trim(),
     tools: [...looking, planTool(progress), reportTool((context) => shown.read(context))],
     permissions: { network, externalModels },
-    limits: { toolRounds: maxSteps + CORRECTIONS },
+    limits: { toolRounds: maxSteps + CORRECTIONS, turnMs: TURN_MS },
     window: { ...window, summarise: true, keepExchanges: 5, ...(isSmall && { reserveTokens: 512 }) },
     ...(isSmall && { settings: { maxOutputTokens: 512 } }),
     prepareStep: (step) => prepareStep(step, { maxSteps, style }),

@@ -31,7 +31,7 @@ const LIMITS = { timeMs: 20_000, walkedEntriesMax: 100_000 }
 const ENTRY_POINTS_MAX = 20
 const MANIFEST_BYTES = 256 * 1024
 
-/** @throws BatonError `invalid_option` where `root` is no folder; `cancelled` */
+/** @throws BatonError `invalid_option` where `root` is not a folder; `cancelled` */
 export async function readOverview({ root, allow = [], clock, signal }: OverviewOptions): Promise<Overview> {
   const workspace = new Workspace(root, allow)
   const guard = workspace.guard()

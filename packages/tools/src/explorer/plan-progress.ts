@@ -26,11 +26,17 @@ interface CallState {
 const SESSIONS_MAX = 200
 
 export class PlanProgress {
+  /** An entry that names another one is one without a tool: models misspell names. */
+  readonly #tools: ReadonlySet<string>
   /** Calls of the newest turn of each session, in the order of their beginning. */
   readonly #turns = new Map<
     string,
     { readonly turn: number; plan: readonly Planned[]; readonly calls: Map<string, CallState> }
   >()
+
+  constructor(tools: ReadonlySet<string>) {
+    this.#tools = tools
+  }
 
   set(context: ToolContext, plan: readonly Planned[]): void {
     const state = this.#open(context)
@@ -75,7 +81,10 @@ export class PlanProgress {
     context: ToolContext,
     { plan, calls }: { readonly plan: readonly Planned[]; readonly calls: ReadonlyMap<string, CallState> },
   ): void {
-    context.plan(markEntries(plan, [...calls.values()]))
+    const known = plan.map(({ content, tool }) =>
+      tool !== undefined && this.#tools.has(tool) ? { content, tool } : { content },
+    )
+    context.plan(markEntries(known, [...calls.values()]))
   }
 }
 
@@ -103,7 +112,7 @@ function restore(
   }
 }
 
-export function markEntries(plan: readonly Planned[], calls: readonly CallState[]): readonly PlanEntry[] {
+function markEntries(plan: readonly Planned[], calls: readonly CallState[]): readonly PlanEntry[] {
   const statuses = plan.map((): PlanEntry['status'] => 'pending')
   for (const status of ['ok', 'running'] as const)
     for (const call of calls) {

@@ -29,8 +29,10 @@ export function planTool(progress: PlanProgress): Tool {
       'Set your plan, which the user sees. Each call that you make afterwards ticks off an entry of its tool.',
     describe: () => ({ title: 'Plan the exploration' }),
     effect: 'pure',
+    trust: 'trusted', // its result is a number
     network: false,
-    input: z.object({ entries: planEntries }),
+    errors: ['invalid_arguments'],
+    input: z.object({ entries: planEntries.describe('What is to be done, in its order') }),
     output: z.object({ entries: z.int() }),
     execute: ({ entries }, context) => {
       progress.set(context, entries)
@@ -49,6 +51,7 @@ export function reportTool(shownTo: (context: ToolContext) => Promise<ShownResul
       'Report what you found and what is worth a look next. Cite for each a path (and a line) or a sessionId that a result of your calls has shown. It ends the exploration.',
     describe: ({ findings }) => ({ title: `Report ${findings.length} findings` }),
     effect: 'pure',
+    trust: 'trusted', // its result is a number
     network: false,
     errors: ['invalid_arguments'],
     input: report,

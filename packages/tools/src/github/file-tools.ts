@@ -141,14 +141,14 @@ function writeTool({ api, start, writes }: GithubKit) {
     input: z.object({
       ...repository,
       path: filePath.describe('File, from the root of the repository'),
-      branch: branch.describe('A branch that there is'),
+      branch: branch.describe('An existing branch'),
       content: z.string().max(WRITTEN_CHARS).describe('All of the file'),
       message: z.string().min(1).max(2000).describe('Message of the commit'),
       sha: z
         .string()
         .regex(/^[0-9a-f]{40,64}$/)
         .optional()
-        .describe('Of the file that is replaced, as github.read_file gave it; absent for a new file'),
+        .describe('The sha of the file to replace, as github.read_file gave it; absent for a new file'),
     }),
     output: z.object({ path: z.string(), sha: z.string(), commit: z.string() }),
     execute: async ({ content, sha, ...input }, context) => {

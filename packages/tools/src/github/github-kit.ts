@@ -95,14 +95,14 @@ export const repository = {
   owner: z.string().regex(NAME, NAME_ISSUE).describe('User or organisation'),
   repo: z.string().regex(NAME, NAME_ISSUE).describe('Name of the repository'),
 }
-export const issueNumber = z.int().min(1).max(2_147_483_647).describe('As it stands behind the #')
+export const issueNumber = z.int().min(1).max(2_147_483_647).describe('The number after the #')
 export const page = z.int().min(1).max(1000).default(1).describe('From 1; the value of "nextPage" to read on')
 export const nextPage = z.int().optional().describe('There is more: ask for this page')
 export const branch = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^(?!\/)(?!.*(?:\.\.|\/\/|@\{|\/$|\.lock$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'this is no name of a branch') // oxlint-disable-line no-control-regex
+  .regex(/^(?!\/)(?!.*(?:\.\.|\/\/|@\{|\/$|\.lock$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'this is not the name of a branch') // oxlint-disable-line no-control-regex
 export const longText = z.string().max(65_000)
 
 export function nameRepository({ owner, repo }: { readonly owner: string; readonly repo: string }): string {

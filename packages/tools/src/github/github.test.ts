@@ -173,7 +173,7 @@ describe('files and branches', () => {
     expect(lines.at(-1)).toBe('const line3999 = 3999')
   })
 
-  test('what cannot be shown as text is told', async () => {
+  test('the error says what cannot be shown as text', async () => {
     const said = async (path: string, name = 'github.read_file') =>
       await run(name, { path }).catch(({ code, message }) => `${code}: ${message}`)
     expect(await said('logo.png')).toBe('tool_failed: logo.png is a binary file of 6 bytes')
@@ -328,7 +328,7 @@ test('names that would lead elsewhere are refused before anything is asked', asy
   ])
     await expect(run('GetIssueDetails', input)).rejects.toThrow(/invalid|small|letters/i)
   await expect(run('github.remove_label', { issueNumber: 1, label: '..' })).rejects.toThrow(/invalid/i)
-  await expect(run('github.create_branch', { branch: 'a..b' })).rejects.toThrow('no name of a branch')
+  await expect(run('github.create_branch', { branch: 'a..b' })).rejects.toThrow('not the name of a branch')
   expect(github.requests).toHaveLength(asked)
 })
 

@@ -103,7 +103,7 @@ function statusTool({ api, start, writes }: GithubKit) {
       destination: nameRepository(input),
     }),
     input: oneIssue.extend({
-      status: z.enum(['open', 'closed']).describe('What it is to be'),
+      status: z.enum(['open', 'closed']).describe('The new status'),
       comment: longText.min(1).optional().describe('Markdown to comment with'),
     }),
     output: shortIssue.extend({ commentUrl: z.string().optional() }),
@@ -136,7 +136,7 @@ function listTool({ api, start, reads }: GithubKit) {
     describe: (input) => ({ title: `List issues of ${nameRepository(input)}` }),
     input: z.object({
       ...repository,
-      state: z.enum(['open', 'closed', 'all']).default('open').describe('Which ones'),
+      state: z.enum(['open', 'closed', 'all']).default('open').describe('Which ones to list'),
       labels: labels.max(10).optional().describe('Only those that have all of these labels'),
       page,
     }),

@@ -80,7 +80,7 @@ function listTool({ api, start, reads }: GithubKit) {
     describe: (input) => ({ title: `List pull requests of ${nameRepository(input)}` }),
     input: z.object({
       ...repository,
-      state: z.enum(['open', 'closed', 'all']).default('open').describe('Which ones'),
+      state: z.enum(['open', 'closed', 'all']).default('open').describe('Which ones to list'),
       page,
     }),
     output: z.object({ pullRequests: z.array(pull), nextPage }),
@@ -151,7 +151,7 @@ function createTool({ api, start, writes }: GithubKit) {
       title: z.string().min(1).max(256).describe('One line'),
       text: longText.default('').describe('Markdown'),
       from: branch.describe('The branch with the changes'),
-      into: branch.describe('The branch that is to have them'),
+      into: branch.describe('The branch to merge into'),
       isDraft: z.boolean().default(false).describe('Whether it is not ready for a review'),
     }),
     output: pull,

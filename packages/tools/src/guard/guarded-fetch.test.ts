@@ -1,4 +1,4 @@
-// The guarded fetch against a real server on this machine, which the guard is told to allow, and which does what hostile servers do.
+// The guarded fetch against a real server on this machine, which the guard allows, and which behaves as hostile servers do.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
@@ -135,7 +135,7 @@ test('a public address with http: the hint says how it may be asked', async () =
   await fetch.close()
 })
 
-test('https: where http is spoken is told so', async () => {
+test('https: to a server that speaks http has its own error', async () => {
   const { origin } = await open(redirectTo('/'))
   const fetch = createGuardedFetch({ allow: [origin.replace('http:', 'https:')] })
   await expect(fetch(origin.replace('http:', 'https:'))).rejects.toMatchObject({
@@ -262,7 +262,7 @@ test('a body that says to be too large is refused at once; one that goes on ends
   expect(await codeOf((await fetch(`${origin}/endless`)).arrayBuffer())).toBe('api_malformed')
 })
 
-test('headers that are too large are no answer', async () => {
+test('headers that are too large are not an answer', async () => {
   const { origin, fetch } = await open((_, response) => {
     for (let at = 0; at < 40; at += 1) response.setHeader(`x-${at}`, 'y'.repeat(1000))
     response.end('ok')

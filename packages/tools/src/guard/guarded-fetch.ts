@@ -153,7 +153,7 @@ async function follow(guard: Guard, first: Asked, deadline: Deadline): Promise<R
     await answer.body?.cancel().catch(() => {
       // It is given up; how its connection ends does not matter.
     })
-    if (asked.redirect === 'error') throw refuse('this request follows none')
+    if (asked.redirect === 'error') throw refuse('this request follows no redirects')
     if (hops >= guard.maxRedirects) throw refuse(`${guard.maxRedirects} redirects were followed already`)
     asked = nextRequest(asked, answer.status, checkUrl(location, guard, asked.url))
   }

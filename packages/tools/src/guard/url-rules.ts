@@ -43,7 +43,7 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   // Other programs read these differently from the URL standard; no honest address has them.
   if (hasOddCharacter(text)) throw refuseUrl(undefined, 'it has a control character or a backslash', from)
   const url = URL.parse(text, from?.href)
-  if (!url) throw refuseUrl(undefined, 'it is no valid address', from)
+  if (!url) throw refuseUrl(undefined, 'it is not a valid address', from)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw refuseUrl(undefined, `its scheme is ${url.protocol.slice(0, 40)}, which is not fetched`, from)
   if (url.username !== '' || url.password !== '') throw refuseUrl(url, 'it has a login in it', from)

@@ -162,7 +162,7 @@ function writeOut(text: string): string {
 
 const RANKS: readonly Verdict[] = ['clean', 'suspicious', 'malicious']
 
-/** The graver of both verdicts. A quotation that does not stand in the text is no evidence. */
+/** The more serious of the two verdicts. A quotation that does not stand in the text is not evidence. */
 async function addOpinion(
   text: string,
   scan: Scan,

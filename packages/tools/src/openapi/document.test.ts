@@ -93,7 +93,7 @@ test('references to anywhere in the document, with ~ and %, and in rings', () =>
   })
 })
 
-test('schemas of 3.0 are told in the words of today', () => {
+test('schemas of 3.0 are rewritten for 3.1', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -117,7 +117,7 @@ test('schemas of 3.0 are told in the words of today', () => {
   })
 })
 
-test('a value of an enum or a default is no schema, whatever words it has', () => {
+test('a value of an enum or a default is not a schema, whatever words it has', () => {
   const schema = { enum: [{ $ref: 'kept', 'x-a': 1 }], default: { $ref: 'kept', 'x-a': 1 } }
   expect(propertiesOf({ parameters: [query('value', schema)] })).toEqual({ value: schema })
 })
@@ -164,7 +164,7 @@ test.each<[string, JsonObject, string]>([
     'is a header that a tool may not set',
   ],
   ['a parameter without a name', { parameters: [{ in: 'query' }] }, 'has no name'],
-  ['a parameter that is no object', { parameters: ['a'] }, 'where an object must be, there is string'],
+  ['a parameter that is not an object', { parameters: ['a'] }, 'where an object must be, there is string'],
   ['a schema that is too deep', { parameters: [query('a', deep(300))] }, 'or 256 levels'],
   ['a schema that is too wide', { parameters: [query('a', { properties: wide })] }, 'more than 20000 parts'],
 ])('%s is refused when the tool is made', (_, operation, message) => {
@@ -201,11 +201,11 @@ test.each<[string, object, string]>([
   ['no operations', { operations: [] }, 'operations must name'],
   ['an unknown field', { operations: ['GET /a'], sever: 'https://a.example' }, 'server'],
   ['a server with a login', { operations: ['GET /a'], server: 'https://a:b@c.example' }, 'server must be an address'],
-  ['a server that is no address', { operations: ['GET /a'], server: 'c.example' }, 'server must be an address'],
+  ['a server that is not an address', { operations: ['GET /a'], server: 'c.example' }, 'server must be an address'],
   ['an approval of nothing', { operations: ['GET /a'], approval: ['GET /b'] }, 'approval names "GET /b"'],
   ['an effect of nothing', { operations: ['GET /a'], effects: { 'get /a': 'once' } }, 'effects names "get /a"'],
-  ['a time that is none', { operations: ['GET /a'], timeoutMs: 0 }, 'timeoutMs must be'],
-  ['a header that is none', { operations: ['GET /a'], idempotencyHeader: 'a b' }, 'idempotencyHeader must be'],
+  ['an invalid time', { operations: ['GET /a'], timeoutMs: 0 }, 'timeoutMs must be'],
+  ['an invalid header', { operations: ['GET /a'], idempotencyHeader: 'a b' }, 'idempotencyHeader must be'],
 ])('options with %s are refused', (_, options, message) => {
   const document = createDocument({ '/a': { get: {} } })
   // Wrong on purpose.

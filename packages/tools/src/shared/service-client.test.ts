@@ -95,7 +95,7 @@ test('a change whose answer cannot be read may have had its effect, and the erro
   })
 })
 
-test('an answer of another shape is told with the place, not with its text', async () => {
+test('an answer of another shape is reported with the place, not with its text', async () => {
   const { client } = await startEcho(200, '{"id":17}')
   const { value } = await client.ask({ method: 'GET', path: '/a', signal })
   expect(() => client.check(Answer, value)).toThrow(/^Shop answered with a wrong id: /)

@@ -25,7 +25,7 @@ export function measureImage(what: string, bytes: Uint8Array): Measured {
   if (mediaType === undefined)
     throw new BatonError({
       code: 'media_unsupported',
-      message: `${what} is no picture that can be looked at: PNG, JPEG, GIF and WebP are (it has ${bytes.length} bytes)`,
+      message: `${what} is not a picture that can be looked at: PNG, JPEG, GIF and WebP are (it has ${bytes.length} bytes)`,
     })
   const { width, height, orientation = 1 } = readSize(what, buffer)
   const isTurned = orientation >= 5 // https://exiftool.org/TagNames/EXIF.html (Orientation)

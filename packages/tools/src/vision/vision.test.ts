@@ -1,4 +1,4 @@
-// Pictures: what their bytes tell, what a model is asked, and what is told where nothing can be seen.
+// Pictures: what their bytes say, what a model is asked, and which errors come if nothing can be seen.
 import { createHash } from 'node:crypto'
 import type { GenerateRequest, Message, ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -32,7 +32,7 @@ test.each([
   ['a png that ends early', png(3, 2).subarray(0, 12)],
   ['a jpeg without a size', jpeg(4, 3).subarray(0, 20)],
   ['a gif without a size', Buffer.from('GIF89a\0\0\0\0\0\0\0', 'latin1')],
-])('%s is no picture', (_, bytes) => {
+])('%s is not a picture', (_, bytes) => {
   expect(() => measureImage('it', bytes)).toThrow(expect.objectContaining({ code: 'media_unsupported' }))
 })
 

@@ -42,7 +42,7 @@ export function fetchTool(what: string, options: DocumentOptions) {
     input: z.object({
       url: z.string().min(1).max(2000).describe('With https://'),
       maxChars: z.int().min(100).max(CHARS_MAX).default(CHARS).describe('Characters of text to give'),
-      startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text; "next" says it'),
+      startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text, as "next" says'),
       part: z.enum(['article', 'whole-page']).default('article').describe('Of a page: its main part, or all of it'),
     }),
     output,
@@ -69,7 +69,7 @@ export function fetchTool(what: string, options: DocumentOptions) {
 /** Levels of JSON that are indented: deeper, a stranger's text would grow to the square of its length. */
 const DEPTH = 20
 
-/** What is no JSON, or too deep, stays as it came. */
+/** What is not JSON, or too deep, stays as it came. */
 function indent(source: string): string {
   const parsed = parseJson(source)
   return parsed.ok && isFlat(parsed.value) ? JSON.stringify(parsed.value, null, 1) : source

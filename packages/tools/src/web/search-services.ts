@@ -1,4 +1,4 @@
-// Three services that search: Brave Search and Tavily by a key, SearXNG on a server of one's own.
+// Three services that search: Brave Search and Tavily by a key, SearXNG on a server of your own.
 import type { ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import * as z from 'zod'
@@ -88,7 +88,7 @@ const SearxngAnswer = z.object({
 })
 
 export interface SearxngOptions extends ServiceOptions {
-  /** Of one's own, with `json` among `search.formats` of its `settings.yml`: public ones hardly allow it. */
+  /** A server of your own, with `json` among `search.formats` of its `settings.yml`: public ones rarely allow it. */
   readonly server: string
 }
 
@@ -106,7 +106,7 @@ export function searxngSearch({ server, ...rest }: SearxngOptions): SearchProvid
     timeoutMs: service.timeoutMs,
     search: async ({ query, count }, { signal }) => {
       try {
-        // It gives a page of results, of whatever length.
+        // It gives one page of results, whose length it chooses.
         const { value } = await service.ask({
           method: 'GET',
           path: '/search',

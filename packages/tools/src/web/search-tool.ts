@@ -9,7 +9,7 @@ const RESULTS = 20
 const TITLE_CHARS = 300
 const SNIPPET_CHARS = 2_000
 const TIMEOUT_MS = 30_000
-/** `tool_failed`: of a function of the program's own. */
+/** `tool_failed`: a search function of the program failed. */
 const ERRORS: readonly ErrorCode[] = [...SERVICE_ERRORS, 'tool_failed']
 
 const output = z.object({
@@ -18,7 +18,7 @@ const output = z.object({
     z.object({
       title: z.string(),
       url: z.string().describe('web.fetch reads it'),
-      snippet: z.string().describe('What the page says that fits; written by strangers'),
+      snippet: z.string().describe('Words of the page that fit the query; written by strangers'),
       publishedAt: z.string().optional().describe('ISO 8601'),
     }),
   ),
@@ -43,7 +43,7 @@ export function searchTool<Services>(
     describe: ({ query }) => ({ title: `Search the web for ${query.slice(0, 160)}` }),
     input: z.object({
       query: z.string().trim().min(1).max(400).describe('A few words'),
-      count: z.int().min(1).max(RESULTS).default(10).describe('Results at most'),
+      count: z.int().min(1).max(RESULTS).default(10).describe('How many results, at most'),
     }),
     output,
     execute: async (query, context) => {
@@ -53,7 +53,7 @@ export function searchTool<Services>(
   })
 }
 
-/** What has no address of the web is left out, and what the program denies. */
+/** Leaves out results without a web address, and those that the program denies. */
 function show({ title, url, snippet, publishedAt }: SearchResult, shows: (url: URL) => boolean) {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol) || !shows(address)) return []

@@ -129,7 +129,7 @@ describe('web.search', () => {
   }
 
   test.each(['brave', 'tavily', 'searxng'] as const)(
-    '%s gives what was asked for, without what is no address',
+    '%s gives what was asked for, without what is not an address',
     async (name) => {
       const services = await open()
       const search = name === 'searxng' ? services.searxng : services[name]()
@@ -144,7 +144,7 @@ describe('web.search', () => {
     },
   )
 
-  test('a date is told where the service tells it', async () => {
+  test('a date is given if the service gives one', async () => {
     const { brave, tavily } = await open()
     const dates = async (search: WebOptions['search']) =>
       (await run('web.search', { query: 'x', count: 1 }, { ...(search && { search }) })).results
@@ -163,7 +163,7 @@ describe('web.search', () => {
       await expect(run('web.search', { query: 'x' }, { search })).rejects.toMatchObject({ code: 'api_unauthorized' })
   })
 
-  test('a SearXNG that gives no JSON is told what it lacks', async () => {
+  test('the error for a SearXNG without JSON says which setting it lacks', async () => {
     const { searxng } = await open({ allowsJson: false })
     await expect(run('web.search', { query: 'x' }, { search: searxng })).rejects.toMatchObject({
       code: 'api_refused',

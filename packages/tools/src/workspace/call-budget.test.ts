@@ -1,4 +1,4 @@
-// When a call must stop, and what its watchers are told.
+// When a call must stop, and what its watchers read.
 import { expect, test } from 'vitest'
 import { CallBudget } from './call-budget.ts'
 import { WORKSPACE_LIMITS } from './workspace-limits.ts'
@@ -45,7 +45,7 @@ test('a clock that is set while a call works neither ends nor prolongs it', () =
   expect(budget.isSpent()).toBe(true)
 })
 
-test('an aborted call is told so, not that it is spent', () => {
+test('an aborted call stops as aborted, not as spent', () => {
   const { controller, budget } = start()
   controller.abort()
   expect(() => budget.isSpent()).toThrow(expect.objectContaining({ code: 'cancelled' }))

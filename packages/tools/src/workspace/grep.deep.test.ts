@@ -1,5 +1,5 @@
 // `code.grep` beside ripgrep: generated patterns of their common syntax over generated text, and real patterns over this
-// very repository. Both engines are told to be about ASCII: RE2's `\w`, `\d`, `\s` and `\b` are, ripgrep's are of Unicode.
+// very repository. Both engines match ASCII here: RE2's `\w`, `\d`, `\s` and `\b` are, ripgrep's are of Unicode.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -53,7 +53,7 @@ export function grepTool(kit: WorkspaceKit) {
       startLine: z.int().min(1).default(1).describe('First line to search where pathPrefix is one file'),
       after: workspacePath
         .optional()
-        .describe('Go on behind this file: the value of "next.after" of a truncated search'),
+        .describe('Continue after this file: the value of "next.after" of a truncated search'),
     }),
     output: z.object({
       files: z.array(file),

@@ -12,7 +12,7 @@ import { ignoreSettings, repositoryRoot } from './repository.ts'
 const RULES_BYTES_MAX = 1024 * 1024
 /** `**` in one rule. Each is tried at every depth, so the time grows with this as the power. */
 const GLOBSTARS_MAX = 3
-/** As in git: inside the repository a link is no file of rules. */
+/** As in git: inside the repository a link is not a file of rules. */
 const NO_LINKS = constants.O_NOFOLLOW ?? 0
 
 interface Base {

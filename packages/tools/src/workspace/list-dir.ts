@@ -28,7 +28,7 @@ export function listDirTool(kit: WorkspaceKit) {
       depth: z.int().min(1).max(limits.depthMax).default(1).describe('How many levels of folders to list'),
       after: workspacePath
         .optional()
-        .describe('Go on behind this entry: the value of "next.after" of a truncated listing'),
+        .describe('Continue after this entry: the value of "next.after" of a truncated listing'),
     }),
     output: z.object({
       path: z.string(),

@@ -56,7 +56,7 @@ function readEscape(characters: readonly string[], at: number, sayPerl: SayPerl)
   return /^[A-Za-z\d]?$/.test(letter) ? undefined : { text: sayLiteral(letter), end: at + 2 }
 }
 
-/** In ripgrep a class may hold classes and operators, such as `&&`: what is no letter is said by its number. */
+/** In ripgrep a class may hold classes and operators, such as `&&`: what is not a letter is said by its number. */
 function readClass(characters: readonly string[], start: number, mayFold: boolean): Piece | undefined {
   const isNegated = characters[start + 1] === '^'
   const items: string[] = []

@@ -47,7 +47,7 @@ test.each([
   ['a hash and a UUID', `${'0123456789abcdef'.repeat(4)} 123e4567-e89b-12d3-a456-426614174000`],
   ['short forms', 'ghp_short AKIA123 sk_live_ AIza hf_abc sk-proj- glpat-x'],
   ['long base64', CHARS.repeat(100)],
-])('%s is no secret', async (_, text) => {
+])('%s is not a secret', async (_, text) => {
   expect(await holdsSecret(text)).toBe(false)
 })
 

@@ -62,7 +62,7 @@ async function lint(content: string) {
 
 const RULES = '@secretlint/secretlint-rule-preset-recommend'
 
-/** Passwords of addresses: documents and tests are full of invented ones, and an example is no secret. */
+/** Passwords of addresses: documents and tests are full of invented ones, and an example is not a secret. */
 const IN_SOURCES: ReadonlySet<string> = new Set([
   '@secretlint/secretlint-rule-basicauth',
   '@secretlint/secretlint-rule-database-connection-string',

@@ -204,6 +204,32 @@ describe.runIf(findBox())('in the sandbox', () => {
   })
 
   test.each([
+    [
+      'the folder of git is moved away and made anew',
+      'mv .git old && cp -r old .git; echo evil > .git/config; echo evil > .git/hooks/pre-commit',
+    ],
+    [
+      'hooks and settings are made where there are none',
+      'mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo evil > .git/config',
+    ],
+    ['settings are taken from another folder', 'mkdir evil; echo ../evil > .git/commondir'],
+  ])('git runs nothing of a command later, though %s', async (situation, command) => {
+    const hasAll = !situation.includes('there are none')
+    mkdirSync(join(root, hasAll ? '.git/hooks' : '.git'), { recursive: true })
+    if (hasAll) writeFileSync(join(root, '.git/config'), '[core]\n')
+    expect(await run({ command }, { shell: BOXED })).toMatchObject({ sandbox: 'bubblewrap' })
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(hasAll ? '[core]\n' : '')
+    expect(existsSync(join(root, '.git/hooks/pre-commit'))).toBe(false)
+    expect(existsSync(join(root, '.git/commondir'))).toBe(false)
+  })
+
+  test('the file that leads a work tree to its repository stays as it is', async () => {
+    writeFileSync(join(root, '.git'), 'gitdir: /elsewhere\n')
+    await run({ command: 'echo "gitdir: evil" > .git; mv .git old; mkdir evil' }, { shell: BOXED })
+    expect(readFileSync(join(root, '.git'), 'utf8')).toBe('gitdir: /elsewhere\n')
+  })
+
+  test.each([
     ['no network unless it is allowed', false, 0],
     ['the network where it is allowed', true, 1],
   ])('%s', async (_, network, connections) => {

@@ -9,7 +9,7 @@ import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import type { FoundBox } from './bubblewrap.ts'
-import { boxArguments, findBox } from './bubblewrap.ts'
+import { boxArguments, findBox, watchCommonFolder } from './bubblewrap.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -81,7 +81,7 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
     input: z.object({
       command: z.string().min(1).max(16_384).describe('Command line, as for bash -c'),
       folder: workspacePath.default('.').describe('Where it begins, relative to the root of the workspace'),
-      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds until it is ended'),
+      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds after which it is ended'),
     }),
     output: z.object({
       exitCode: z.int().nullable().describe('null when a signal ended it'),
@@ -156,8 +156,9 @@ class Shell {
     const { runCommand } = this.#kit.editor
     if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
+    const cleanUp = program === undefined ? undefined : watchCommonFolder(this.#kit.workspace.toAbsolute(''))
     const child = this.#spawn(asked, program)
-    const ended = await follow(child, { asked, context, output })
+    const ended = await follow(child, { asked, context, output }).finally(cleanUp)
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),

@@ -67,7 +67,7 @@ test('all tools are pure and describe their arguments as JSON Schema', () => {
   })
 })
 
-test('a root that is no folder, a limit that is no number', () => {
+test('a root that is not a folder, a limit that is not a number', () => {
   expect(() => workspaceTools({ root: join(root, 'none') })).toThrow(
     expect.objectContaining({ code: 'invalid_option' }),
   )
@@ -252,7 +252,7 @@ describe('content.get_span', () => {
     }
   })
 
-  test('a cursor that is none, or lies behind what is asked for, is refused', async () => {
+  test('an invalid cursor, or one behind the asked lines, is refused', async () => {
     write({ a: 'x' })
     await expect(span({ path: 'a', startLine: 2, cursor: '3:0' })).rejects.toMatchObject({ code: 'invalid_arguments' })
     await expect(span({ path: 'a', cursor: 'x' })).rejects.toThrow('cursor')
@@ -395,7 +395,7 @@ describe('code.grep', () => {
     expect(await search({ pathPrefix: 'b', ...next }, 10_000)).toMatchObject({ files: [{ path: 'b', count: 1 }] })
   })
 
-  test('a byte order mark is no part of the first line', async () => {
+  test('a byte order mark is not part of the first line', async () => {
     write({ a: '\uFEFFx' })
     expect(found(await grep({ pattern: '^x' }))).toEqual(['a'])
   })
@@ -549,7 +549,7 @@ describe('files that may hold secrets', () => {
     await expect(span({ path: '.env' }, { allow })).rejects.toMatchObject({ code: 'path_protected' })
   })
 
-  test('code about secrets is no secret', async () => {
+  test('code about secrets is not a secret', async () => {
     write({ 'src/credentials.ts': 'x', 'src/secrets/index.ts': 'x', 'monkey.ts': 'x', 'environment.ts': 'x' })
     expect(found(await grep({ pattern: 'x' }))).toEqual([
       'environment.ts',

@@ -31,7 +31,7 @@ export interface WorkspaceOptions {
   /** Adds `shell.run`; each call needs an approval, unless `{ approval: false }`. */
   readonly shell?: boolean | ShellOptions
   /**
-   * Whether what the files say may be believed. `untrusted` by default: others may have written them, and a taint policy asks before the
+   * Whether the contents of the files are trusted. `untrusted` by default: others may have written them, and a taint policy asks before the
    * model acts on what it read.
    */
   readonly trust?: Trust

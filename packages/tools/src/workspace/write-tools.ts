@@ -178,7 +178,7 @@ function deleteTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace } = kit
   return tool({
     name: 'fs.delete',
-    description: 'Delete a file of the workspace, or a folder with all that is in it. It cannot be taken back.',
+    description: 'Delete a file of the workspace, or a folder with all that is in it. It cannot be undone.',
     title: 'Delete a file or folder',
     kind: 'delete',
     effect: 'once',

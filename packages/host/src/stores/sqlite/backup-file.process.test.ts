@@ -78,7 +78,7 @@ test('a database of another program is neither backed up nor restored', () => {
   const db = new DatabaseSync(other)
   db.exec('CREATE TABLE songs (title TEXT)')
   db.close()
-  const refusal = { code: 'log_damaged', message: expect.stringContaining(`${other} is no database of Baton`) }
+  const refusal = { code: 'log_damaged', message: expect.stringContaining(`${other} is not a database of Baton`) }
   expect(() => backUpStoreFile(other, join(folder, 'copy.db'))).toThrow(expect.objectContaining(refusal))
   expect(() => restoreStoreFile(other, path, { replace: true })).toThrow(expect.objectContaining(refusal))
   expect(list()).toEqual(['songs.db', 'store.db', 'store.db.lock'])

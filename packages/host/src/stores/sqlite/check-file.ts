@@ -44,7 +44,7 @@ interface Look {
 
 /**
  * Reads all of the file, in this thread. Nothing is changed.
- * @throws BatonError `store_failed` when there is no file, or none of this format, `log_damaged` when it is no database
+ * @throws BatonError `store_failed` when there is no file, or none of this format, `log_damaged` when it is not a database
  */
 export function checkStoreFile(path: string): StoreReport {
   const real = findRealPath(path)

@@ -83,7 +83,7 @@ export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
   if (typeof version !== 'number')
     throw new BatonError({
       code: 'log_damaged',
-      message: `the store ${path} is no database of Baton: choose another file`,
+      message: `the store ${path} is not a database of Baton: choose another file`,
       hint: 'Nothing in it was changed. Name another file by --store sqlite:FILE.',
     })
   if (version !== FILE_VERSION && version !== 1)

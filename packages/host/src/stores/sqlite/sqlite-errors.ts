@@ -41,5 +41,5 @@ const KNOWN: Readonly<Record<number, { readonly code?: ErrorCode; readonly messa
   11: { code: 'log_damaged', message: 'is damaged: restore it from a backup' },
   13: { message: 'is full, or its disk is: make room and try again; what was accepted is kept' },
   14: { message: 'cannot be opened: its folder is not there, or may not be written to' },
-  26: { code: 'log_damaged', message: 'is no database of Baton: choose another file, or restore it from a backup' },
+  26: { code: 'log_damaged', message: 'is not a database of Baton: choose another file, or restore it from a backup' },
 }

@@ -120,12 +120,12 @@ describe('a file', () => {
     await next.close()
   })
 
-  test('that is no database, or of a newer format, is refused by name', async () => {
+  test('that is not a database, or of a newer format, is refused by name', async () => {
     const damaged = nextPath()
-    await writeFile(damaged, 'this is no database, whatever its name says. '.repeat(100))
+    await writeFile(damaged, 'this is not a database, whatever its name says. '.repeat(100))
     await expect(openSqliteStore(damaged)).rejects.toMatchObject({
       code: 'log_damaged',
-      message: expect.stringContaining(`${damaged} is no database of Baton`),
+      message: expect.stringContaining(`${damaged} is not a database of Baton`),
     })
     const newer = nextPath()
     const db = new DatabaseSync(newer)

@@ -42,7 +42,7 @@ const LOG_BYTES = 33_554_432
  * Opens or makes the file. Beside it stand its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`); all are for their
  * owner alone. Whoever held a session when it was last open is dead, so every session is free.
  * @throws BatonError `store_locked` (another process has it, or it has several names), `store_failed` (it cannot be opened or
- * written, or is of a newer format), `log_damaged` (it is no database, or its list of sessions is damaged), `invalid_option`
+ * written, or is of a newer format), `log_damaged` (it is not a database, or its list of sessions is damaged), `invalid_option`
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   const { readOnly = false, maxBytes, logBytes = LOG_BYTES } = options
@@ -215,7 +215,7 @@ function recordIn(body: string, place: Place): SessionRecord {
   try {
     return JSON.parse(body) as SessionRecord // as append wrote it; who folds it checks it (followRecord)
   } catch (cause) {
-    throw createDamageError(place, 'it is no JSON', cause)
+    throw createDamageError(place, 'it is not JSON', cause)
   }
 }
 

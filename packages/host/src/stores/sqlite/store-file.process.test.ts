@@ -316,7 +316,7 @@ test('a text is refused as it is, and nothing is left beside it', async () => {
   const before = readFileSync(file)
   await expect(open(file)).rejects.toMatchObject({
     code: 'log_damaged',
-    message: expect.stringContaining('no database of Baton'),
+    message: expect.stringContaining('not a database of Baton'),
   })
   expect([mode(file), readFileSync(file).equals(before), existsSync(`${file}.lock`)]).toEqual(['644', true, false])
 })

@@ -76,7 +76,7 @@ export class DocumentFetcher {
       mayChange: false,
       maxBytes: this.#maxBytes,
       secrets: [],
-      showsWords: false, // they are a stranger's, and an error is no place for them
+      showsWords: false, // they are a stranger's, and an error is not the place for them
       nowMs: () => (this.#clock ? this.#clock.nowMs() : Date.now()),
     }
     try {
@@ -89,7 +89,7 @@ export class DocumentFetcher {
     }
   }
 
-  /** @throws BatonError as `fetchBytes` does, and `media_unsupported` for what is no text */
+  /** @throws BatonError as `fetchBytes` does, and `media_unsupported` for what is not text */
   async fetchText(address: string, signal: ToolContext['signal']): Promise<FetchedText> {
     const accept = 'text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/json;q=0.8,*/*;q=0.1'
     const { url, contentType, bytes } = await this.fetchBytes(address, accept, signal)

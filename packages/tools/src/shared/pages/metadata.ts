@@ -119,7 +119,7 @@ function readLinkedData(text: string): object | undefined {
     const all: readonly unknown[] = Array.isArray(graph) ? graph : Array.isArray(value) ? value : [value]
     return all.find((one): one is object => typeof one === 'object' && one !== null && 'datePublished' in one)
   } catch {
-    return undefined // it is no JSON, and then it says nothing
+    return undefined // it is not JSON, and then it says nothing
   }
 }
 

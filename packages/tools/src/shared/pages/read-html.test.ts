@@ -74,7 +74,7 @@ test.each([
   expect((await read(html)).text).toContain(words)
 })
 
-test('a page of more elements than are read is cut, and that is told', async () => {
+test('a page with too many elements is cut, and the result says so', async () => {
   const { text, isCut } = await read('<p>word</p>'.repeat(100_000))
   expect([text.startsWith('word\n\nword'), isCut]).toEqual([true, true])
 })
@@ -93,7 +93,7 @@ test('the thread of a page is ended at its deadline, and by its signal', async (
   await expect(reading).rejects.toThrow('given up')
 })
 
-test('pages wait for a free thread, and one that waits too long or is given up begins none', async () => {
+test('pages wait for a free thread, and one that waits too long or is given up never gets one', async () => {
   const threads = new PageThreads(1)
   const request = { html: '<p>Hello</p>', url: 'https://one.example/', part: 'whole-page' } as const
   const signal = new AbortController().signal
