@@ -77,21 +77,30 @@ describe.skipIf(path === undefined)('a local model', () => {
     },
   )
 
-  test('a call that it must make is made by grammar', { timeout: TIMEOUT_MS }, async () => {
-    const request: ModelRequest = {
-      instructions: 'You call functions.',
-      messages: [{ role: 'user', parts: [{ type: 'text', text: 'Look around.' }] }],
-      tools: [{ name: 'look.at', description: 'Looks', inputSchema: place }],
-      toolChoice: { type: 'any' },
-      settings: { maxOutputTokens: 40 },
-      session: 's',
-    }
-    const events: string[] = []
-    const answer = await model.run(request, (event) => events.push(event.type), new AbortController().signal)
-    const calls = answer.parts.flatMap((part) => (part.type === 'call' ? [JSON.parse(part.arguments)] : []))
-    for (const call of calls) expect(['sky', 'sea']).toContain(call.place)
-    expect(events.filter((type) => type === 'call-end')).toHaveLength(calls.length)
-  })
+  test.each([
+    ['any', { type: 'any' }, ['look.at']],
+    ['this one', { type: 'tool', name: 'look.at' }, ['say.it', 'look.at']],
+  ] as const)(
+    'a call that it must make, %s, is made by grammar',
+    { timeout: TIMEOUT_MS },
+    async (_, toolChoice, names) => {
+      const request: ModelRequest = {
+        instructions: 'You call functions.',
+        messages: [{ role: 'user', parts: [{ type: 'text', text: 'Look around.' }] }],
+        tools: names.map((name) => ({ name, description: 'Looks', inputSchema: place })),
+        toolChoice,
+        settings: { maxOutputTokens: 40 },
+        session: 's',
+      }
+      const events: string[] = []
+      const answer = await model.run(request, (event) => events.push(event.type), new AbortController().signal)
+      const calls = answer.parts.flatMap((part) => (part.type === 'call' ? [JSON.parse(part.arguments)] : []))
+      expect(answer).toMatchObject({ finish: 'tool-calls', parts: [{ type: 'call', name: 'look.at' }] })
+      expect(['sky', 'sea']).toContain(calls[0].place)
+      expect([events[0], events.at(-1)]).toEqual(['call-start', 'call-end'])
+      expect(new Set(events.slice(1, -1))).toEqual(new Set(['call-delta']))
+    },
+  )
 
   test('gives a typed answer by grammar', { timeout: TIMEOUT_MS }, async () => {
     const agent = defineAgent({

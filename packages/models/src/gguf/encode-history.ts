@@ -2,24 +2,19 @@
 import type { JsonValue, Message, ModelRequest, ResultPart, ToolMessage } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { describeForced, findForced } from './forced-call.ts'
 import type { ChatItem, FunctionCallItem } from './llama.ts'
 
 /** The last item is the answer that is to be written, or to be gone on with. */
-export function encodeHistory(
-  { instructions, messages, toolChoice }: ModelRequest,
-  names: ToolNames,
-): readonly ChatItem[] {
-  const told = [instructions, ...mustCall(toolChoice)].filter((part) => part.trim() !== '').join('\n\n')
+export function encodeHistory(request: ModelRequest, names: ToolNames): readonly ChatItem[] {
+  const { instructions, messages, toolChoice } = request
+  const forced = findForced(request)
+  const must = forced ? describeForced(forced) : toolChoice.type === 'any' ? 'Call a function now.' : ''
+  const told = [instructions, must].filter((part) => part.trim() !== '').join('\n\n')
   const items: ChatItem[] = told === '' ? [] : [{ type: 'system', text: told }]
   for (const message of messages) addMessage(items, message, names)
   if (items.at(-1)?.type !== 'model') items.push({ type: 'model', response: [] })
   return items
-}
-
-/** Its grammar cannot be told to begin with a call. */
-function mustCall(choice: ModelRequest['toolChoice']): readonly string[] {
-  if (choice.type === 'any') return ['Call a function now.']
-  return choice.type === 'tool' ? [`Call the function ${choice.name} now.`] : []
 }
 
 function addMessage(items: ChatItem[], message: Message, names: ToolNames): void {

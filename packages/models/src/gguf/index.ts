@@ -9,6 +9,7 @@ import type {
   ModelEvent,
   ModelPart,
   ModelRequest,
+  ToolDeclaration,
 } from '@baton/core'
 import { BatonError, isBatonError, outputTokensFor } from '@baton/core'
 import { access } from 'node:fs/promises'
@@ -24,6 +25,7 @@ import { PLAIN_TRAITS } from '../traits/model-traits.ts'
 import { chooseSampling } from '../traits/sampling.ts'
 import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { encodeHistory } from './encode-history.ts'
+import { findForced, partOfForced, streamForced } from './forced-call.ts'
 import type { ChatItem, GenerateOptions, Generated, Llama, LlamaChat, ParamsChunk } from './llama.ts'
 import { loadLlamaPackage } from './llama.ts'
 import { createWorkQueue } from './work-queue.ts'
@@ -190,8 +192,10 @@ async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
     // Its chat writes into the history that it is given.
     const said = await chat.generateResponse(structuredClone(history), options)
     const after = chat.sequence.tokenMeter.getState()
+    const forced = findForced(request)
+    if (forced && said.response !== '') asked.sink({ type: 'call-end', index: 0 })
     return {
-      ...listParts(said, names),
+      ...listParts(said, names, forced),
       usage: {
         inputTokens: after.usedInputTokens - before.usedInputTokens,
         outputTokens: after.usedOutputTokens - before.usedOutputTokens,
@@ -255,6 +259,13 @@ async function optionsFor(
   if (output)
     return { ...base, grammar: await llama.createGrammarForJsonSchema(compileSchema(output.schema, 'gguf').schema) }
   if (tools.length === 0 || toolChoice.type === 'none') return base
+  const forced = findForced(request)
+  if (forced) {
+    const { customStopTriggers: _, ...plain } = base
+    const { schema } = compileSchema(forced.inputSchema, 'gguf')
+    const grammar = await llama.createGrammarForJsonSchema(await grammarSchema(llama, schema))
+    return { ...plain, grammar, onTextChunk: streamForced(forced, sink) }
+  }
   const declared = await Promise.all(
     tools.map(async ({ name, description, inputSchema }) => {
       const params = await grammarSchema(llama, compileSchema(inputSchema, 'gguf').schema)
@@ -292,14 +303,16 @@ function streamCalls(sink: (event: ModelEvent) => void, names: ToolNames): (chun
 function listParts(
   { response, functionCalls = [], metadata }: Generated,
   names: ToolNames,
+  forced: ToolDeclaration | undefined,
 ): Pick<ModelAnswer, 'parts' | 'finish'> {
+  const isCut = metadata.stopReason === 'maxTokens'
+  if (forced) return { parts: [partOfForced(forced, response)], finish: isCut ? 'max-tokens' : 'tool-calls' }
   const text: ModelPart[] = response === '' ? [] : [{ type: 'text', text: response }]
   const calls = functionCalls.map(({ functionName, params }): ModelPart => ({
     type: 'call',
     name: names.decode(functionName),
     arguments: JSON.stringify(params ?? {}),
   }))
-  const finish: FinishReason =
-    metadata.stopReason === 'maxTokens' ? 'max-tokens' : calls.length > 0 ? 'tool-calls' : 'end'
+  const finish: FinishReason = isCut ? 'max-tokens' : calls.length > 0 ? 'tool-calls' : 'end'
   return { parts: [...text, ...calls], finish }
 }
