@@ -1,6 +1,7 @@
 // The programs of the pages run and print what the pages say; all code of all pages is a file that compiles.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeScript } from '@baton/testing/fake-server'
+import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -119,7 +120,14 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
 }
 
-test.each(Object.entries(SAID))('%s runs and prints what it should', async (name, said) => {
+/** All where CI asks, and a third of them, other ones each day, where somebody waits for the tests. */
+const tried = process.env['CI'] === undefined ? chooseRotating(Object.entries(SAID)) : Object.entries(SAID)
+if (tried.length < Object.keys(SAID).length)
+  console.warn(
+    `programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation()}; CI=true runs all`,
+  )
+
+test.each(tried)('%s runs and prints what it should', async (name, said) => {
   const printed = await run(name)
   for (const words of said) expect(printed).toContain(words)
 })
