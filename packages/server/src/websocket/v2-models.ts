@@ -15,7 +15,7 @@ interface Run {
   readonly sink: (event: ModelEvent) => void
   readonly end: () => void
   readonly resolve: (answer: ModelAnswer) => void
-  readonly reject: (cause: BatonError) => void
+  readonly reject: (cause: unknown) => void
 }
 
 /** Models of one device. */
@@ -66,10 +66,12 @@ export class V2Models {
   finish({ run, outcome }: Requests['model.result']['given']): { readonly ignored?: 'late' } {
     const waiting = this.#runs.get(run)
     if (!waiting) return { ignored: 'late' }
+    // Before it ends: a frame that is refused leaves the call to the next one.
+    const failure = 'answer' in outcome ? undefined : readError(outcome.error)
     waiting.end()
     // What it answers is checked where every model's answer is.
     if ('answer' in outcome) waiting.resolve(outcome.answer)
-    else waiting.reject(readError(outcome.error))
+    else waiting.reject(failure)
     return {}
   }
 
@@ -86,10 +88,14 @@ export class V2Models {
     const { newId, write } = this.#init
     const run = newId()
     return new Promise((resolve, reject) => {
+      const fail = (): void =>
+        reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
+      // A signal that is aborted already tells nobody: the app would write an answer that nobody waits for.
+      if (signal.aborted) return fail()
       const cancel = (): void => {
         end()
         write({ type: 'model.cancel', run })
-        reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
+        fail()
       }
       const end = (): void => {
         this.#runs.delete(run)
@@ -121,7 +127,14 @@ function findModels(known: readonly ClientModel[], names: unknown): readonly Cli
   })
 }
 
-function readError({ message, code, retryable }: ModelError): BatonError {
+/** @throws BatonError `invalid_event` */
+function readError(given: ModelError | undefined): BatonError {
+  if (typeof given !== 'object' || given === null || typeof given.message !== 'string')
+    throw new BatonError({
+      code: 'invalid_event',
+      message: 'model.result: outcome must be { answer: … } or { error: { message: "…" } }',
+    })
+  const { message, code, retryable } = given
   const isOfModel = isErrorCode(code) && (code.startsWith('model_') || code === 'context_overflow')
   return new BatonError({
     code: isOfModel ? code : 'model_provider_failed',

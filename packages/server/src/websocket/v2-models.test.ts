@@ -1,0 +1,58 @@
+// What an app writes of its model, whatever it is: a frame that is refused leaves the call as it was, and a call that is over is not begun.
+import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
+import type { ServerFrame2 } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { V2Models } from './v2-models.ts'
+
+const REQUEST: ModelRequest = {
+  instructions: '',
+  messages: [],
+  tools: [],
+  toolChoice: { type: 'none' },
+  settings: {},
+  session: 's',
+}
+const ANSWER: ModelAnswer = { parts: [], finish: 'end', usage: {}, model: 'tiny' }
+
+/** A device with one model, and what the host asks it by. */
+function openDevice() {
+  const runners: ModelRunner[] = []
+  const known = {
+    id: 'device/tiny',
+    attach: (_: string, runner: ModelRunner) => {
+      runners.push(runner)
+      return () => {}
+    },
+  } as Partial<ClientModel> as ClientModel // no more of it is used
+  const frames: ServerFrame2[] = []
+  let ids = 0
+  const models = new V2Models(
+    { session: 's', known: [known], newId: () => `run-${(ids += 1)}`, write: (frame) => void frames.push(frame) },
+    ['device/tiny'],
+  )
+  const abort = new AbortController()
+  const ask = async (): Promise<ModelAnswer | undefined> => await runners[0]?.run(REQUEST, () => {}, abort.signal)
+  return { models, frames, abort, ask }
+}
+
+test.each([{}, { error: null }, { error: 'no' }, { error: {} }, { error: { message: { toString: 1 } } }])(
+  'the outcome %j is refused, and the next one ends the call',
+  async (outcome) => {
+    const { models, ask } = openDevice()
+    const answered = ask()
+    expect(() => models.finish({ run: 'run-1', outcome: outcome as never })).toThrow(
+      expect.objectContaining({ code: 'invalid_event' }),
+    )
+    expect(models.has('run-1')).toBe(true)
+    expect(models.finish({ run: 'run-1', outcome: { error: { message: 'broken' } } })).toEqual({})
+    await expect(answered).rejects.toMatchObject({ code: 'model_provider_failed' })
+    expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
+  },
+)
+
+test('a call that is over before it began is not put to the app', async () => {
+  const { models, frames, abort, ask } = openDevice()
+  abort.abort()
+  await expect(ask()).rejects.toMatchObject({ code: 'cancelled' })
+  expect([frames, models.has('run-1')]).toEqual([[], false])
+})
