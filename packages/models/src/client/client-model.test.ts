@@ -92,6 +92,35 @@ test('when the app goes away the call fails so that it is tried again, and the a
   expect([heard.length, signals[0]?.aborted]).toEqual([1, true])
 })
 
+test('a call that waited for an app which left at once fails so that it is tried again', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const { answer } = ask(model)
+  let asked = 0
+  model.attach('s', {
+    run: () => {
+      asked += 1
+      return new Promise(() => {})
+    },
+  })()
+  await expect(answer).rejects.toMatchObject({ code: 'model_network_failed', retryable: true })
+  expect(asked).toBe(0)
+})
+
+test('an app that leaves before it was asked is not asked', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const signals: { readonly aborted: boolean }[] = []
+  const leave = model.attach('s', {
+    run: (_, __, signal) => {
+      signals.push({ aborted: signal.aborted })
+      return new Promise(() => {})
+    },
+  })
+  const { answer } = ask(model)
+  leave()
+  await expect(answer).rejects.toMatchObject({ code: 'model_network_failed' })
+  expect(signals.filter(({ aborted }) => aborted)).toEqual([])
+})
+
 test.each([
   ['waits for an app', undefined],
   ['is asked of an app that ignores its signal', SILENT],

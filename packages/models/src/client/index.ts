@@ -49,6 +49,8 @@ interface App {
   readonly runner: ModelRunner
   /** Fails what it was asked. */
   readonly running: Set<(cause: BatonError) => void>
+  /** It has left, and is asked nothing any more. */
+  gone?: BatonError
 }
 
 class AppModel implements ClientModel {
@@ -89,7 +91,7 @@ class AppModel implements ClientModel {
 
   async run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer> {
     const app = this.#apps.get(request.session)?.at(-1) ?? (await this.#waitForApp(request.session, signal))
-    return await ask(app, { request, sink, signal, id: this.id })
+    return await ask(app, { request, sink, signal })
   }
 
   #detach(session: string, app: App): void {
@@ -101,6 +103,7 @@ class AppModel implements ClientModel {
       message: `the app that ran the model ${this.id} is gone`,
       retryable: true,
     })
+    app.gone = gone
     for (const fail of app.running) fail(gone)
   }
 
@@ -145,11 +148,11 @@ interface Asked {
   readonly request: ModelRequest
   readonly sink: (event: ModelEvent) => void
   readonly signal: AbortSignalLike
-  readonly id: string
 }
 
 /** Settles when the app answers, is gone, or the call is cancelled; what the app says after that reaches nobody. */
-function ask({ runner, running }: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
+function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
+  const { runner, running } = app
   return new Promise<ModelAnswer>((resolve, reject) => {
     let isOver = false
     const controller = new AbortController()
@@ -167,13 +170,13 @@ function ask({ runner, running }: App, { request, sink, signal }: Asked): Promis
     running.add(fail)
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
+    if (app.gone) return fail(app.gone) // it left before the call that had waited for it went on
     const hear = (event: ModelEvent): void => {
       if (!isOver) sink(event)
     }
-    Promise.resolve()
-      .then(() => runner.run(request, hear, controller.signal))
-      .then(resolve, reject)
-      .finally(end)
+    // Begun at once: between now and a later moment the call may end, and the app would answer for nobody.
+    const begin = async (): Promise<ModelAnswer> => await runner.run(request, hear, controller.signal)
+    void begin().then(resolve, reject).finally(end)
   })
 }
 
