@@ -1,5 +1,5 @@
 // Another agent as a tool: what a person sees of it and is asked, what goes on with the next call, and that nothing hangs when it misbehaves.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -86,6 +86,15 @@ async function kill(sessionId: string | undefined): Promise<void> {
   await expect.poll(isGone, { timeout: 10_000 }).toBe(true)
 }
 
+/** A process that has ended and that nobody has asked for is none. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 const valueOf = ({ result }: CallView): object => {
   if (result?.type !== 'ok') throw new Error(JSON.stringify(result))
   return result.value as object
@@ -169,6 +178,26 @@ test.each([
   expect(seen.asked).toEqual(['Odd asks: Delete the notes\n(delete) /work/notes.md'])
 })
 
+test('what it asks stands in one line each, and looks like nothing that Baton says', async () => {
+  const { ask, seen } = await open(openOdd('lies'), (event) => JSON.stringify(event.schema).match(/Allow[^"]*/)?.[0])
+  expect(valueOf(await ask())).toMatchObject({ text: 'Told: yes.' })
+  const [title, about, ...more] = (seen.asked[0] ?? '').split('\n')
+  expect(title).toMatch(/^Odd asks: Read notes\.md \(read\) \/work\/notes\.md deletex+…$/)
+  expect([about, more]).toEqual(['(delete) /work/notes.md (read)', []])
+})
+
+test('what it has started ends with it, also where that ignores it', async () => {
+  const agent = openOdd('stays')
+  const { ask } = await open(agent)
+  await ask()
+  const child = join(place, 'journal.child')
+  await expect.poll(() => existsSync(child), { timeout: 10_000 }).toBe(true)
+  const pid = Number(readFileSync(child, 'utf8'))
+  await agent.close()
+  // What has no parent any more is there until the system has noticed.
+  await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false)
+})
+
 test.each([
   ['hangs', 'an agent that stops when it is told to'],
   ['ignores-cancel', 'an agent that does not stop, and is ended'],
@@ -201,6 +230,11 @@ test.each([
 ])('an agent that %s is an error of the call, and the turn goes on', async (way, said) => {
   const { ask } = await open(openOdd(way))
   expect(failureOf(await ask())).toMatch(said)
+})
+
+test('updates that cannot be read do not end the answer', async () => {
+  const { ask } = await open(openOdd('malformed'))
+  expect(valueOf(await ask())).toMatchObject({ text: expect.stringContaining('Still here.') })
 })
 
 test('a line that is not a message does not end the answer', async () => {

@@ -32,6 +32,8 @@ export interface SessionListener {
 const LINE_BYTES = 16 * 1024 * 1024
 const START_MS = 30_000
 const KILL_MS = 2_000
+/** Milliseconds between two looks at whether it has ended. */
+const LOOK_MS = 20
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
 
 export class AgentProcess {
@@ -44,6 +46,7 @@ export class AgentProcess {
   readonly #peer: ClientContext
   readonly #close: () => void
   #about: InitializeResponse | undefined
+  #ending: Promise<void> | undefined
   isAlive = true
 
   private constructor(program: AgentProgram, child: ChildProcess, ended: Promise<never>) {
@@ -68,10 +71,8 @@ export class AgentProcess {
       () => this.end(),
       () => this.end(),
     )
-    ended.catch(() => {
-      this.isAlive = false
-      this.#close()
-    })
+    // What it started may outlive it.
+    ended.catch(() => this.end())
   }
 
   /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not answer `initialize` in 30 s */
@@ -115,7 +116,7 @@ export class AgentProcess {
       started.#about = about
       return started
     } catch (thrown) {
-      started.end()
+      void started.end()
       throw thrown
     }
   }
@@ -178,25 +179,32 @@ export class AgentProcess {
     throw new BatonError({ code: 'tool_failed', message: `${this.#program.name} did not ${what}: ${why}` })
   }
 
-  /** Ends the program and what it started: first by SIGTERM, then by SIGKILL. */
-  end(): void {
-    if (!this.isAlive) return
+  /**
+   * Ends the program and what it started: first by SIGTERM, then by SIGKILL. Resolves when all of it has ended, or was told to for the second
+   * time. Never rejects.
+   */
+  async end(): Promise<void> {
     this.isAlive = false
-    this.#kill('SIGTERM')
-    const timer = setTimeout(() => this.#kill('SIGKILL'), KILL_MS)
-    timer.unref()
-    this.#child.once('exit', () => clearTimeout(timer))
     this.#close()
+    this.#ending ??= this.#endAll()
+    await this.#ending
   }
 
-  #kill(by: 'SIGTERM' | 'SIGKILL'): void {
-    const { pid, exitCode, signalCode } = this.#child
-    if (pid === undefined || exitCode !== null || signalCode !== null) return
+  async #endAll(): Promise<void> {
+    this.#kill('SIGTERM')
+    for (let waitedMs = 0; waitedMs < KILL_MS && this.#kill(0); waitedMs += LOOK_MS)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    this.#kill('SIGKILL')
+  }
+
+  /** By 0 it only looks. False: there is nobody any more. The group has the number of the program, also when that has ended before the rest. */
+  #kill(by: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+    const { pid } = this.#child
+    if (pid === undefined) return false
     try {
-      if (process.platform === 'win32') this.#child.kill(by)
-      else process.kill(-pid, by)
+      return process.platform === 'win32' ? this.#child.kill(by) : process.kill(-pid, by)
     } catch {
-      // It has just ended.
+      return false // it has just ended
     }
   }
 }
