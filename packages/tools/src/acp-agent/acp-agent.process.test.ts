@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { CallView, SessionEvent } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AcpAgent, AcpAgentOptions } from './index.ts'
 import { acpAgent } from './index.ts'
 
@@ -235,6 +235,14 @@ test.each([
 test('updates that cannot be read do not end the answer', async () => {
   const { ask } = await open(openOdd('malformed'))
   expect(valueOf(await ask())).toMatchObject({ text: expect.stringContaining('Still here.') })
+})
+
+test('an answer to nothing that was asked is not printed', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  ends.push(() => Promise.resolve(printed.mockRestore()))
+  const { ask } = await open(openOdd('strays'))
+  expect(valueOf(await ask())).toMatchObject({ text: 'Still here.' })
+  expect(printed.mock.calls).toEqual([])
 })
 
 test('a line that is not a message does not end the answer', async () => {

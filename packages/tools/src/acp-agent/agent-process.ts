@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import type {
+  AnyMessage,
   ClientContext,
   InitializeResponse,
   RequestPermissionRequest,
@@ -31,6 +32,8 @@ export interface SessionListener {
 
 const LINE_BYTES = 16 * 1024 * 1024
 const START_MS = 30_000
+/** Messages of whatever kind and session after one request; those of a prompt have their own limit. */
+const MESSAGES_MAX = 400_000
 const KILL_MS = 2_000
 /** Milliseconds between two looks at whether it has ended. */
 const LOOK_MS = 20
@@ -47,6 +50,8 @@ export class AgentProcess {
   readonly #close: () => void
   #about: InitializeResponse | undefined
   #ending: Promise<void> | undefined
+  /** Since it was last asked something. */
+  #messages = 0
   isAlive = true
 
   private constructor(program: AgentProgram, child: ChildProcess, ended: Promise<never>) {
@@ -63,7 +68,15 @@ export class AgentProcess {
         const listener = this.#sessions.get(params.sessionId)
         return listener ? await listener.askPermission(params, signal) : CANCELLED
       })
-    const connection = app.connect(ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES }))
+    const { readable, writable } = ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES })
+    const heard = new TransformStream<AnyMessage, AnyMessage>({
+      transform: (message, controller) => {
+        this.#messages += 1
+        if (this.#messages > MESSAGES_MAX) void this.end()
+        else if (!isStrayAnswer(message)) controller.enqueue(message)
+      },
+    })
+    const connection = app.connect({ readable: readable.pipeThrough(heard), writable })
     this.#peer = connection.agent
     this.#close = () => connection.close()
     // A line that is too long ends the connection, and the program with it. One that is not a message is passed over.
@@ -154,6 +167,7 @@ export class AgentProcess {
     request: Promise<Value>,
     { signal, timeoutMs, what }: { readonly signal?: AbortSignal; readonly timeoutMs?: number; readonly what: string },
   ): Promise<Value> {
+    this.#messages = 0
     const { promise, reject } = Promise.withResolvers<never>()
     const late = `${this.#program.name} did not ${what} in ${timeoutMs} ms`
     const timer =
@@ -207,6 +221,11 @@ export class AgentProcess {
       return false // it has just ended
     }
   }
+}
+
+/** Ids of requests to the agent are numbers. The SDK prints one that it does not know on the terminal, with all that it holds. */
+function isStrayAnswer(message: AnyMessage): boolean {
+  return !('method' in message) && typeof message.id !== 'number'
 }
 
 /** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */

@@ -75,6 +75,13 @@ function prompt(id: number, sessionId: string): void {
     case 'refuses':
       send({ id, error: { code: -32603, message: 'no \u001b[31mcredits\u001b[0m' } })
       return
+    case 'strays':
+      send({ id: '\u001b[2Jgone', result: {} })
+      send({ id: null, error: { code: 1, message: '\u001b[2Jgone' } })
+      send({ id: ['\u001b[2Jgone'] })
+      say(sessionId, 'Still here.')
+      end()
+      return
     case 'malformed':
       for (const part of [null, { type: 'diff', path: 5 }, { type: 'diff', path: 'a', newText: null }])
         update(sessionId, { sessionUpdate: 'tool_call', toolCallId: 't1', title: 'Edit', content: [part] })
