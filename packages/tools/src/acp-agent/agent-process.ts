@@ -225,7 +225,7 @@ export class AgentProcess {
 
 /** Ids of requests to the agent are numbers. The SDK prints one that it does not know on the terminal, with all that it holds. */
 function isStrayAnswer(message: AnyMessage): boolean {
-  return !('method' in message) && typeof message.id !== 'number'
+  return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
 /** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */
