@@ -1,4 +1,5 @@
-// What an app writes of its model, whatever it is: a frame that is refused leaves the call as it was, and a call that is over is not begun.
+// What an app writes of its model, whatever it is: a frame that cannot be read ends the call, one that brings nothing is
+// not free, and a call that is over is not begun.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'
 import { expect, test } from 'vitest'
@@ -36,23 +37,40 @@ function openDevice() {
 }
 
 test.each([{}, { error: null }, { error: 'no' }, { error: {} }, { error: { message: { toString: 1 } } }])(
-  'the outcome %j is refused, and the next one ends the call',
+  'the outcome %j is refused, and fails the call',
   async (outcome) => {
     const { models, ask } = openDevice()
     const answered = ask()
+    answered.catch(() => {})
     expect(() => models.finish({ run: 'run-1', outcome: outcome as never })).toThrow(
       expect.objectContaining({ code: 'invalid_event' }),
     )
-    expect(models.has('run-1')).toBe(true)
-    expect(models.finish({ run: 'run-1', outcome: { error: { message: 'broken' } } })).toEqual({})
-    await expect(answered).rejects.toMatchObject({ code: 'model_provider_failed' })
+    await expect(answered).rejects.toMatchObject({ code: 'model_malformed_answer' })
     expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
   },
 )
+
+test.each([
+  [{ type: 'model.pieces', pieces: [{ type: 'text-delta', text: 'a' }] }, true],
+  [{ type: 'model.pieces', pieces: [] }, false],
+  [{ type: 'model.pieces', pieces: 'many' }, false],
+  [{ type: 'model.pieces' }, false],
+  [{ type: 'model.pieces', pieces: Array.from({ length: 1001 }, () => ({})) }, false],
+  [{ type: 'model.result', outcome: {} }, true],
+])('only a frame that brings something is free of limits', (frame, isFree) => {
+  const { models, ask, abort } = openDevice()
+  ask().catch(() => {})
+  expect(models.awaits({ id: '1', run: 'run-1', ...frame } as never)).toBe(isFree)
+  expect(models.awaits({ id: '1', ...frame, run: 'run-2' } as never)).toBe(false)
+  expect(models.awaits({ id: '1', ...frame, run: {} } as never)).toBe(false)
+  abort.abort()
+  expect(models.awaits({ id: '1', ...frame, run: 'run-1' } as never)).toBe(false)
+})
 
 test('a call that is over before it began is not put to the app', async () => {
   const { models, frames, abort, ask } = openDevice()
   abort.abort()
   await expect(ask()).rejects.toMatchObject({ code: 'cancelled' })
-  expect([frames, models.has('run-1')]).toEqual([[], false])
+  expect(frames).toEqual([])
+  expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
 })

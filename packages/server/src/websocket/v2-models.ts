@@ -1,7 +1,7 @@
 // The models that the device of one connection runs: what the host asks of them goes to the app, and what the app writes comes back.
 import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError, isErrorCode } from '@baton/core'
-import type { ModelError, Requests, ServerFrame2 } from '@baton/protocol'
+import type { ClientFrame2, ModelError, Requests, ServerFrame2 } from '@baton/protocol'
 
 export interface V2ModelsInit {
   readonly session: string
@@ -10,6 +10,8 @@ export interface V2ModelsInit {
   readonly newId: () => string
   readonly write: (frame: Extract<ServerFrame2, { readonly type: 'model.run' | 'model.cancel' }>) => void
 }
+
+type ModelFrame = Extract<ClientFrame2, { readonly type: 'model.pieces' | 'model.result' }>
 
 interface Run {
   readonly sink: (event: ModelEvent) => void
@@ -47,9 +49,12 @@ export class V2Models {
     this.#detach = detach
   }
 
-  /** Whether an answer is awaited. */
-  has(run: unknown): boolean {
-    return typeof run === 'string' && this.#runs.has(run)
+  /** Whether the frame brings something of an answer that is awaited. One that brings nothing would be free without end. */
+  awaits({ run, type, ...given }: ModelFrame): boolean {
+    if (!this.#runs.has(run)) return false
+    if (type === 'model.result') return true
+    const { pieces } = given as { readonly pieces?: unknown } // not checked yet
+    return Array.isArray(pieces) && pieces.length > 0 && pieces.length <= PIECES_MAX
   }
 
   take({ run, pieces }: Requests['model.pieces']['given']): object {
@@ -63,15 +68,19 @@ export class V2Models {
     return {}
   }
 
+  /** @throws BatonError `invalid_event` for an outcome that cannot be read, which ends the call too: another one may never come */
   finish({ run, outcome }: Requests['model.result']['given']): { readonly ignored?: 'late' } {
     const waiting = this.#runs.get(run)
     if (!waiting) return { ignored: 'late' }
-    // Before it ends: a frame that is refused leaves the call to the next one.
-    const failure = 'answer' in outcome ? undefined : readError(outcome.error)
     waiting.end()
     // What it answers is checked where every model's answer is.
     if ('answer' in outcome) waiting.resolve(outcome.answer)
-    else waiting.reject(failure)
+    else if (isModelError(outcome.error)) waiting.reject(readError(outcome.error))
+    else {
+      const message = 'model.result: outcome must be { answer: … } or { error: { message: "…" } }'
+      waiting.reject(new BatonError({ code: 'model_malformed_answer', message: `the app's ${message}` }))
+      throw new BatonError({ code: 'invalid_event', message })
+    }
     return {}
   }
 
@@ -127,14 +136,11 @@ function findModels(known: readonly ClientModel[], names: unknown): readonly Cli
   })
 }
 
-/** @throws BatonError `invalid_event` */
-function readError(given: ModelError | undefined): BatonError {
-  if (typeof given !== 'object' || given === null || typeof given.message !== 'string')
-    throw new BatonError({
-      code: 'invalid_event',
-      message: 'model.result: outcome must be { answer: … } or { error: { message: "…" } }',
-    })
-  const { message, code, retryable } = given
+function isModelError(given: unknown): given is ModelError {
+  return typeof given === 'object' && given !== null && 'message' in given && typeof given.message === 'string'
+}
+
+function readError({ message, code, retryable }: ModelError): BatonError {
   const isOfModel = isErrorCode(code) && (code.startsWith('model_') || code === 'context_overflow')
   return new BatonError({
     code: isOfModel ? code : 'model_provider_failed',
