@@ -92,6 +92,25 @@ test('when the app goes away the call fails so that it is tried again, and the a
   expect([heard.length, signals[0]?.aborted]).toEqual([1, true])
 })
 
+test('an app is not told what the agent says to other providers', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const told: ModelRequest[] = []
+  model.attach('s', {
+    run: async (given, ...more) => {
+      told.push(given)
+      return await says('Hi').run(given, ...more)
+    },
+  })
+  const of = (name: string) => ({ [name]: { mcp_servers: [{ authorization_token: 'secret' }] } })
+  const settings = {
+    temperature: 0,
+    provider: { ...of('anthropic'), device: { threads: 2 } },
+    serverTools: { anthropic: [{ type: 'web_search' }] },
+  }
+  await model.run({ ...request(), settings }, () => {}, new AbortController().signal)
+  expect(told.map((one) => one.settings)).toEqual([{ temperature: 0, provider: { device: { threads: 2 } } }])
+})
+
 test('a call that waited for an app which left at once fails so that it is tried again', async () => {
   const model = clientModel({ id: 'device/tiny' })
   const { answer } = ask(model)

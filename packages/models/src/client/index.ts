@@ -7,6 +7,7 @@ import type {
   ModelEvent,
   ModelRequest,
   ModelRunner,
+  ModelSettings,
   Timers,
 } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
@@ -91,7 +92,18 @@ class AppModel implements ClientModel {
 
   async run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer> {
     const app = this.#apps.get(request.session)?.at(-1) ?? (await this.#waitForApp(request.session, signal))
-    return await ask(app, { request, sink, signal })
+    return await ask(app, { request: { ...request, settings: this.#ownSettings(request.settings) }, sink, signal })
+  }
+
+  /** What the agent says to other providers is not the app's: it may hold a token, as for a server of MCP that a provider calls. */
+  #ownSettings({ provider, serverTools, ...settings }: ModelSettings): ModelSettings {
+    const own = provider?.[this.provider]
+    const tools = serverTools?.[this.provider]
+    return {
+      ...settings,
+      ...(own && { provider: { [this.provider]: own } }),
+      ...(tools && { serverTools: { [this.provider]: tools } }),
+    }
   }
 
   #detach(session: string, app: App): void {
