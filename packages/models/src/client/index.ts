@@ -10,7 +10,7 @@ import type {
   ModelSettings,
   Timers,
 } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core'
 
 export interface ClientModelOptions {
   /** As apps name it: `device/gemma`. The part before the slash is its provider. */
@@ -184,12 +184,35 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
     if (signal.aborted) return onAbort()
     if (app.gone) return fail(app.gone) // it left before the call that had waited for it went on
     const hear = (event: ModelEvent): void => {
-      if (!isOver) sink(event)
+      if (isOver) return
+      try {
+        checkPiece(event)
+        sink(event)
+      } catch (cause) {
+        const message = 'the app streamed a piece of an answer that cannot be used'
+        fail(new BatonError({ code: 'model_malformed_answer', message, cause }))
+      }
+    }
+    const take = (answer: ModelAnswer): void => {
+      const decoded = decodeModelAnswer(answer)
+      if (decoded.ok) resolve(decoded.value)
+      else reject(new BatonError(decoded.refusal))
     }
     // Begun at once: between now and a later moment the call may end, and the app would answer for nobody.
     const begin = async (): Promise<ModelAnswer> => await runner.run(request, hear, controller.signal)
-    void begin().then(resolve, reject).finally(end)
+    void begin().then(take).catch(reject).finally(end)
   })
+}
+
+/**
+ * What an app says has any shape, and wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
+ * length would keep them busy for ever.
+ * @throws TypeError
+ */
+function checkPiece(event: ModelEvent): void {
+  const { type } = event
+  const isDelta = type === 'text-delta' || type === 'reasoning-delta' || type === 'call-delta'
+  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is no text`)
 }
 
 function createCancelled(signal: AbortSignalLike): BatonError {
