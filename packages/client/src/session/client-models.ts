@@ -19,6 +19,8 @@ export interface ClientModelsSession extends Pick<SessionContext, 'ask' | 'world
 
 /** Milliseconds for which pieces are collected: a frame for each token would cost more than the token. */
 const COLLECT_MS = 40
+/** Calls at once. A session asks for one after the other; a server that asks for more must not wear out the device. */
+const RUNS_MAX = 8
 /** Pieces of one frame. */
 const PIECES_MAX = 500
 
@@ -50,6 +52,10 @@ export class ClientModels {
   /** Never rejects. */
   async #run({ run, model: name, request }: ModelNotice & { readonly type: 'model.run' }): Promise<void> {
     const { options, world, ask } = this.#session
+    if (this.#running.size >= RUNS_MAX) {
+      const error = { message: `this app answers ${RUNS_MAX} calls already`, code: 'model_overloaded' }
+      return ask('model.result', { run, outcome: { error } }, () => {})
+    }
     this.#abort(run) // of a server that names two calls alike
     const abort = new AbortController()
     this.#running.set(run, abort)
