@@ -74,3 +74,10 @@ test('a call that is over before it began is not put to the app', async () => {
   expect(frames).toEqual([])
   expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
 })
+
+test.each([{ toString: 1 }, 5, null, 'other'])('the model %j is refused', (name) => {
+  const init = { session: 's', known: [], newId: () => 'run', write: () => {} }
+  expect(() => new V2Models(init, [name as never])).toThrow(
+    expect.objectContaining({ message: `this server leaves no model ${JSON.stringify(name)} to apps` }),
+  )
+})

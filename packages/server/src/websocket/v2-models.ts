@@ -129,7 +129,7 @@ function findModels(known: readonly ClientModel[], names: unknown): readonly Cli
     if (model) return model
     throw new BatonError({
       code: 'invalid_option',
-      message: `this server leaves no model "${String(name).slice(0, 100)}" to apps`,
+      message: `this server leaves no model ${JSON.stringify(name).slice(0, 100)} to apps`,
       hint:
         known.length > 0 ? `Models that apps run here: ${known.map(({ id }) => id).join(', ')}.` : 'It leaves none.',
     })
