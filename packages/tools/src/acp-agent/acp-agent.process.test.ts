@@ -40,14 +40,14 @@ function openOdd(way: string, options: Partial<AcpAgentOptions> = {}): AcpAgent 
 
 type Answered = (event: Extract<SessionEvent, { readonly type: 'question-asked' }>) => string | undefined
 
-async function open({ tool }: AcpAgent, answer: Answered = () => undefined) {
+async function open({ tool }: AcpAgent, answer: Answered = () => undefined, name = 'work') {
   const task = { calls: [{ name: tool.name, arguments: { task: 'Change the notes.' } }] }
   const model = createScriptedModel({
     steps: ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : task),
   })
   const host = createHost({ agent: defineAgent({ name: 'boss', model, tools: [tool] }) })
   ends.push(() => host.stop())
-  const session = await host.session('work')
+  const session = await host.session(name)
   const seen = { progress: 0, asked: [] as string[], plans: 0 }
   const ask = async (onRunning?: () => Promise<unknown>): Promise<CallView> => {
     let settled: CallView | undefined
@@ -134,6 +134,15 @@ test('an agent that cannot load a session begins a new one, and says so', async 
   const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
   await kill(id)
   expect(valueOf(await ask())).toMatchObject({ resumed: false })
+})
+
+test('an agent that gives two sessions one id cannot mix them up', async () => {
+  const agent = openOdd('works')
+  const first = await open(agent)
+  const second = await open(agent, undefined, 'other')
+  expect(valueOf(await first.ask())).toMatchObject({ resumed: false })
+  expect(failureOf(await second.ask())).toBe('error: Odd gave two sessions the same id')
+  expect(valueOf(await first.ask())).toMatchObject({ resumed: true })
 })
 
 test('its sessions get the mode that is named, also after they are loaded', async () => {

@@ -213,8 +213,10 @@ class ForeignAgent {
     const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
     const made = await running.ask(opening, limits)
     const sessionId = String(made.sessionId)
-    await this.#setMode(running, { sessionId, modes: made.modes }, limits)
+    // What it asks one person would be put to another one.
+    if (running.has(sessionId)) throw this.#fail('gave two sessions the same id')
     running.remember(sessionId)
+    await this.#setMode(running, { sessionId, modes: made.modes }, limits)
     this.#sessions.delete(session)
     this.#sessions.set(session, sessionId)
     const [oldest] = this.#sessions.keys()
