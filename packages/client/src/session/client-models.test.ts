@@ -117,6 +117,23 @@ test('what an app throws fails the attempt with its code, and what is no answer 
   }
 })
 
+test.each([
+  ['answers nothing', () => Promise.resolve(undefined as never)],
+  ['answers what is not JSON', () => Promise.resolve({ parts: [], usage: { inputTokens: 5n } } as never)],
+  [
+    'writes a piece that is not JSON',
+    async (_: unknown, sink: (piece: never) => void) => {
+      sink({ type: 'text-delta', text: 5n } as never)
+      return await new Promise<never>(() => {})
+    },
+  ],
+  ['throws what has no words', () => Promise.reject({ message: 5n, toString: 5 } as never)],
+])('the next model is asked where that of the app %s', async (_, run) => {
+  const { url } = await serve({ others: [createScriptedModel({ id: 'spare', steps: [{ text: 'spare' }] })] })
+  const client = open({ url, models: { [ID]: { run } } })
+  expect(await client.send('Sky?').answer).toMatchObject({ text: 'spare' })
+})
+
 test('a model that the server does not leave to apps is refused when the session is opened', async () => {
   const { url } = await serve()
   const client = open({ url, models: { gpt: createScriptedModel({ steps: [] }) } })

@@ -19,6 +19,8 @@ export interface ClientModelsSession extends Pick<SessionContext, 'ask' | 'world
 
 /** Milliseconds for which pieces are collected: a frame for each token would cost more than the token. */
 const COLLECT_MS = 40
+/** Calls at once. A session asks for one after the other; a server that asks for more must not wear out the device. */
+const RUNS_MAX = 8
 /** Pieces of one frame. */
 const PIECES_MAX = 500
 
@@ -50,6 +52,11 @@ export class ClientModels {
   /** Never rejects. */
   async #run({ run, model: name, request }: ModelNotice & { readonly type: 'model.run' }): Promise<void> {
     const { options, world, ask } = this.#session
+    if (this.#running.size >= RUNS_MAX) {
+      const error = { message: `this app answers ${RUNS_MAX} calls already`, code: 'model_overloaded' }
+      return ask('model.result', { run, outcome: { error } }, () => {})
+    }
+    this.#abort(run) // of a server that names two calls alike
     const abort = new AbortController()
     this.#running.set(run, abort)
     const isAsked = (): boolean => this.#running.get(run) === abort
@@ -58,11 +65,13 @@ export class ClientModels {
     const flush = (): void => {
       stopTimer?.()
       stopTimer = undefined
-      if (pieces.length > 0 && isAsked()) ask('model.pieces', { run, pieces }, () => {})
+      const written = pieces
       pieces = []
+      if (written.length > 0 && isAsked()) ask('model.pieces', { run, pieces: written }, () => {})
     }
     const collect = (piece: ModelEvent): void => {
       if (!isAsked()) return
+      JSON.stringify(piece) // what cannot be sent is thrown at the model that wrote it, and not at a timer
       pieces.push(piece)
       if (pieces.length >= PIECES_MAX) flush()
       else stopTimer ??= world.start(COLLECT_MS, flush)
@@ -91,7 +100,9 @@ async function answer(
 ): Promise<ModelOutcome> {
   try {
     if (!model) return { error: { message: `this app has no model "${asked.name}"` } }
-    return { answer: await model.run(asked.request, asked.sink, asked.signal) }
+    const said = await model.run(asked.request, asked.sink, asked.signal)
+    // What JSON cannot write, as a BigInt, would be thrown where nobody hears it, and the server would wait.
+    return { answer: JSON.parse(JSON.stringify(said ?? null)) as ModelAnswer }
   } catch (thrown) {
     const { code, retryable } = (thrown ?? {}) as { readonly code?: unknown; readonly retryable?: unknown }
     return {

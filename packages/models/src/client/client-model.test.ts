@@ -3,6 +3,7 @@ import type { ModelAnswer, ModelEvent, ModelRequest, ModelRunner } from '@baton/
 import { isClientModel } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
+import { withPromptedTools } from '../prompted/index.ts'
 import { clientModel } from './index.ts'
 
 const SILENT: ModelRunner = { run: () => new Promise(() => {}) }
@@ -90,6 +91,88 @@ test('when the app goes away the call fails so that it is tried again, and the a
   leave()
   await expect(answer).rejects.toMatchObject({ code: 'model_network_failed', retryable: true })
   expect([heard.length, signals[0]?.aborted]).toEqual([1, true])
+})
+
+test('an app is not told what the agent says to other providers', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const told: ModelRequest[] = []
+  model.attach('s', {
+    run: async (given, ...more) => {
+      told.push(given)
+      return await says('Hi').run(given, ...more)
+    },
+  })
+  const of = (name: string) => ({ [name]: { mcp_servers: [{ authorization_token: 'secret' }] } })
+  const settings = {
+    temperature: 0,
+    provider: { ...of('anthropic'), device: { threads: 2 } },
+    serverTools: { anthropic: [{ type: 'web_search' }] },
+  }
+  await model.run({ ...request(), settings }, () => {}, new AbortController().signal)
+  expect(told.map((one) => one.settings)).toEqual([{ temperature: 0, provider: { device: { threads: 2 } } }])
+})
+
+const ENDLESS = { length: Number.MAX_SAFE_INTEGER }
+
+test.each([null, { type: 'text-delta' }, { type: 'text-delta', text: 5 }, { type: 'text-delta', text: ENDLESS }])(
+  'a wrapped model that streams %j harms nobody',
+  async (piece) => {
+    const model = clientModel({ id: 'device/tiny', tools: 'none' })
+    let say: ((event: ModelEvent) => void) | undefined
+    model.attach('s', {
+      run: (_, sink) => {
+        say = sink
+        return new Promise(() => {})
+      },
+    })
+    const heard: ModelEvent[] = []
+    const tools = [{ name: 'look', description: 'Looks', inputSchema: { type: 'object' } }]
+    const asked: ModelRequest = { ...request(), tools, toolChoice: { type: 'auto' } }
+    const wrapped = withPromptedTools(model)
+    const answer = wrapped.run(asked, (event) => void heard.push(event), new AbortController().signal)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(() => say?.(piece as never)).not.toThrow()
+    await expect(answer).rejects.toMatchObject({ code: 'model_malformed_answer' })
+  },
+)
+
+test('a wrapped model that answers what is no answer is refused before the wrapper reads it', async () => {
+  const model = clientModel({ id: 'device/tiny', tools: 'none' })
+  const parts = [{ type: 'text', text: ENDLESS }]
+  model.attach('s', { run: () => Promise.resolve({ parts, finish: 'end', usage: {}, model: 'tiny' } as never) })
+  const tools = [{ name: 'look', description: 'Looks', inputSchema: { type: 'object' } }]
+  const asked: ModelRequest = { ...request(), tools, toolChoice: { type: 'auto' } }
+  const answer = withPromptedTools(model).run(asked, () => {}, new AbortController().signal)
+  await expect(answer).rejects.toMatchObject({ code: 'model_malformed_answer' })
+})
+
+test('a call that waited for an app which left at once fails so that it is tried again', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const { answer } = ask(model)
+  let asked = 0
+  model.attach('s', {
+    run: () => {
+      asked += 1
+      return new Promise(() => {})
+    },
+  })()
+  await expect(answer).rejects.toMatchObject({ code: 'model_network_failed', retryable: true })
+  expect(asked).toBe(0)
+})
+
+test('an app that leaves before it was asked is not asked', async () => {
+  const model = clientModel({ id: 'device/tiny' })
+  const signals: { readonly aborted: boolean }[] = []
+  const leave = model.attach('s', {
+    run: (_, __, signal) => {
+      signals.push({ aborted: signal.aborted })
+      return new Promise(() => {})
+    },
+  })
+  const { answer } = ask(model)
+  leave()
+  await expect(answer).rejects.toMatchObject({ code: 'model_network_failed' })
+  expect(signals.filter(({ aborted }) => aborted)).toEqual([])
 })
 
 test.each([

@@ -7,9 +7,10 @@ import type {
   ModelEvent,
   ModelRequest,
   ModelRunner,
+  ModelSettings,
   Timers,
 } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core'
 
 export interface ClientModelOptions {
   /** As apps name it: `device/gemma`. The part before the slash is its provider. */
@@ -49,6 +50,8 @@ interface App {
   readonly runner: ModelRunner
   /** Fails what it was asked. */
   readonly running: Set<(cause: BatonError) => void>
+  /** It has left, and is asked nothing any more. */
+  gone?: BatonError
 }
 
 class AppModel implements ClientModel {
@@ -89,7 +92,18 @@ class AppModel implements ClientModel {
 
   async run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer> {
     const app = this.#apps.get(request.session)?.at(-1) ?? (await this.#waitForApp(request.session, signal))
-    return await ask(app, { request, sink, signal, id: this.id })
+    return await ask(app, { request: { ...request, settings: this.#ownSettings(request.settings) }, sink, signal })
+  }
+
+  /** What the agent says to other providers is not the app's: it may hold a token, as for a server of MCP that a provider calls. */
+  #ownSettings({ provider, serverTools, ...settings }: ModelSettings): ModelSettings {
+    const own = provider?.[this.provider]
+    const tools = serverTools?.[this.provider]
+    return {
+      ...settings,
+      ...(own && { provider: { [this.provider]: own } }),
+      ...(tools && { serverTools: { [this.provider]: tools } }),
+    }
   }
 
   #detach(session: string, app: App): void {
@@ -101,6 +115,7 @@ class AppModel implements ClientModel {
       message: `the app that ran the model ${this.id} is gone`,
       retryable: true,
     })
+    app.gone = gone
     for (const fail of app.running) fail(gone)
   }
 
@@ -145,11 +160,11 @@ interface Asked {
   readonly request: ModelRequest
   readonly sink: (event: ModelEvent) => void
   readonly signal: AbortSignalLike
-  readonly id: string
 }
 
 /** Settles when the app answers, is gone, or the call is cancelled; what the app says after that reaches nobody. */
-function ask({ runner, running }: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
+function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
+  const { runner, running } = app
   return new Promise<ModelAnswer>((resolve, reject) => {
     let isOver = false
     const controller = new AbortController()
@@ -167,14 +182,37 @@ function ask({ runner, running }: App, { request, sink, signal }: Asked): Promis
     running.add(fail)
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
+    if (app.gone) return fail(app.gone) // it left before the call that had waited for it went on
     const hear = (event: ModelEvent): void => {
-      if (!isOver) sink(event)
+      if (isOver) return
+      try {
+        checkPiece(event)
+        sink(event)
+      } catch (cause) {
+        const message = 'the app streamed a piece of an answer that cannot be used'
+        fail(new BatonError({ code: 'model_malformed_answer', message, cause }))
+      }
     }
-    Promise.resolve()
-      .then(() => runner.run(request, hear, controller.signal))
-      .then(resolve, reject)
-      .finally(end)
+    const take = (answer: ModelAnswer): void => {
+      const decoded = decodeModelAnswer(answer)
+      if (decoded.ok) resolve(decoded.value)
+      else reject(new BatonError(decoded.refusal))
+    }
+    // Begun at once: between now and a later moment the call may end, and the app would answer for nobody.
+    const begin = async (): Promise<ModelAnswer> => await runner.run(request, hear, controller.signal)
+    void begin().then(take).catch(reject).finally(end)
   })
+}
+
+/**
+ * What an app says has any shape, and wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
+ * length would keep them busy for ever.
+ * @throws TypeError
+ */
+function checkPiece(event: ModelEvent): void {
+  const { type } = event
+  const isDelta = type === 'text-delta' || type === 'reasoning-delta' || type === 'call-delta'
+  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is no text`)
 }
 
 function createCancelled(signal: AbortSignalLike): BatonError {

@@ -118,6 +118,10 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
   let pieces = 0
   /** Half of a surrogate pair, whose other half comes with the next piece. */
   let half = ''
+  const count = (text: string): void => {
+    chars += text.length
+    if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
+  }
   return (event) => {
     if (heard.failure) return
     try {
@@ -127,20 +131,20 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
       if (type === 'call-start') {
         const { index, name } = event
         if (typeof name !== 'string' || typeof index !== 'number') throw createMalformed(type)
+        count(name)
         calls.set(index, { name, chars: 0 })
         live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
       }
       if (type === 'server-tool') {
         const { name, status } = event
         if (typeof name !== 'string' || (status !== 'started' && status !== 'finished')) throw createMalformed(type)
-        chars += name.length
+        count(name)
         live({ type, attempt, name, status })
       }
       if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'call-delta') return
       const { text } = event
       if (typeof text !== 'string') throw createMalformed(type)
-      chars += text.length
-      if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
+      count(text)
       if (type === 'text-delta') {
         const said = half + text
         const last = said.charCodeAt(said.length - 1)

@@ -4,11 +4,13 @@ import type { ClientApp } from '@agentclientprotocol/sdk'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
+import { createNodeEnvironment } from '@baton/host'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startEditor } from './acp.test-kit.ts'
 import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
 import type { Editor } from './editor.ts'
+import { createEditor } from './editor.ts'
 import { EDITED_INPUT } from './permissions.ts'
 
 const EMPTY = { type: 'object', properties: {} } as const
@@ -211,4 +213,42 @@ test('an editor sees the plan and how full the window is', async () => {
   })
   expect(told).toContainEqual(expect.objectContaining({ sessionUpdate: 'usage_update', size: 8000 }))
   await editor.stop()
+})
+
+test.each([null, 5, [], {}, { content: null }, { content: { length: Number.MAX_SAFE_INTEGER } }])(
+  'what an editor answers for a file, such as %j, is no text',
+  async (answer) => {
+    const { readTextFile } = createEditor({
+      client: { request: () => Promise.resolve(answer as never) },
+      session: 's',
+      capabilities: { fs: { readTextFile: true } },
+      fileMs: 1000,
+      timers: createNodeEnvironment().timers,
+      onTerminal: () => Promise.resolve(),
+    })
+    await expect(readTextFile?.('/work/a')).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: 'the editor gave no text as content',
+    })
+  },
+)
+
+test('the end of a command that an editor makes up is one without a code', async () => {
+  const answers: Readonly<Record<string, unknown>> = {
+    [methods.client.terminal.create]: { terminalId: 't' },
+    [methods.client.terminal.waitForExit]: null,
+    [methods.client.terminal.output]: { output: 'done', truncated: 'yes' },
+  }
+  const { runCommand } = createEditor({
+    client: { request: (method: string) => Promise.resolve(answers[method] as never) },
+    session: 's',
+    capabilities: { terminal: true },
+    fileMs: 1000,
+    timers: createNodeEnvironment().timers,
+    onTerminal: () => Promise.resolve(),
+  })
+  const { signal } = new AbortController()
+  const command = { callId: 'c', command: 'ls', args: [], cwd: '/work', timeoutMs: 1000, outputBytes: 1000, signal }
+  const end = { output: 'done', truncated: false, timedOut: false, exitCode: null, signal: null }
+  expect(await runCommand?.(command)).toEqual(end)
 })

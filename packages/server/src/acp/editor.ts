@@ -9,7 +9,7 @@ import type {
 } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
 import { within } from '@baton/runtime'
 
 export interface Editor {
@@ -63,7 +63,7 @@ export function createEditor(init: EditorInit): Editor {
     ...(fs?.readTextFile === true && {
       readTextFile: async (path) => {
         const answer = client.request(methods.client.fs.readTextFile, { sessionId, path })
-        return (await ask('read the file', fileMs, answer)).content
+        return demandText(await ask('read the file', fileMs, answer), 'content')
       },
     }),
     ...(fs?.writeTextFile === true && {
@@ -107,7 +107,7 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
     cwd,
     outputByteLimit: outputBytes,
   })
-  const { terminalId } = await ask('make a terminal', TERMINAL_MS, made)
+  const terminalId = demandText(await ask('make a terminal', TERMINAL_MS, made), 'terminalId')
   const terminal = { sessionId, terminalId }
   const kill = (): void => {
     client.request(methods.client.terminal.kill, terminal).catch(() => {}) // it has ended, or is released below
@@ -127,12 +127,31 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
     )
     if (ended === undefined) throw new BatonError({ code: 'cancelled', message: 'the command was ended' })
     const answer = client.request<TerminalOutputResponse>(methods.client.terminal.output, terminal)
-    const { output, truncated } = await ask('give the output of the command', TERMINAL_MS, answer)
-    return { output, truncated, timedOut, exitCode: ended.exitCode ?? null, signal: ended.signal ?? null }
+    const told = await ask('give the output of the command', TERMINAL_MS, answer)
+    return { output: demandText(told, 'output'), truncated: told.truncated === true, timedOut, ...readExit(ended) }
   } finally {
     stopTimer()
     signal.removeEventListener('abort', kill)
     client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is gone, and the terminal with it
+  }
+}
+
+/**
+ * The SDK does not look at what an editor answers, and the editor may be a stranger's: what reads the text would take an object of a great
+ * length for one.
+ * @throws BatonError `tool_failed`
+ */
+function demandText(answer: unknown, field: string): string {
+  const text = isJsonObject(answer) ? answer[field] : undefined
+  if (typeof text === 'string') return text
+  throw new BatonError({ code: 'tool_failed', message: `the editor gave no text as ${field}` })
+}
+
+function readExit(ended: unknown): Pick<EditorCommandEnd, 'exitCode' | 'signal'> {
+  const { exitCode, signal } = isJsonObject(ended) ? ended : {}
+  return {
+    exitCode: typeof exitCode === 'number' ? exitCode : null,
+    signal: typeof signal === 'string' ? signal : null,
   }
 }
 

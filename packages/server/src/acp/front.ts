@@ -33,7 +33,12 @@ export function createAcpFront(what: string, host: HostWithSessions, options: Ac
 
 function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
   const over = new AbortController()
-  const readable = given.readable.pipeThrough(new TransformStream<AnyMessage, AnyMessage>(), { signal: over.signal })
+  const known = new TransformStream<AnyMessage, AnyMessage>({
+    transform: (message, controller) => {
+      if (!isStrayAnswer(message)) controller.enqueue(message)
+    },
+  })
+  const readable = given.readable.pipeThrough(known, { signal: over.signal })
   const { connection, closed } = connect(init, { readable, writable: given.writable })
   const ended = closed.catch(() => {}).then(() => connection.leave()) // however it ended
   return {
@@ -43,6 +48,14 @@ function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
     ended,
     close: () => over.abort(),
   }
+}
+
+/**
+ * An answer to what was never asked: ids of requests to a client are numbers. The SDK prints an id that it does not know as it is, and a
+ * stranger must not write to the terminal of who runs the server.
+ */
+function isStrayAnswer(message: AnyMessage): boolean {
+  return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
 /** Which version is spoken shows at the client's first message. */

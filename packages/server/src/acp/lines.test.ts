@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { AcpLimits } from './options.ts'
 import { serveAcpOverStdio } from './stdio.ts'
 
@@ -193,4 +193,14 @@ test('a client that does not read is not read either, and keeps nobody from endi
   expect(output.readableLength + output.writableLength).toBeLessThan(1_000_000)
   await server.close()
   await host.stop()
+})
+
+test('an answer to what was never asked is not printed', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { write, say, stop } = start()
+  for (const id of ['\u001b[2Jgone', null, ['\u001b[2Jgone']]) write(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+  expect(await say(1, 'initialize', { protocolVersion: 1 })).toMatchObject({ result: { protocolVersion: 1 } })
+  await stop()
+  expect(printed.mock.calls).toEqual([])
+  printed.mockRestore()
 })

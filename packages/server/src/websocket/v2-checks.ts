@@ -77,7 +77,7 @@ function count(
 }
 
 function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boolean {
-  if (frame.type === 'model.pieces' || frame.type === 'model.result') return models?.has(frame.run) === true
+  if (frame.type === 'model.pieces' || frame.type === 'model.result') return models?.awaits(frame) === true
   if (frame.type !== 'call.claim' && frame.type !== 'call.result') return false
   return session.openCall(frame.callId)?.settled === false
 }

@@ -1,7 +1,7 @@
 // The models that the device of one connection runs: what the host asks of them goes to the app, and what the app writes comes back.
 import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError, isErrorCode } from '@baton/core'
-import type { ModelError, Requests, ServerFrame2 } from '@baton/protocol'
+import type { ClientFrame2, ModelError, Requests, ServerFrame2 } from '@baton/protocol'
 
 export interface V2ModelsInit {
   readonly session: string
@@ -11,11 +11,13 @@ export interface V2ModelsInit {
   readonly write: (frame: Extract<ServerFrame2, { readonly type: 'model.run' | 'model.cancel' }>) => void
 }
 
+type ModelFrame = Extract<ClientFrame2, { readonly type: 'model.pieces' | 'model.result' }>
+
 interface Run {
   readonly sink: (event: ModelEvent) => void
   readonly end: () => void
   readonly resolve: (answer: ModelAnswer) => void
-  readonly reject: (cause: BatonError) => void
+  readonly reject: (cause: unknown) => void
 }
 
 /** Models of one device. */
@@ -47,9 +49,12 @@ export class V2Models {
     this.#detach = detach
   }
 
-  /** Whether an answer is awaited. */
-  has(run: unknown): boolean {
-    return typeof run === 'string' && this.#runs.has(run)
+  /** Whether the frame brings something of an answer that is awaited. One that brings nothing would be free without end. */
+  awaits({ run, type, ...given }: ModelFrame): boolean {
+    if (!this.#runs.has(run)) return false
+    if (type === 'model.result') return true
+    const { pieces } = given as { readonly pieces?: unknown } // not checked yet
+    return Array.isArray(pieces) && pieces.length > 0 && pieces.length <= PIECES_MAX
   }
 
   take({ run, pieces }: Requests['model.pieces']['given']): object {
@@ -63,13 +68,19 @@ export class V2Models {
     return {}
   }
 
+  /** @throws BatonError `invalid_event` for an outcome that cannot be read, which ends the call too: another one may never come */
   finish({ run, outcome }: Requests['model.result']['given']): { readonly ignored?: 'late' } {
     const waiting = this.#runs.get(run)
     if (!waiting) return { ignored: 'late' }
     waiting.end()
     // What it answers is checked where every model's answer is.
     if ('answer' in outcome) waiting.resolve(outcome.answer)
-    else waiting.reject(readError(outcome.error))
+    else if (isModelError(outcome.error)) waiting.reject(readError(outcome.error))
+    else {
+      const message = 'model.result: outcome must be { answer: … } or { error: { message: "…" } }'
+      waiting.reject(new BatonError({ code: 'model_malformed_answer', message: `the app's ${message}` }))
+      throw new BatonError({ code: 'invalid_event', message })
+    }
     return {}
   }
 
@@ -86,10 +97,14 @@ export class V2Models {
     const { newId, write } = this.#init
     const run = newId()
     return new Promise((resolve, reject) => {
+      const fail = (): void =>
+        reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
+      // A signal that is aborted already tells nobody: the app would write an answer that nobody waits for.
+      if (signal.aborted) return fail()
       const cancel = (): void => {
         end()
         write({ type: 'model.cancel', run })
-        reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
+        fail()
       }
       const end = (): void => {
         this.#runs.delete(run)
@@ -114,11 +129,15 @@ function findModels(known: readonly ClientModel[], names: unknown): readonly Cli
     if (model) return model
     throw new BatonError({
       code: 'invalid_option',
-      message: `this server leaves no model "${String(name).slice(0, 100)}" to apps`,
+      message: `this server leaves no model ${JSON.stringify(name).slice(0, 100)} to apps`,
       hint:
         known.length > 0 ? `Models that apps run here: ${known.map(({ id }) => id).join(', ')}.` : 'It leaves none.',
     })
   })
+}
+
+function isModelError(given: unknown): given is ModelError {
+  return typeof given === 'object' && given !== null && 'message' in given && typeof given.message === 'string'
 }
 
 function readError({ message, code, retryable }: ModelError): BatonError {

@@ -1,12 +1,12 @@
 // Another agent as a tool: what a person sees of it and is asked, what goes on with the next call, and that nothing hangs when it misbehaves.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallView, SessionEvent } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AcpAgent, AcpAgentOptions } from './index.ts'
 import { acpAgent } from './index.ts'
 
@@ -40,14 +40,14 @@ function openOdd(way: string, options: Partial<AcpAgentOptions> = {}): AcpAgent 
 
 type Answered = (event: Extract<SessionEvent, { readonly type: 'question-asked' }>) => string | undefined
 
-async function open({ tool }: AcpAgent, answer: Answered = () => undefined) {
+async function open({ tool }: AcpAgent, answer: Answered = () => undefined, name = 'work') {
   const task = { calls: [{ name: tool.name, arguments: { task: 'Change the notes.' } }] }
   const model = createScriptedModel({
     steps: ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : task),
   })
   const host = createHost({ agent: defineAgent({ name: 'boss', model, tools: [tool] }) })
   ends.push(() => host.stop())
-  const session = await host.session('work')
+  const session = await host.session(name)
   const seen = { progress: 0, asked: [] as string[], plans: 0 }
   const ask = async (onRunning?: () => Promise<unknown>): Promise<CallView> => {
     let settled: CallView | undefined
@@ -84,6 +84,15 @@ async function kill(sessionId: string | undefined): Promise<void> {
     }
   }
   await expect.poll(isGone, { timeout: 10_000 }).toBe(true)
+}
+
+/** A process that has ended and that nobody has asked for is none. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
 }
 
 const valueOf = ({ result }: CallView): object => {
@@ -125,6 +134,15 @@ test('an agent that cannot load a session begins a new one, and says so', async 
   const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
   await kill(id)
   expect(valueOf(await ask())).toMatchObject({ resumed: false })
+})
+
+test('an agent that gives two sessions one id cannot mix them up', async () => {
+  const agent = openOdd('works')
+  const first = await open(agent)
+  const second = await open(agent, undefined, 'other')
+  expect(valueOf(await first.ask())).toMatchObject({ resumed: false })
+  expect(failureOf(await second.ask())).toBe('error: Odd gave two sessions the same id')
+  expect(valueOf(await first.ask())).toMatchObject({ resumed: true })
 })
 
 test('its sessions get the mode that is named, also after they are loaded', async () => {
@@ -169,6 +187,26 @@ test.each([
   expect(seen.asked).toEqual(['Odd asks: Delete the notes\n(delete) /work/notes.md'])
 })
 
+test('what it asks stands in one line each, and looks like nothing that Baton says', async () => {
+  const { ask, seen } = await open(openOdd('lies'), (event) => JSON.stringify(event.schema).match(/Allow[^"]*/)?.[0])
+  expect(valueOf(await ask())).toMatchObject({ text: 'Told: yes.' })
+  const [title, about, ...more] = (seen.asked[0] ?? '').split('\n')
+  expect(title).toMatch(/^Odd asks: Read notes\.md \(read\) \/work\/notes\.md deletex+…$/)
+  expect([about, more]).toEqual(['(delete) /work/notes.md (read)', []])
+})
+
+test('what it has started ends with it, also where that ignores it', async () => {
+  const agent = openOdd('stays')
+  const { ask } = await open(agent)
+  await ask()
+  const child = join(place, 'journal.child')
+  await expect.poll(() => existsSync(child), { timeout: 10_000 }).toBe(true)
+  const pid = Number(readFileSync(child, 'utf8'))
+  await agent.close()
+  // What has no parent any more is there until the system has noticed.
+  await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false)
+})
+
 test.each([
   ['hangs', 'an agent that stops when it is told to'],
   ['ignores-cancel', 'an agent that does not stop, and is ended'],
@@ -201,6 +239,19 @@ test.each([
 ])('an agent that %s is an error of the call, and the turn goes on', async (way, said) => {
   const { ask } = await open(openOdd(way))
   expect(failureOf(await ask())).toMatch(said)
+})
+
+test('updates that cannot be read do not end the answer', async () => {
+  const { ask } = await open(openOdd('malformed'))
+  expect(valueOf(await ask())).toMatchObject({ text: expect.stringContaining('Still here.') })
+})
+
+test('an answer to nothing that was asked is not printed', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  ends.push(() => Promise.resolve(printed.mockRestore()))
+  const { ask } = await open(openOdd('strays'))
+  expect(valueOf(await ask())).toMatchObject({ text: 'Still here.' })
+  expect(printed.mock.calls).toEqual([])
 })
 
 test('a line that is not a message does not end the answer', async () => {

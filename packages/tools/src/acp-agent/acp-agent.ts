@@ -172,7 +172,7 @@ class ForeignAgent {
     } catch (thrown) {
       if (signal.aborted) await this.#cancel(running, sessionId, prompt)
       // An agent that floods or breaks the protocol is not used again.
-      else if (!isBatonError(thrown) || thrown.code !== 'tool_failed' || turn.isFlooded) running.end()
+      else if (!isBatonError(thrown) || thrown.code !== 'tool_failed' || turn.isFlooded) void running.end()
       throw thrown
     } finally {
       leave()
@@ -213,8 +213,10 @@ class ForeignAgent {
     const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
     const made = await running.ask(opening, limits)
     const sessionId = String(made.sessionId)
-    await this.#setMode(running, { sessionId, modes: made.modes }, limits)
+    // What it asks one person would be put to another one.
+    if (running.has(sessionId)) throw this.#fail('gave two sessions the same id')
     running.remember(sessionId)
+    await this.#setMode(running, { sessionId, modes: made.modes }, limits)
     this.#sessions.delete(session)
     this.#sessions.set(session, sessionId)
     const [oldest] = this.#sessions.keys()
@@ -241,7 +243,7 @@ class ForeignAgent {
       await running.peer.notify(methods.agent.session.cancel, { sessionId })
       await running.ask(prompt, { timeoutMs: CANCEL_MS, what: 'stop' })
     } catch {
-      running.end()
+      void running.end()
     }
   }
 
@@ -249,13 +251,13 @@ class ForeignAgent {
     const labels = labelOptions(request.options)
     if (labels.size === 0) return { outcome: { outcome: 'cancelled' } }
     const { title, kind, locations } = request.toolCall
-    const places = (locations ?? []).slice(0, 5).map(({ path }) => String(path).slice(0, 200))
-    const asked = `${this.#program.name} asks: ${String(title ?? 'may it go on?').slice(0, 1000)}`
+    const places = (locations ?? []).slice(0, 5).map(({ path }) => writeLine(path, 200))
+    const asked = `${this.#program.name} asks: ${writeLine(title ?? 'may it go on?', 1000)}`
     const about = [kind ? `(${kind})` : '', ...places].filter((one) => one !== '').join(' ')
     const names = [...labels.keys()]
     try {
       const answer = await context.ask({
-        message: [asked, about].join('\n').trim().toWellFormed(),
+        message: [asked, about].join('\n').trim(),
         schema: { type: 'object', properties: { choice: { type: 'string', enum: names } }, required: ['choice'] },
       })
       const choice = (answer as { readonly choice?: unknown }).choice
@@ -289,8 +291,16 @@ const OPTIONS_MAX = 20
 function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string, PermissionOption> {
   const labels = new Map<string, PermissionOption>()
   for (const option of options.slice(0, OPTIONS_MAX)) {
-    const name = String(option.name).slice(0, 200).toWellFormed()
+    const name = writeLine(option.name, 200)
     labels.set(labels.has(name) ? `${name} (${option.kind}, ${labels.size})` : name, option)
   }
   return labels
+}
+
+/** In one line, so that what an agent says cannot look like what Baton says below it; what is left out is seen. */
+function writeLine(said: unknown, most: number): string {
+  const line = String(said)
+    .replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ')
+    .trim()
+  return (line.length > most ? `${line.slice(0, most)}…` : line).toWellFormed()
 }

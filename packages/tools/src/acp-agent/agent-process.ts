@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import type {
+  AnyMessage,
   ClientContext,
   InitializeResponse,
   RequestPermissionRequest,
@@ -31,7 +32,11 @@ export interface SessionListener {
 
 const LINE_BYTES = 16 * 1024 * 1024
 const START_MS = 30_000
+/** Messages of whatever kind and session after one request; those of a prompt have their own limit. */
+const MESSAGES_MAX = 400_000
 const KILL_MS = 2_000
+/** Milliseconds between two looks at whether it has ended. */
+const LOOK_MS = 20
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
 
 export class AgentProcess {
@@ -44,6 +49,9 @@ export class AgentProcess {
   readonly #peer: ClientContext
   readonly #close: () => void
   #about: InitializeResponse | undefined
+  #ending: Promise<void> | undefined
+  /** Since it was last asked something. */
+  #messages = 0
   isAlive = true
 
   private constructor(program: AgentProgram, child: ChildProcess, ended: Promise<never>) {
@@ -60,7 +68,15 @@ export class AgentProcess {
         const listener = this.#sessions.get(params.sessionId)
         return listener ? await listener.askPermission(params, signal) : CANCELLED
       })
-    const connection = app.connect(ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES }))
+    const { readable, writable } = ndJsonStream(input, output, { maxMessageBytes: LINE_BYTES })
+    const heard = new TransformStream<AnyMessage, AnyMessage>({
+      transform: (message, controller) => {
+        this.#messages += 1
+        if (this.#messages > MESSAGES_MAX) void this.end()
+        else if (!isStrayAnswer(message)) controller.enqueue(message)
+      },
+    })
+    const connection = app.connect({ readable: readable.pipeThrough(heard), writable })
     this.#peer = connection.agent
     this.#close = () => connection.close()
     // A line that is too long ends the connection, and the program with it. One that is not a message is passed over.
@@ -68,10 +84,8 @@ export class AgentProcess {
       () => this.end(),
       () => this.end(),
     )
-    ended.catch(() => {
-      this.isAlive = false
-      this.#close()
-    })
+    // What it started may outlive it.
+    ended.catch(() => this.end())
   }
 
   /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not answer `initialize` in 30 s */
@@ -115,7 +129,7 @@ export class AgentProcess {
       started.#about = about
       return started
     } catch (thrown) {
-      started.end()
+      void started.end()
       throw thrown
     }
   }
@@ -153,6 +167,7 @@ export class AgentProcess {
     request: Promise<Value>,
     { signal, timeoutMs, what }: { readonly signal?: AbortSignal; readonly timeoutMs?: number; readonly what: string },
   ): Promise<Value> {
+    this.#messages = 0
     const { promise, reject } = Promise.withResolvers<never>()
     const late = `${this.#program.name} did not ${what} in ${timeoutMs} ms`
     const timer =
@@ -178,27 +193,39 @@ export class AgentProcess {
     throw new BatonError({ code: 'tool_failed', message: `${this.#program.name} did not ${what}: ${why}` })
   }
 
-  /** Ends the program and what it started: first by SIGTERM, then by SIGKILL. */
-  end(): void {
-    if (!this.isAlive) return
+  /**
+   * Ends the program and what it started: first by SIGTERM, then by SIGKILL. Resolves when all of it has ended, or was told to for the second
+   * time. Never rejects.
+   */
+  async end(): Promise<void> {
     this.isAlive = false
-    this.#kill('SIGTERM')
-    const timer = setTimeout(() => this.#kill('SIGKILL'), KILL_MS)
-    timer.unref()
-    this.#child.once('exit', () => clearTimeout(timer))
     this.#close()
+    this.#ending ??= this.#endAll()
+    await this.#ending
   }
 
-  #kill(by: 'SIGTERM' | 'SIGKILL'): void {
-    const { pid, exitCode, signalCode } = this.#child
-    if (pid === undefined || exitCode !== null || signalCode !== null) return
+  async #endAll(): Promise<void> {
+    this.#kill('SIGTERM')
+    for (let waitedMs = 0; waitedMs < KILL_MS && this.#kill(0); waitedMs += LOOK_MS)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    this.#kill('SIGKILL')
+  }
+
+  /** By 0 it only looks. False: there is nobody any more. The group has the number of the program, also when that has ended before the rest. */
+  #kill(by: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+    const { pid } = this.#child
+    if (pid === undefined) return false
     try {
-      if (process.platform === 'win32') this.#child.kill(by)
-      else process.kill(-pid, by)
+      return process.platform === 'win32' ? this.#child.kill(by) : process.kill(-pid, by)
     } catch {
-      // It has just ended.
+      return false // it has just ended
     }
   }
+}
+
+/** Ids of requests to the agent are numbers. The SDK prints one that it does not know on the terminal, with all that it holds. */
+function isStrayAnswer(message: AnyMessage): boolean {
+  return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
 /** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */

@@ -70,8 +70,8 @@ export class AgentTurn {
     return {
       text: wellFormed(this.#text.trim()),
       calls: calls.map(({ id, title, kind, status }) => ({ id, title, kind, status })),
-      diffs: diffs.slice(-DIFFS_MAX),
-      truncated: this.#isCut || diffs.length > DIFFS_MAX,
+      diffs,
+      truncated: this.#isCut,
     }
   }
 
@@ -98,6 +98,19 @@ export class AgentTurn {
       status: String(status ?? known?.status ?? 'pending').slice(0, 40),
       diffs: Array.isArray(content) ? readDiffs(content) : (known?.diffs ?? []),
     })
+    if (Array.isArray(content)) this.#forgetDiffs()
+  }
+
+  /** The oldest: of no more than are told, so that an agent cannot fill the memory with them. */
+  #forgetDiffs(): void {
+    let extra = -DIFFS_MAX
+    for (const { diffs } of this.#calls.values()) extra += diffs.length
+    this.#isCut ||= extra > 0
+    for (const [id, call] of this.#calls) {
+      if (extra <= 0) return
+      this.#calls.set(id, { ...call, diffs: call.diffs.slice(extra) })
+      extra -= call.diffs.length
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // An agent of version 1 that speaks plain lines of JSON, and behaves as its first argument says. What it was asked stands in the file that
 // its second argument names.
+import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -16,6 +17,14 @@ const update = (sessionId: string, what: object): void =>
   send({ method: 'session/update', params: { sessionId, update: what } })
 const say = (sessionId: string, text: string): void =>
   update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+
+if (way === 'stays') {
+  // It ends when it is asked to, and what it has started does not.
+  process.on('SIGTERM', () => process.exit(0))
+  const script = "process.on('SIGTERM', () => {}); process.stdout.write('ready'); setInterval(() => {}, 1000)"
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+  child.stdout.once('data', () => appendFileSync(`${journal}.child`, String(child.pid)))
+}
 
 let prompting: { readonly id: number; readonly sessionId: string } | undefined
 let prompts = 0
@@ -65,6 +74,39 @@ function prompt(id: number, sessionId: string): void {
       return
     case 'refuses':
       send({ id, error: { code: -32603, message: 'no \u001b[31mcredits\u001b[0m' } })
+      return
+    case 'strays':
+      send({ id: '\u001b[2Jgone', result: {} })
+      send({ id: null, error: { code: 1, message: '\u001b[2Jgone' } })
+      send({ id: ['\u001b[2Jgone'] })
+      say(sessionId, 'Still here.')
+      end()
+      return
+    case 'malformed':
+      for (const part of [null, { type: 'diff', path: 5 }, { type: 'diff', path: 'a', newText: null }])
+        update(sessionId, { sessionUpdate: 'tool_call', toolCallId: 't1', title: 'Edit', content: [part] })
+      update(sessionId, { sessionUpdate: 'plan', entries: [null, { content: 5 }] })
+      update(sessionId, { sessionUpdate: 'agent_message_chunk', content: null })
+      update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 5 } })
+      send({ method: 'session/update', params: null })
+      say(sessionId, 'Still here.')
+      end()
+      return
+    case 'lies':
+      send({
+        id: 900,
+        method: 'session/request_permission',
+        params: {
+          sessionId,
+          toolCall: {
+            toolCallId: 't1',
+            title: `Read notes.md\n(read) /work/notes.md${'\n'.repeat(50)}\u202edelete${'x'.repeat(2000)}`,
+            kind: 'delete',
+            locations: [{ path: '/work/notes.md\n(read)' }],
+          },
+          options: OPTIONS.map((option) => ({ ...option, name: `${option.name}\n\u001b[2J` })),
+        },
+      })
       return
     case 'asks':
       send({

@@ -29,6 +29,9 @@ interface Shown {
 /** Calls of one session that are remembered; the oldest are forgotten first. */
 const CALLS_MAX = 1000
 const DEPTH_MAX = 12
+/** Tools that have looked at the files that they name. A coding session also names files that nobody has seen, and is a file of others. */
+const SHOWS_PATHS: ReadonlySet<string> = new Set(['fs.list_dir', 'code.grep', 'content.get_span'])
+const SHOWS_SESSIONS = 'session.'
 
 export class ShownResults {
   readonly #calls = new Map<string, Shown>()
@@ -37,7 +40,9 @@ export class ShownResults {
   add(callId: string, tool: string, result: JsonValue): void {
     const paths = new Map<string, [number, number][]>()
     const sessionIds = new Set<string>()
-    collect(result, { paths, sessionIds, depth: 0 })
+    const hasPaths = SHOWS_PATHS.has(tool)
+    if (!hasPaths && !tool.startsWith(SHOWS_SESSIONS)) return
+    collect(result, { paths, sessionIds, hasPaths, depth: 0 })
     if (paths.size === 0 && sessionIds.size === 0) return
     this.#calls.delete(callId)
     this.#calls.set(callId, { callId, tool, paths, sessionIds })
@@ -62,7 +67,7 @@ export class ShownResults {
     for (const shown of [...this.#calls.values()].reverse()) {
       const { callId, tool } = shown
       if (sessionId !== undefined && shown.sessionIds.has(sessionId)) return { callId, tool, sessionId }
-      const plain = path === undefined ? undefined : normalise(path)
+      const plain = path === undefined || shown.paths.has(path) ? path : normalise(path)
       const spans = plain === undefined ? undefined : shown.paths.get(plain)
       if (plain === undefined || !spans) continue
       if (line === undefined) return { callId, tool, path: plain }
@@ -80,7 +85,7 @@ export class ShownResults {
   }
 }
 
-/** As the workspace tools write paths. */
+/** As the workspace tools write paths. Only for citations: a file may have a backslash in its name, and is no other file. */
 function normalise(path: string): string {
   return path
     .replaceAll('\\', '/')
@@ -91,6 +96,8 @@ function normalise(path: string): string {
 interface Collecting {
   readonly paths: Map<string, [number, number][]>
   readonly sessionIds: Set<string>
+  /** The tool shows files; otherwise it shows coding sessions. */
+  readonly hasPaths: boolean
   readonly depth: number
 }
 
@@ -100,15 +107,15 @@ function collect(value: JsonValue, into: Collecting): void {
   if (Array.isArray(value)) for (const item of value) collect(item, inner)
   else if (isJsonObject(value)) {
     const { path, sessionId, startLine, endLine, lines } = value
-    if (typeof path === 'string') {
-      const spans = into.paths.get(normalise(path)) ?? []
-      into.paths.set(normalise(path), spans)
+    if (into.hasPaths && typeof path === 'string') {
+      const spans = into.paths.get(path) ?? []
+      into.paths.set(path, spans)
       if (typeof startLine === 'number' && typeof endLine === 'number') spans.push([startLine, endLine])
       if (Array.isArray(lines))
         for (const one of lines)
           if (isJsonObject(one) && typeof one['line'] === 'number') spans.push([one['line'], one['line']])
     }
-    if (typeof sessionId === 'string') into.sessionIds.add(sessionId)
+    if (!into.hasPaths && typeof sessionId === 'string') into.sessionIds.add(sessionId)
     for (const item of Object.values(value)) collect(item, inner)
   }
 }

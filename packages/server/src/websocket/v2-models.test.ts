@@ -1,0 +1,83 @@
+// What an app writes of its model, whatever it is: a frame that cannot be read ends the call, one that brings nothing is
+// not free, and a call that is over is not begun.
+import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
+import type { ServerFrame2 } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { V2Models } from './v2-models.ts'
+
+const REQUEST: ModelRequest = {
+  instructions: '',
+  messages: [],
+  tools: [],
+  toolChoice: { type: 'none' },
+  settings: {},
+  session: 's',
+}
+const ANSWER: ModelAnswer = { parts: [], finish: 'end', usage: {}, model: 'tiny' }
+
+/** A device with one model, and what the host asks it by. */
+function openDevice() {
+  const runners: ModelRunner[] = []
+  const known = {
+    id: 'device/tiny',
+    attach: (_: string, runner: ModelRunner) => {
+      runners.push(runner)
+      return () => {}
+    },
+  } as Partial<ClientModel> as ClientModel // no more of it is used
+  const frames: ServerFrame2[] = []
+  let ids = 0
+  const models = new V2Models(
+    { session: 's', known: [known], newId: () => `run-${(ids += 1)}`, write: (frame) => void frames.push(frame) },
+    ['device/tiny'],
+  )
+  const abort = new AbortController()
+  const ask = async (): Promise<ModelAnswer | undefined> => await runners[0]?.run(REQUEST, () => {}, abort.signal)
+  return { models, frames, abort, ask }
+}
+
+test.each([{}, { error: null }, { error: 'no' }, { error: {} }, { error: { message: { toString: 1 } } }])(
+  'the outcome %j is refused, and fails the call',
+  async (outcome) => {
+    const { models, ask } = openDevice()
+    const answered = ask()
+    answered.catch(() => {})
+    expect(() => models.finish({ run: 'run-1', outcome: outcome as never })).toThrow(
+      expect.objectContaining({ code: 'invalid_event' }),
+    )
+    await expect(answered).rejects.toMatchObject({ code: 'model_malformed_answer' })
+    expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
+  },
+)
+
+test.each([
+  [{ type: 'model.pieces', pieces: [{ type: 'text-delta', text: 'a' }] }, true],
+  [{ type: 'model.pieces', pieces: [] }, false],
+  [{ type: 'model.pieces', pieces: 'many' }, false],
+  [{ type: 'model.pieces' }, false],
+  [{ type: 'model.pieces', pieces: Array.from({ length: 1001 }, () => ({})) }, false],
+  [{ type: 'model.result', outcome: {} }, true],
+])('only a frame that brings something is free of limits', (frame, isFree) => {
+  const { models, ask, abort } = openDevice()
+  ask().catch(() => {})
+  expect(models.awaits({ id: '1', run: 'run-1', ...frame } as never)).toBe(isFree)
+  expect(models.awaits({ id: '1', ...frame, run: 'run-2' } as never)).toBe(false)
+  expect(models.awaits({ id: '1', ...frame, run: {} } as never)).toBe(false)
+  abort.abort()
+  expect(models.awaits({ id: '1', ...frame, run: 'run-1' } as never)).toBe(false)
+})
+
+test('a call that is over before it began is not put to the app', async () => {
+  const { models, frames, abort, ask } = openDevice()
+  abort.abort()
+  await expect(ask()).rejects.toMatchObject({ code: 'cancelled' })
+  expect(frames).toEqual([])
+  expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
+})
+
+test.each([{ toString: 1 }, 5, null, 'other'])('the model %j is refused', (name) => {
+  const init = { session: 's', known: [], newId: () => 'run', write: () => {} }
+  expect(() => new V2Models(init, [name as never])).toThrow(
+    expect.objectContaining({ message: `this server leaves no model ${JSON.stringify(name)} to apps` }),
+  )
+})
