@@ -1,9 +1,14 @@
-// A session as one process sees it, without a service: what becomes of an input when the view is closed.
-import { createMemoryStore } from '@baton/host'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+// A session as one process sees it, without a service: what becomes of an input when the view is closed, and of text that comes while it
+// opens, or that the bus has lost.
+import type { LiveFrame } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
 import type { SessionViewInit } from './session-view.ts'
 import { SessionView } from './session-view.ts'
+import type { LiveBus } from './live/live-bus.ts'
 import { createMemoryBus } from './live/live-bus.ts'
 
 test('an input whose record has not come is told when the view is closed, and nobody asks the service any more', async () => {
@@ -34,4 +39,71 @@ test('an input whose record has not come is told when the view is closed, and no
   view.close()
   expect(await submitted).toMatchObject({ code: 'session_closed' })
   expect(questions).toBeLessThan(3)
+})
+
+const KEPT: readonly LiveFrame[] = [
+  { type: 'text-delta', attempt: 1, offset: 0, text: 'All is' },
+  { type: 'text-delta', attempt: 1, offset: 6, text: ' done.' },
+]
+
+/** A view of a session whose model is asked, and stands still. */
+async function openView(bus: LiveBus): Promise<SessionView> {
+  const store = createMemoryStore()
+  const model = createScriptedModel({ steps: [{ hangs: 'until-aborted' }] })
+  const host = createHost({ agent: defineAgent({ name: 'a', model }), store })
+  const session = await host.session('s')
+  session.send('go').answer.catch(() => {})
+  await expect.poll(() => model.requests.length).toBe(1)
+  const view = new SessionView({
+    session: 's',
+    store,
+    bus,
+    log: { info: () => {}, warn: () => {} },
+    world: {} as SessionViewInit['world'], // nothing is decided here
+    update: () => Promise.reject(new Error('nothing is handed in')),
+    onRemoved: () => {},
+  })
+  onTestFinished(async () => {
+    view.close()
+    await host.stop()
+  })
+  await view.open()
+  return view
+}
+
+/** What a reader that comes now is told of the text, from the beginning on. */
+async function readText(view: SessionView): Promise<string> {
+  const reader = view.replica.follow(0)
+  let text = ''
+  for (;;) {
+    const batch = await Promise.race([reader.nextBatch(), wait(50)])
+    if (!batch) break
+    for (const frame of batch) if (frame.type === 'text-delta') text += frame.text
+  }
+  reader.leave()
+  return text
+}
+
+test('a piece that comes while the view opens does not hide what was said before it', async () => {
+  const bus = createMemoryBus()
+  let hear: Parameters<LiveBus['subscribe']>[1] = () => {}
+  const view = await openView({
+    ...bus,
+    subscribe: async (session, onMessage, onGap) => {
+      hear = onMessage
+      return await bus.subscribe(session, onMessage, onGap)
+    },
+    readAttempt: async () => {
+      hear({ type: 'live', frames: KEPT.slice(1) })
+      return await Promise.resolve(KEPT)
+    },
+  })
+  expect(await readText(view)).toBe('All is done.')
+})
+
+test('pieces that the bus has lost are read again while the attempt is silent', async () => {
+  let kept: readonly LiveFrame[] = []
+  const view = await openView({ ...createMemoryBus(), readAttempt: async () => await Promise.resolve(kept) })
+  kept = KEPT
+  await expect.poll(() => readText(view), { timeout: 5000 }).toBe('All is done.')
 })

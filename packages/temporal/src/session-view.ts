@@ -1,6 +1,6 @@
 // A session as one process sees it, be it a gateway or a worker: folded from the log, told of news by the bus, and read again
 // where the bus was silent.
-import type { Accepted, BlobStore, Logger, LogStore, Refused } from '@baton/core'
+import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input, SessionRecord } from '@baton/core/machine'
 import { createHistory } from '@baton/core/machine'
@@ -34,6 +34,8 @@ const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
 const REACH_MS = 60_000
 /** Milliseconds of that after which it is asked whether its workflow still runs. */
 const LOOK_MS = 2000
+/** Pieces that are held while a view opens. */
+const EARLY_MAX = 10_000
 /** Times that an input is handed in whose run was ended before it had written it. */
 const UPDATE_TRIES = 3
 
@@ -47,6 +49,10 @@ export class SessionView {
   /** From which record on each run has written. */
   readonly #epochs: { readonly fromPos: number; readonly epoch: number }[] = []
   #wantedPos = -1
+  /** Pieces that come while the view opens: those that are kept of the attempt come before them. */
+  #early: LiveFrame[] | undefined = []
+  /** A piece came since the last look into the log. */
+  #hasHeard = false
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
   /** Rejects what waits for a record when the view is closed. */
@@ -80,11 +86,28 @@ export class SessionView {
     this.#unsubscribe = await bus.subscribe(
       session,
       (message) => this.#hear(message),
-      () => void this.#catchUp(),
+      () => void this.#catchUp().then(() => this.#readKept()),
     )
     await this.#read()
     this.#poll()
-    for (const frame of await bus.readAttempt(session)) this.replica.publishLive(frame)
+    await this.#readKept()
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const frame of early) this.replica.publishLive(frame)
+  }
+
+  /** What the running attempt has said, as the bus keeps it; what came before changes nothing. */
+  async #readKept(): Promise<void> {
+    const { bus, session } = this.#init
+    const frames = await bus.readAttempt(session)
+    if (!this.#isClosed) for (const frame of frames) this.replica.publishLive(frame)
+  }
+
+  /** The bus may have lost the newest pieces of an attempt that is silent now. */
+  async #readSilent(): Promise<void> {
+    const isSilent = !this.#hasHeard
+    this.#hasHeard = false
+    if (isSilent && this.replica.state().attempt !== null) await this.#readKept()
   }
 
   /** Called after every record. */
@@ -175,10 +198,17 @@ export class SessionView {
 
   #hear(message: BusMessage): void {
     if (this.#isClosed) return
-    if (message.type === 'live') for (const frame of message.frames) this.replica.publishLive(frame)
+    if (message.type === 'live') this.#hearLive(message.frames)
     else if (message.type === 'records') this.#publish(message.records)
     else if (message.type === 'removed') this.#hearRemoval(message.birth)
     else if (message.type === 'pos' && message.pos > this.replica.state().pos) void this.#catchUp()
+  }
+
+  #hearLive(frames: readonly LiveFrame[]): void {
+    this.#hasHeard = true
+    if (!this.#early) for (const frame of frames) this.replica.publishLive(frame)
+    // More is dropped: it is kept by the bus.
+    else if (this.#early.length + frames.length <= EARLY_MAX) this.#early.push(...frames)
   }
 
   /** Of an earlier session of this name it says nothing. */
@@ -244,7 +274,12 @@ export class SessionView {
     if (this.#isClosed) return
     const { pos, turn } = this.replica.state()
     const delayMs = this.#wantedPos > pos ? POLL_MS.waiting : turn ? POLL_MS.running : POLL_MS.resting
-    this.#timer = setTimeout(() => void this.#catchUp().then(() => this.#poll()), delayMs)
+    const look = async (): Promise<void> => {
+      await this.#catchUp()
+      await this.#readSilent()
+      this.#poll()
+    }
+    this.#timer = setTimeout(() => void look(), delayMs)
     this.#timer.unref()
   }
 }

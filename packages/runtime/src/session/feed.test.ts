@@ -40,14 +40,26 @@ test('pieces that come before the record that begins their attempt wait for it, 
   expect(feed.textOfAttempt(1)).toHaveLength(count)
 })
 
-test('of text that is too much to wait for its record, the rest is dropped, and the offsets show it', async () => {
+test('of text that is too much to wait for its record, the rest is dropped, and what comes behind the hole too', async () => {
   const { feed, next } = openFeed()
   const half = 'x'.repeat(3 * 1024 * 1024)
   feed.publishLive(text(1, 0, half))
   feed.publishLive(text(1, half.length, half))
   feed.publishRecord(record(0, 1))
   feed.publishLive(text(1, 2 * half.length, 'end'))
-  expect(await next()).toMatchObject([{ type: 'fact' }, { offset: 0 }, { offset: 2 * half.length, text: 'end' }])
+  expect(await next()).toMatchObject([{ type: 'fact' }, { offset: 0 }])
+  expect(feed.textOfAttempt(1)).toBe(half)
+})
+
+test('a piece before which another one is missing is told when both have come', async () => {
+  const { feed, next } = openFeed()
+  feed.publishRecord(record(0, 1))
+  feed.publishLive(text(1, 6, ' done.'))
+  feed.publishLive(text(1, 0, 'All is'))
+  feed.publishLive(text(1, 0, 'All is'))
+  feed.publishLive(text(1, 6, ' done.'))
+  expect(feed.textOfAttempt(1)).toBe('All is done.')
+  expect(await next()).toMatchObject([{ type: 'fact' }, { offset: 0, text: 'All is done.' }])
 })
 
 test('a reader learns that it missed records which another host wrote, and reads them again', async () => {

@@ -45,13 +45,7 @@ export class SessionFeed {
       return
     }
     if (written?.attempt === frame.attempt) {
-      if (frame.type === 'text-delta') written.text = append(written.text, frame)
-      else if (frame.type === 'reasoning-delta') written.reasoning = append(written.reasoning, frame)
-      else {
-        const text = append(written.calls.get(frame.index)?.text ?? '', frame)
-        written.calls.set(frame.index, { name: frame.name, text })
-      }
-      this.#push(frame)
+      if (write(written, frame)) this.#push(frame)
     } else if (frame.attempt > this.#lastAttempt) this.#keepEarly(frame)
   }
 
@@ -172,9 +166,22 @@ function listWritten(written: WrittenAttempt): readonly LiveFrame[] {
   return frames
 }
 
-/** A piece that comes again changes nothing. */
-function append(text: string, { offset, text: more }: Piece): string {
-  return offset >= text.length ? text + more : text + more.slice(text.length - offset)
+/** False: the piece came before, or pieces before it are missing. A text with a hole would never be shown right. */
+function write(written: WrittenAttempt, piece: Piece): boolean {
+  const { type } = piece
+  const before =
+    type === 'text-delta'
+      ? written.text
+      : type === 'reasoning-delta'
+        ? written.reasoning
+        : (written.calls.get(piece.index)?.text ?? '')
+  const { offset, text } = piece
+  if (offset > before.length || (text !== '' && offset + text.length <= before.length)) return false
+  const after = before + text.slice(before.length - offset)
+  if (type === 'text-delta') written.text = after
+  else if (type === 'reasoning-delta') written.reasoning = after
+  else written.calls.set(piece.index, { name: piece.name, text: after })
+  return true
 }
 
 interface PastInit {

@@ -118,33 +118,29 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
   let pieces = 0
   /** Half of a surrogate pair, whose other half comes with the next piece. */
   let half = ''
-  const count = (text: string): void => {
-    chars += text.length
-    if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
-  }
   return (event) => {
     if (heard.failure) return
     try {
       const { type } = event
       pieces += 1
       if (pieces > ANSWER_LIMITS.pieces) throw createTooLarge(ANSWER_LIMITS.pieces, 'pieces')
+      const written: unknown = 'name' in event ? event.name : 'text' in event ? event.text : ''
+      if (typeof written === 'string') chars += written.length
+      if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
       if (type === 'call-start') {
         const { index, name } = event
         if (typeof name !== 'string' || typeof index !== 'number') throw createMalformed(type)
-        count(name)
         calls.set(index, { name, chars: 0 })
         live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
       }
       if (type === 'server-tool') {
         const { name, status } = event
         if (typeof name !== 'string' || (status !== 'started' && status !== 'finished')) throw createMalformed(type)
-        count(name)
         live({ type, attempt, name, status })
       }
       if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'call-delta') return
       const { text } = event
       if (typeof text !== 'string') throw createMalformed(type)
-      count(text)
       if (type === 'text-delta') {
         const said = half + text
         const last = said.charCodeAt(said.length - 1)
