@@ -124,8 +124,9 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
       const { type } = event
       pieces += 1
       if (pieces > ANSWER_LIMITS.pieces) throw createTooLarge(ANSWER_LIMITS.pieces, 'pieces')
-      const written: unknown = 'name' in event ? event.name : 'text' in event ? event.text : ''
-      if (typeof written === 'string') chars += written.length
+      const given = event as { readonly name?: unknown; readonly text?: unknown } // of any shape
+      if (typeof given.name === 'string') chars += given.name.length
+      if (typeof given.text === 'string') chars += given.text.length
       if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
       if (type === 'call-start') {
         const { index, name } = event
