@@ -1,4 +1,4 @@
-// Four suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep`,
+// Five suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep` and `alone`,
 // which only `npm run test:deep` runs. There the others try more seeds too (packages/testing/src/depth.ts).
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -8,6 +8,17 @@ const conditions = ['@baton/source', 'node', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)
+
+/** Deep tests that need the whole machine: browsers, a service and workers, or a model, which stand still beside other work. */
+const ALONE = [
+  'examples/chat-web/temporal.deep.test.ts',
+  'examples/chat-web/temporal-kills.deep.test.ts',
+  'packages/server/src/acp/acpx.deep.test.ts',
+  'packages/mcp/src/conformance/*.deep.test.ts',
+  'packages/testing/src/temporal-chaos/*.deep.test.ts',
+  'packages/testing/src/host-contract/temporal-contract.deep.test.ts',
+  'packages/testing/src/explorer/small-model.deep.test.ts',
+]
 
 // Of an example that installs and builds in its own folder.
 const INSTALLED = ['**/node_modules/**', '**/.next/**']
@@ -29,6 +40,11 @@ export default defineConfig(({ mode }) => {
       env: { BATON_TEST_DEPTH: depth },
     },
   })
+  /** After all others, one file at a time. */
+  const last = <Suite extends ReturnType<typeof suite>>({ test, ...rest }: Suite) => ({
+    ...rest,
+    test: { ...test, maxWorkers: 1, sequence: { groupOrder: 1 } },
+  })
   return {
     test: {
       env: { BATON_TEST_DEPTH: depth },
@@ -38,7 +54,9 @@ export default defineConfig(({ mode }) => {
         suite('fast', places('.test.ts'), 20_000, longer),
         suite('property', places('.property.test.ts'), 600_000),
         suite('process', places('.process.test.ts'), 120_000),
-        ...(depth === 'deep' ? [suite('deep', places('.deep.test.ts'), 300_000)] : []),
+        ...(depth === 'deep'
+          ? [suite('deep', places('.deep.test.ts'), 300_000, ALONE), last(suite('alone', ALONE, 300_000))]
+          : []),
       ],
     },
   }

@@ -94,8 +94,8 @@ const KILLS: readonly Strike[] = [
   },
 ]
 
-const STRIKES: readonly Strike[] = [
-  ...chooseRotating(KILLS),
+/** Two of them each day. */
+const BREAKS: readonly Strike[] = [
   {
     name: 'its network is cut',
     killsWorker: false,
@@ -153,6 +153,8 @@ const STRIKES: readonly Strike[] = [
     },
   },
 ]
+
+const STRIKES: readonly Strike[] = [...chooseRotating(KILLS), ...chooseRotating(BREAKS, 2)]
 
 /** Goes on where one page fails, so that its moment is told. @throws Error of the first that failed */
 async function onEach(pages: readonly OpenedPage[], play: (one: OpenedPage) => Promise<unknown>): Promise<void> {
