@@ -38,6 +38,20 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
   await page.locator('.status', { hasText: text }).waitFor()
 }
 
+/** Tells each status that the page shows from now on, also those that are gone before a test could look. */
+export async function watchStatuses(page: Page): Promise<() => Promise<string[]>> {
+  const seen = await page.locator('.status').evaluateHandle((element) => {
+    const texts: string[] = []
+    new MutationObserver(() => texts.push(element.textContent)).observe(element, {
+      characterData: true,
+      childList: true,
+      subtree: true,
+    })
+    return texts
+  })
+  return () => seen.jsonValue()
+}
+
 /** Runs before the page's own program. `bench.hear(text, isFinal)` is the recognition's result. */
 export const INJECTED_RECOGNITION = `(() => {
   const bench = (globalThis.bench ??= {})

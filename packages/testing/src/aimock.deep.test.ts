@@ -78,7 +78,8 @@ interface Party {
   readonly asked: ChatCompletionRequest[]
 }
 
-const transport = createUndiciTransport({ variables: {} })
+// Idle connections are not used again: a machine that stops for seconds would meet the servers' closing them after five.
+const transport = createUndiciTransport({ variables: {}, keepAliveMs: 1 })
 const parties = new Map<string, Party>()
 const counts = { turns: 0, retries: 0, cuts: 0, handOffs: 0 }
 

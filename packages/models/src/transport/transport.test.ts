@@ -339,6 +339,21 @@ test.each([
   expect(() => createUndiciTransport({ variables: { [name]: value } })).toThrow(expect.objectContaining(expected))
 })
 
+test('undici: an idle connection is closed after `keepAliveMs`, also if the server would keep it longer', async () => {
+  server.keepAliveTimeout = 600_000
+  const closed = new Promise<void>((resolve) => server.once('connection', (socket) => socket.once('close', resolve)))
+  handler = (_, response) => response.end('{}')
+  const transport = createUndiciTransport({ variables: {}, keepAliveMs: 1 })
+  await transport.post(request(), new AbortController().signal, () => {})
+  await closed
+  await transport.close()
+})
+
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('undici: `keepAliveMs` %s is refused', (keepAliveMs) => {
+  const code = 'invalid_option'
+  expect(() => createUndiciTransport({ keepAliveMs })).toThrow(expect.objectContaining({ code }))
+})
+
 test('undici: a proxy may be empty, have a password, or speak SOCKS', async () => {
   for (const value of ['', 'http://me:p%20w@proxy.example:3128', 'socks5://127.0.0.1:1080'])
     await createUndiciTransport({ variables: { HTTPS_PROXY: value } }).close()

@@ -13,7 +13,10 @@ export interface UndiciTransportOptions {
   readonly time?: Time
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case) are read; the process's environment by default. */
   readonly variables?: Readonly<Record<string, string | undefined>>
-  /** Milliseconds that an idle connection is kept open; 30 s by default. */
+  /**
+   * Milliseconds that an idle connection is kept open, 1 or more; 30 s by default. A server that says it closes earlier
+   * (`Keep-Alive: timeout`) is believed.
+   */
   readonly keepAliveMs?: number
 }
 
@@ -22,7 +25,7 @@ export interface UndiciTransport extends Transport {
   close(): Promise<void>
 }
 
-/** @throws BatonError `invalid_option` when HTTP_PROXY or HTTPS_PROXY is no address of a proxy */
+/** @throws BatonError `invalid_option` when HTTP_PROXY or HTTPS_PROXY is no address of a proxy, or `keepAliveMs` is below 1 */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   const dispatcher = openDispatcher(options)
   const time = options.time ?? SYSTEM_TIME
@@ -38,12 +41,19 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
   const variables = options.variables ?? process.env
   const httpProxy = findProxy(variables, 'HTTP_PROXY')
   const httpsProxy = findProxy(variables, 'HTTPS_PROXY')
+  const keepAliveMs = options.keepAliveMs ?? 30_000
+  if (!Number.isFinite(keepAliveMs) || keepAliveMs < 1) {
+    const message = `keepAliveMs must be a number of milliseconds, 1 or more, and is ${String(keepAliveMs)}`
+    throw new BatonError({ code: 'invalid_option', message })
+  }
   // Our own deadlines guard the answer; undici's are coarse (one second) and would be a second opinion.
   const settings = {
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: options.keepAliveMs ?? 30_000,
+    keepAliveTimeout: keepAliveMs,
+    // Otherwise a server's own `Keep-Alive` could hold a connection for ten minutes.
+    keepAliveMaxTimeout: keepAliveMs,
   }
   if (!httpProxy && !httpsProxy) return new Agent(settings)
   // Empty strings and not `undefined`: for what is absent the agent would look into the process's environment itself.
