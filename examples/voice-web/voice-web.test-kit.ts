@@ -40,16 +40,14 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
 
 /** Tells each status that the page shows from now on, also those that are gone before a test could look. */
 export async function watchStatuses(page: Page): Promise<() => Promise<string[]>> {
-  const seen = await page.locator('.status').evaluateHandle((element) => {
-    const texts: string[] = []
-    new MutationObserver(() => texts.push(element.textContent)).observe(element, {
-      characterData: true,
-      childList: true,
-      subtree: true,
-    })
-    return texts
-  })
-  return () => seen.jsonValue()
+  await page.evaluate(`{
+    const bench = (globalThis.bench ??= {})
+    bench.statuses = []
+    const status = document.querySelector('.status')
+    const note = () => bench.statuses.push(status.textContent)
+    new MutationObserver(note).observe(status, { characterData: true, childList: true, subtree: true })
+  }`)
+  return () => page.evaluate<string[]>('bench.statuses')
 }
 
 /** Runs before the page's own program. `bench.hear(text, isFinal)` is the recognition's result. */
