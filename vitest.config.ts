@@ -1,5 +1,6 @@
 // Five suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep` and `alone`,
-// which only `npm run test:deep` runs. There the others try more seeds too (packages/testing/src/depth.ts).
+// which only `npm run test:deep` runs. There `property`, and what else knows of depth, tries more seeds (packages/testing/src/depth.ts).
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -45,6 +46,10 @@ export default defineConfig(({ mode }) => {
     ...rest,
     test: { ...test, maxWorkers: 1, sequence: { groupOrder: 1 } },
   })
+  // In a deep run the others would only be what `npm test` has run.
+  const processes = globSync(places('.process.test.ts'), { cwd: import.meta.dirname }).filter(
+    (file) => depth === 'quick' || readFileSync(join(import.meta.dirname, file), 'utf8').includes('@baton/testing/depth'),
+  )
   return {
     test: {
       env: { BATON_TEST_DEPTH: depth },
@@ -53,7 +58,7 @@ export default defineConfig(({ mode }) => {
       projects: [
         suite('fast', places('.test.ts'), 20_000, longer),
         suite('property', places('.property.test.ts'), 600_000),
-        suite('process', places('.process.test.ts'), 120_000),
+        suite('process', processes, 120_000),
         ...(depth === 'deep'
           ? [suite('deep', places('.deep.test.ts'), 300_000, ALONE), last(suite('alone', ALONE, 300_000))]
           : []),

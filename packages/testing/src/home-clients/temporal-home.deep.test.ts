@@ -2,7 +2,7 @@
 // they come to another gateway, and wherever the gateway ends, they are told the turn once, in the log's words, and each effect
 // happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isEveryPlaceTried } from '../depth.ts'
+import { chooseRotating, describeRotation, isEveryPlaceTried } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
 import { startServices } from '../services.ts'
 import { checkTold, checkTwoDevices, findClients, inGroups } from './check-home.test-kit.ts'
@@ -11,7 +11,7 @@ import type { TemporalHome } from './play-temporal.test-kit.ts'
 import { openTemporalHome } from './play-temporal.test-kit.ts'
 
 const services = await startServices('clients of version 2 over Temporal', (message) => console.warn(message))
-/** Places of the turn that are tried, where not all of them are. */
+/** Places of the turn at which a frame is lost, where not all of them are tried. */
 const PLACES = 12
 
 function choosePlaces(frames: number): readonly number[] {
@@ -65,13 +65,16 @@ describe.skipIf(!services)('over Temporal', () => {
     test('is told a turn once, wherever the gateway ends', { timeout: 400_000 }, async () => {
       const { frames } = await home.playCut(program, [])
       let ended = 0
-      const places = choosePlaces(frames)
+      const places = chooseRotating(Array.from({ length: frames }, (_, index) => index + 1))
       await inGroups(places, async (frame) => {
-        const played = await home.playRestarted(program, { frame, signal: frame % 2 === 0 ? 'SIGKILL' : 'SIGTERM' })
+        const signal = places.indexOf(frame) % 2 === 0 ? 'SIGKILL' : 'SIGTERM'
+        const played = await home.playRestarted(program, { frame, signal })
         ended += played.hasEnded ? 1 : 0
         check(played)
       })
-      console.log(`over Temporal, client in ${name}: ${ended} gateways ended in mid-turn, at ${places.length} frames`)
+      console.log(
+        `over Temporal, client in ${name}: ${ended} gateways ended in mid-turn, at ${places.length} frames; ${describeRotation()}`,
+      )
       expect(ended).toBeGreaterThan(places.length / 2)
     })
   })

@@ -66,9 +66,14 @@ export const MEDIA_SITUATIONS: Situations = {
     expect(textsTold(world.model, 'user')).toEqual(['go on'])
   },
   'what is said after a picture comes after it, also while the picture is being stored': async ({ createWorld }) => {
-    const world = await createWorld({ steps: () => ({ text: 'answer' }) })
+    const gate = Promise.withResolvers<string>()
+    const steps = [listCalls('act'), { text: 'answer' }, { text: 'answer' }]
+    const world = await createWorld({ tools: [act(() => gate.promise)], steps })
     const session = await world.open()
     const turns = [session.send([PICTURE]), session.send('two')]
+    // The second one is there before the first one's turn ends.
+    await world.time.settle()
+    gate.resolve('done')
     await world.time.until(Promise.all(turns.map((turn) => turn.answer)))
     expect(textsTold(world.model, 'user')).toEqual(['[image]', 'two'])
   },
