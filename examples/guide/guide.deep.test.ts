@@ -1,10 +1,11 @@
-// Programs of the pages that load a large library or start a server; the others are in guide.test.ts.
+// All programs of the pages that need no argument; `npm test` runs a third of those that start in a moment.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { SAID_BY_LARGE } from './large-programs.test-kit.ts'
+import { SAID } from './programs.test-kit.ts'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
@@ -13,7 +14,7 @@ async function run(name: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, command, { timeout: 60_000, cwd: FOLDER })).stdout
 }
 
-test.each(Object.entries(SAID_BY_LARGE))(
+test.each(Object.entries({ ...SAID, ...SAID_BY_LARGE }))(
   '%s runs and prints what it should',
   { timeout: 90_000 },
   async (name, said) => {

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { SAID_BY_LARGE } from './large-programs.test-kit.ts'
+import { SAID } from './programs.test-kit.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
@@ -30,102 +31,9 @@ async function runWithAnthropic(name: string, script: FakeScript, path = ''): Pr
   }
 }
 
-/** The page shows all of it. */
-const SAID_IN_EDITOR = `new session in ~, mode ask
-you: Mend the spelling in @note.txt
-  > I read the note first.
-  [pending] Read note.txt
-  [in_progress] Read note.txt
-  reads ~/note.txt
-  [completed] Read note.txt
-  [pending] Edit note.txt
-  asks: Edit note.txt: wensday -> Wednesday
-  choices: Allow | Always allow fs.edit in this session | Reject | Always reject fs.edit in this session
-  [in_progress] Edit note.txt
-  reads ~/note.txt
-  writes ~/note.txt
-  [completed] Edit note.txt
-  > The note says "Wednesday" now.
-ends: end_turn
-the editor has: See you on Wednesday!
-`
-
-const SAID: Readonly<Record<string, readonly string[]>> = {
-  'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
-  'ask.ts': ['Which size?', 'It is on its way.'],
-  'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
-  'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
-  'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
-  'content.ts': [
-    "title: 'A lamp'",
-    '# A lamp\\n\\nIt is bright, and it lasts <https://lamps.example/care>.',
-    'hiddenCharacters: 46',
-  ],
-  'client-model.ts': ['Yes, four lamps.\nThe app is away, so I answer.\n'],
-  'delegate.ts': ['717,710 people'],
-  'detach.ts': [
-    'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
-    'it read: [Event] TOOL_ENDED Tell the user the outcome.',
-  ],
-  'editor.ts': [SAID_IN_EDITOR],
-  'editor-agent.ts': [''],
-  'explorer-agent.ts': [''],
-  'embed.ts': ['You are in Oslo.'],
-  'errors.ts': ['first model_invalid_request false', 'second Hello!'],
-  'explore.ts': [
-    '[ \'completed: Find explorers\' ]\nrefused: no call has shown "no.ts"',
-    "TypeScript [ 'One explorer: code.grep, line 1' ]\n",
-  ],
-  'generate.ts': ["{ tone: 'kind', why: 'it thanks' }\nIt is a kind letter. { inputTokens: 90, outputTokens: 18 }\n"],
-  'github.ts': ['GetIssueDetails ok\nasks: Comment on acme/shop#1\ngithub.add_comment ok\n', "[ 'ann: I am on it.' ]"],
-  'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
-  'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
-  'listen.ts': [
-    '[Transcript] Ann: Shall we',
-    '[Transcript] Bob: Gladly.\n[Negotiation Event] OFFER_MADE',
-    'agent: Ask for a week',
-  ],
-  'listen-browser.ts': ['end Ask for a week'],
-  'moderation.ts': [
-    "malicious [ 'hidden-text', 'injection' ]\nhidden-text/style: style=\"display:none\"\ninjection/forget: Ignore all previous instructions\n",
-  ],
-  'notes.ts': ['I shall remember it.\nSomething without meat, as always.\n'],
-  'other-agent.ts': ['- other-agent.ts (count 4)', "stopReason: 'end_turn'", 'It is in other-agent.ts.\n'],
-  'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
-  'permissions.ts': ['I have fs.list_dir, content.get_span, code.grep.\n'],
-  'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
-  'speak.ts': [
-    'says: The first train leaves at 9.40.\nsays: The next one is slower:\nheard: The **first** train leaves at 9.40. The next one is slower:\n',
-    'says: At 9.40.',
-  ],
-  'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
-  'taint.ts': [
-    'mail.send ok\npage.read ok\nasks: The model has read text from outside',
-    'no\nmail.send denied',
-    'yes\nmail.send ok\nmail.send ok\n',
-  ],
-  'tools.ts': [
-    'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
-    "{ status: 'packed', note: 'arrived late', refunded: 500 }",
-  ],
-  'vision.ts': ['"requirement": "at least 800 x 600",\n   "verdict": "not-met"', '"all of it is red"'],
-  'voice.ts': [
-    '(speaking)\n(held)\n(speaking)\nsaid: The first train leaves at 9.40.\ncut:  The next one is slower.\n(idle)\nthe model knows: The **first** train leaves at 9.40. The next\n(speaking)\nsaid: At 9.40.\n(idle)',
-  ],
-  'web.ts': ["snippet: 'About night train Oslo Bergen'", '- Oslo, 23:05\\n- Bergen, 6:51', 'It leaves at 23:05.'],
-  'workspace.ts': [
-    'code.grep ok\ncontent.get_span ".env" is protected',
-    "asks: Edit hours.txt [ { path: 'hours.txt', oldText: 'Wensday', newText: 'Wednesday' } ]\nfs.edit ok\nMonday 9 to 18\nWednesday 9 to 13\n",
-  ],
-  'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
-}
-
-/** All where CI asks, and a third of them, other ones each day, where somebody waits for the tests. */
-const tried = process.env['CI'] === undefined ? chooseRotating(Object.entries(SAID)) : Object.entries(SAID)
-if (tried.length < Object.keys(SAID).length)
-  console.warn(
-    `programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation()}; CI=true runs all`,
-  )
+/** A third of them, other ones each day; guide.deep.test.ts runs all. */
+const tried = chooseRotating(Object.entries(SAID), 3)
+console.warn(`programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation(3)}`)
 
 test.each(tried)('%s runs and prints what it should', async (name, said) => {
   const printed = await run(name)

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToolContext } from '@baton/core/testing'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -69,7 +70,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
           expect.arrayContaining([expect.objectContaining({ text: 'the last word' })]),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: chooseCount({ quick: 100, deep: 500 }) },
     )
   } finally {
     rmSync(place, { recursive: true, force: true })
