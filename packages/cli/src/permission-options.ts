@@ -1,7 +1,13 @@
 // Options that take rights away from an agent: `--allow`, `--deny`, `--no-network`, `--no-external-models`. They join what the agent itself
 // says, and never widen it.
 import type { Agent, Permissions, Tool } from '@baton/core'
-import { checkPermissions, mayUseExternalModels, mayUseNetwork } from '@baton/core'
+import {
+  checkPermissions,
+  findServerToolRefusal,
+  mayUseExternalModels,
+  mayUseNetwork,
+  nameServerTool,
+} from '@baton/core'
 import { findPermissionRefusal } from '@baton/runtime'
 import { UsageError } from './usage-error.ts'
 
@@ -52,7 +58,13 @@ export function restrict(given: Agent, added: Permissions | undefined): Restrict
   if (permissions.length === 0) return { agent: given, permissions: undefined }
   const isLeftOut = (tool: Tool): boolean => findPermissionRefusal(permissions, tool) !== undefined
   const tools = given.tools.filter((tool) => !isLeftOut(tool))
-  const leftOut = given.tools.filter(isLeftOut).map(({ name }) => name)
+  const ofProviders = Object.values(given.settings.serverTools ?? {})
+    .flat()
+    .filter((tool) => !mayUseNetwork(permissions) || findServerToolRefusal(permissions, tool) !== undefined)
+  const leftOut = [
+    ...given.tools.filter(isLeftOut).map(({ name }) => name),
+    ...new Set(ofProviders.map((tool) => `${nameServerTool(tool) ?? 'a tool'} of the provider`)),
+  ]
   const gone = leftOut.length === 0 ? '' : `; left out: ${leftOut.join(', ')}`
   return { agent: { ...given, tools, permissions }, permissions: `${describe(permissions)}${gone}` }
 }

@@ -1,7 +1,7 @@
-// Tools that a provider runs itself, as a user gives them in `settings.serverTools`: under which name a provider's stand, what
-// each of them is called, and whether a request may be made to call one.
+// Tools that a provider runs itself, as a user gives them in `settings.serverTools`: under which name a provider's stand, and
+// whether a request may be made to call one.
 import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import { BatonError, nameServerTool } from '@baton/core'
 import { closestMatch } from 'leven'
 
 /** Names under which somebody looks: Baton's adapters and presets, the bridge to the AI SDK, and that SDK's own names. */
@@ -48,24 +48,12 @@ function findMeant(name: string, provider: string): string | undefined {
   return near?.replace(/\d/g, '') === name.replace(/\d/g, '') ? undefined : near
 }
 
-/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: by what a choice calls it. */
-export function nameServerTool(tool: JsonObject): string | undefined {
-  const { name, systemTool, function: declared, type, server_label: label } = tool
-  if (typeof name === 'string') return name
-  const nested = isJsonObject(systemTool) ? systemTool : isJsonObject(declared) ? declared : undefined
-  if (nested) return nameServerTool({ name: nested['name'] ?? '' })
-  if (type === 'mcp') return typeof label === 'string' ? label : undefined
-  return typeof type === 'string' ? type : Object.keys(tool)[0]
-}
-
 /**
  * @param tools those that the request has already, as the wire has them
  * @throws BatonError `model_invalid_request` for two tools of one name
  */
 export function checkServerTools(added: readonly JsonObject[], tools: readonly JsonObject[], provider: string): void {
-  const names = new Set(
-    tools.flatMap((tool) => nameServerTool(isJsonObject(tool['toolSpec']) ? tool['toolSpec'] : tool) ?? []),
-  )
+  const names = new Set(tools.flatMap((tool) => nameServerTool(tool) ?? []))
   for (const tool of added) {
     const name = nameServerTool(tool)
     if (name === undefined) continue

@@ -1,6 +1,8 @@
 // What an agent may do at all, whoever approves: which tools it has, and whether anything leaves this machine. The catalog of the runtime
 // enforces it for tools, sources and models; this file reads and checks it.
 import { BatonError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'
 
@@ -8,7 +10,8 @@ import { describeValue } from './value-reader.ts'
 export interface Permissions {
   /**
    * The tools that the agent has, by patterns of their names: `fs.*`, `GetIssueDetails`. `*` stands for any characters, also none. All by
-   * default. A tool of a source counts by the name that the agent has for it.
+   * default. A tool of a source counts by the name that the agent has for it, and one that the provider runs (`settings.serverTools`) by the
+   * provider's, such as `web_search`.
    */
   readonly allow?: readonly string[]
   /** The tools that it does not have; it wins over `allow`. None by default. */
@@ -60,12 +63,35 @@ function wrong(message: string): BatonError {
 
 /** Why the agent may not have a tool of this name; undefined where it may. */
 export function findToolRefusal(permissions: readonly Permissions[], name: string): string | undefined {
+  return findRefusal(permissions, (pattern) => matchesPattern(pattern, name))
+}
+
+/**
+ * Why the agent may not have a tool that its provider runs, as `settings.serverTools` holds it; undefined where it may. It counts by the
+ * provider's name for it (`web_search`), in which `_` and `.` are the same: a pattern that denies `web.search` denies both.
+ */
+export function findServerToolRefusal(permissions: readonly Permissions[], tool: JsonObject): string | undefined {
+  const name = (nameServerTool(tool) ?? '').replaceAll('.', '_')
+  return findRefusal(permissions, (pattern) => matchesPattern(pattern.replaceAll('.', '_'), name))
+}
+
+function findRefusal(permissions: readonly Permissions[], matches: (pattern: string) => boolean): string | undefined {
   for (const { allow, deny = [] } of permissions) {
-    const denying = deny.find((pattern) => matchesPattern(pattern, name))
+    const denying = deny.find(matches)
     if (denying !== undefined) return `"${denying}" denies it`
-    if (allow && !allow.some((pattern) => matchesPattern(pattern, name))) return 'no pattern of allow names it'
+    if (allow && !allow.some(matches)) return 'no pattern of allow names it'
   }
   return undefined
+}
+
+/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: by what a choice calls it. */
+export function nameServerTool(tool: JsonObject): string | undefined {
+  const { name, systemTool, toolSpec, function: declared, type, server_label: label } = tool
+  if (typeof name === 'string') return name
+  const nested = [systemTool, toolSpec, declared].find(isJsonObject)
+  if (nested) return nameServerTool({ name: nested['name'] ?? '' })
+  if (type === 'mcp') return typeof label === 'string' ? label : undefined
+  return typeof type === 'string' ? type : Object.keys(tool)[0]
 }
 
 export function mayUseNetwork(permissions: readonly Permissions[]): boolean {

@@ -1,14 +1,14 @@
 // From a neutral request to the body of POST /v1/messages. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that Anthropic accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { isJsonObject, outputTokensFor } from '@baton/core'
+import { isJsonObject, nameServerTool, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { isSayable, withSayableOutput } from '../schema/sayable-output.ts'
 import { countFreeMarks, findMarkedMessages } from '../cache-marks.ts'
 import { addProviderFields } from '../provider-fields.ts'
-import { findChosenServerTool, nameServerTool } from '../server-tools.ts'
+import { findChosenServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'

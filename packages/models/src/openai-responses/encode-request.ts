@@ -1,12 +1,12 @@
 // From a neutral request to the body of POST …/responses. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that OpenAI accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { BatonError, outputTokensFor } from '@baton/core'
+import { BatonError, nameServerTool, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
-import { findChosenServerTool, nameServerTool } from '../server-tools.ts'
+import { findChosenServerTool } from '../server-tools.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { isSayable } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'

@@ -160,6 +160,7 @@ class SharedCatalog implements Catalog {
     const { session, parts } = opened
     const { agent } = parts
     const permitted = agent.permissions && new Permitted({ agent, session, log: this.#init.log })
+    permitted?.settings(agent.settings)
     const find = parts.modelOf ?? this.#init.modelOf
     const listed = this.#listCandidates(agent)
     const candidates = permitted?.candidates(listed, find) ?? listed

@@ -1,5 +1,5 @@
 // Permissions as a session has them: the tools that a model is offered, the sources that are asked, and the models that are.
-import type { Agent, Model, Permissions, Tool, ToolSource } from '@baton/core'
+import type { Agent, JsonObject, Model, Permissions, Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
@@ -184,14 +184,50 @@ test('a tool that a client brings is offered and called only where its name is a
   })
 })
 
+/** The provider's own tools of a request, and of one whose step sets them again. */
+async function offeredOfProvider(permissions: Permissions, own: readonly JsonObject[]): Promise<unknown> {
+  const model = createScriptedModel({ steps: [{ text: 'Done.' }] })
+  const settings = { serverTools: { openai: own }, temperature: 0 }
+  await offeredTo(defineAgent({ name: 'tester', model, settings, permissions, prepareStep: () => ({ settings }) }))
+  await open.stop?.()
+  expect(model.requests[0]?.settings.temperature).toBe(0)
+  return model.requests[0]?.settings.serverTools?.['openai']
+}
+
 test("without the network a provider's own tools are not asked for, not even of a model on this machine", async () => {
-  const offered = async (permissions: Permissions): Promise<unknown> => {
-    const model = createScriptedModel({ steps: [{ text: 'Done.' }] })
-    const settings = { serverTools: { openai: [{ type: 'web_search' }] }, temperature: 0 }
-    await offeredTo(defineAgent({ name: 'tester', model, settings, permissions, prepareStep: () => ({ settings }) }))
-    await open.stop?.()
-    return model.requests[0]?.settings
-  }
-  expect(await offered({ network: false })).toEqual({ temperature: 0 })
-  expect(await offered({ externalModels: false })).toHaveProperty('serverTools')
+  const search = { type: 'web_search' }
+  expect(await offeredOfProvider({ network: false }, [search])).toBeUndefined()
+  expect(await offeredOfProvider({ externalModels: false }, [search])).toEqual([search])
+})
+
+test.each<[Permissions, readonly JsonObject[], readonly JsonObject[]]>([
+  [{ deny: ['web.search'] }, [{ type: 'web_search' }, { type: 'code_interpreter' }], [{ type: 'code_interpreter' }]],
+  [{ deny: ['web_*'] }, [{ type: 'web_search_20250305', name: 'web_search' }], []],
+  [{ deny: ['web.*'] }, [{ id: 'openai.web_search', name: 'web_search', args: {} }], []],
+  [{ deny: ['google_search'] }, [{ google_search: {} }, { url_context: {} }], [{ url_context: {} }]],
+  [{ deny: ['nova_grounding'] }, [{ systemTool: { name: 'nova_grounding' } }], []],
+  [{ deny: ['wiki'] }, [{ type: 'mcp', server_label: 'wiki' }], []],
+  [{ allow: ['fs.*'] }, [{ type: 'web_search' }, { type: 'mcp' }], []],
+  [{ allow: ['fs.*', 'web.search'] }, [{ type: 'web_search' }], [{ type: 'web_search' }]],
+  [{ deny: ['fs.*'] }, [{ type: 'web_search' }], [{ type: 'web_search' }]],
+])("%j takes a provider's own tools away by their names: of %j it leaves %j", async (permissions, own, left) => {
+  expect(await offeredOfProvider(permissions, own)).toEqual(left)
+})
+
+test("a provider's own tool that is left out is told, with the reason", async () => {
+  const told: unknown[] = []
+  const log = { info: (text: string, data?: JsonObject) => told.push([text, data]), warn: () => {} }
+  const agent = defineAgent({
+    name: 'tester',
+    model: createScriptedModel({ steps: [{ text: 'Done.' }] }),
+    settings: { serverTools: { openai: [{ type: 'web_search' }] } },
+    permissions: { deny: ['web.*'] },
+  })
+  const host = createHost({ agent, log })
+  open.stop = () => host.stop()
+  await host.session('one')
+  expect(told).toContainEqual([
+    'a tool of the provider is left out: "web.*" denies it',
+    { session: 'one', provider: 'openai', tool: 'web_search' },
+  ])
 })

@@ -1,7 +1,15 @@
 // The one place that enforces an agent's permissions: what its session has of tools, sources and models passes here, and nothing else
 // decides it.
 import type { Agent, JsonObject, Logger, Model, ModelSettings, Permissions, Tool, ToolSource } from '@baton/core'
-import { BatonError, findToolRefusal, isBatonError, mayUseExternalModels, mayUseNetwork } from '@baton/core'
+import {
+  BatonError,
+  findServerToolRefusal,
+  findToolRefusal,
+  isBatonError,
+  mayUseExternalModels,
+  mayUseNetwork,
+  nameServerTool,
+} from '@baton/core'
 
 export interface PermittedInit {
   readonly agent: Agent
@@ -41,6 +49,19 @@ export class Permitted {
       if (refusal !== undefined) this.#tell(`a tool is left out: ${refusal}`, { tool: tool.name })
       return refusal === undefined
     })
+  }
+
+  /** Says which of the agent's own settings `permitSettings` takes away from each request. */
+  settings({ serverTools = {} }: ModelSettings): void {
+    for (const [provider, tools] of Object.entries(serverTools))
+      for (const tool of tools) {
+        const refusal = this.#network ? findServerToolRefusal(this.#permissions, tool) : 'it may use the network'
+        if (refusal === undefined) continue
+        this.#tell(`a tool of the provider is left out: ${refusal}`, {
+          provider,
+          tool: nameServerTool(tool) ?? 'unnamed',
+        })
+      }
   }
 
   /**
@@ -100,11 +121,17 @@ export function findClientToolRefusal({ permissions = [] }: Agent, name: string)
   return findToolRefusal(permissions, name)
 }
 
-/** Tools that a provider runs use the network on its side, also where a model on this machine is only the way to it. */
+/**
+ * Without the tools of providers that an agent may not have. They use the network at the provider, also where a model on this machine is
+ * only the way to it.
+ */
 export function permitSettings({ permissions = [] }: Agent, settings: ModelSettings): ModelSettings {
-  if (mayUseNetwork(permissions)) return settings
-  const { serverTools: _, ...kept } = settings
-  return kept
+  const { serverTools, ...kept } = settings
+  if (!serverTools || permissions.length === 0) return settings
+  if (!mayUseNetwork(permissions)) return kept
+  const isPermitted = (tool: JsonObject): boolean => findServerToolRefusal(permissions, tool) === undefined
+  const permitted = Object.entries(serverTools).map(([provider, tools]) => [provider, tools.filter(isPermitted)])
+  return { ...kept, serverTools: Object.fromEntries(permitted) }
 }
 
 function toId(model: string | Model): string {
