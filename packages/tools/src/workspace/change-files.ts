@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { BatonError } from '@baton/core'
-import { refused, systemCode } from './refused.ts'
+import { describeSystemError, refused, systemCode } from './refused.ts'
 import type { Target, Workspace } from './workspace.ts'
 
 /** What distinguishes one state of a file from another. */
@@ -119,7 +119,7 @@ async function inFolderOf(
     })
   } catch (cause) {
     if (cause instanceof BatonError) throw cause
-    const message = `"${path}" cannot be changed (${systemCode(cause)})`
+    const message = `"${path}" cannot be changed (${describeSystemError(cause)})`
     throw new BatonError({ code: 'tool_failed', message, cause })
   }
   if (rest.length > 0)

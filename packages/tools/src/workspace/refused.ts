@@ -40,3 +40,24 @@ export function systemCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'unknown error'
 }
+
+const SYSTEM_WORDS: Readonly<Record<string, string>> = {
+  EACCES: 'no permission',
+  EBUSY: 'another program uses it',
+  EDQUOT: 'the quota of the disk is used up',
+  EISDIR: 'it is a folder',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'the name is too long',
+  ENFILE: 'too many open files',
+  ENOSPC: 'the disk is full',
+  ENOTEMPTY: 'the folder is not empty',
+  EPERM: 'no permission',
+  EROFS: 'the disk cannot be written to',
+}
+
+/** For a message: `ENOSPC: the disk is full`. */
+export function describeSystemError(error: unknown): string {
+  const code = systemCode(error)
+  const words = SYSTEM_WORDS[code]
+  return words === undefined ? code : `${code}: ${words}`
+}

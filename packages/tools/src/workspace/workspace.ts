@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:p
 import { BatonError } from '@baton/core'
 import { IgnoreRules, patternRules } from './ignore-rules.ts'
 import { isProtected } from './protected-names.ts'
-import { outside, protectedPath, refused, systemCode } from './refused.ts'
+import { describeSystemError, outside, protectedPath, refused, systemCode } from './refused.ts'
 import type { IgnoreSettings } from './repository.ts'
 
 /** Node's own 32 cost a large folder a wait for each 32 entries. */
@@ -191,7 +191,7 @@ export class Workspace {
         if (systemCode(error) === 'ENOENT') return undefined
         throw new BatonError({
           code: 'tool_failed',
-          message: `"${path}" cannot be reached (${systemCode(error)})`,
+          message: `"${path}" cannot be reached (${describeSystemError(error)})`,
           cause: error,
         })
       })
@@ -230,7 +230,11 @@ export class Workspace {
     try {
       return await open(join(this.#root, path), safe)
     } catch (cause) {
-      throw new BatonError({ code: 'tool_failed', message: `"${path}" cannot be opened (${systemCode(cause)})`, cause })
+      throw new BatonError({
+        code: 'tool_failed',
+        message: `"${path}" cannot be opened (${describeSystemError(cause)})`,
+        cause,
+      })
     }
   }
 
@@ -239,7 +243,11 @@ export class Workspace {
       return (await stat(join(this.#root, real))).isDirectory()
     } catch (cause) {
       // The system's own words have the whole path.
-      throw new BatonError({ code: 'tool_failed', message: `"${shown}" cannot be read (${systemCode(cause)})`, cause })
+      throw new BatonError({
+        code: 'tool_failed',
+        message: `"${shown}" cannot be read (${describeSystemError(cause)})`,
+        cause,
+      })
     }
   }
 
@@ -251,7 +259,7 @@ export class Workspace {
           return undefined
         throw new BatonError({
           code: 'tool_failed',
-          message: `"${shown}" cannot be read (${systemCode(error)})`,
+          message: `"${shown}" cannot be read (${describeSystemError(error)})`,
           cause: error,
         })
       })

@@ -217,6 +217,11 @@ describe('fs.write', () => {
     await fails('fs.write', { path: 'a.txt', content: '\ud800' }, 'invalid_arguments', /half of a character/)
     expect(read('a.txt')).toBe('old')
   })
+
+  test('what the system refuses is told in words', async () => {
+    const path = `${'a'.repeat(250)}/${'b'.repeat(300)}`
+    await fails('fs.write', { path, content: '' }, 'tool_failed', /\(ENAMETOOLONG: the name is too long\)/)
+  })
 })
 
 describe('fs.edit', () => {
