@@ -23,18 +23,18 @@ export function chooseSample<T>(items: readonly T[], quick: number): readonly T[
 const DAY_MS = 86_400_000
 
 /**
- * A sixth of the items, or another share, different ones each day, and one item at least; all of them where BATON_TEST_ALL is set. The seed is
+ * A fifth of the items (which mixes lists that go round in twos and threes), or another share, different ones each day, and one item at least; all of them where BATON_TEST_ALL is set. The seed is
  * the day since 1970; BATON_TEST_SEED sets another one, to play a former day again.
  * @throws Error for a seed that is no whole number
  */
-export function chooseRotating<T>(items: readonly T[], days = 6): readonly T[] {
+export function chooseRotating<T>(items: readonly T[], days = 5): readonly T[] {
   const seed = readSeed()
   const share = Math.min(days, items.length)
   return seed === undefined ? items : items.filter((_, index) => (index + seed) % share === 0)
 }
 
 /** Says for a test's output which items `chooseRotating` takes, and how to repeat the run. */
-export function describeRotation(days = 6): string {
+export function describeRotation(days = 5): string {
   const seed = readSeed()
   return seed === undefined ? 'all of them' : `BATON_TEST_SEED=${seed}, one of ${days} of them`
 }
