@@ -194,7 +194,8 @@ function compileExamples(consumer: string): number {
       .map((name) => `${folder}/${name}`)
       .filter((name) => !OTHERS.test(readFileSync(join(consumer, name), 'utf8'))),
   )
-  const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
+  const options =
+    '--ignoreConfig --noEmit --allowImportingTsExtensions --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
   const types = [
     '--lib',
     'es2023,esnext.disposable',
