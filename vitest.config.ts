@@ -49,7 +49,7 @@ export default defineConfig(({ mode }) => {
   // In a deep run the others would only be what `npm test` has run.
   const processes = globSync(places('.process.test.ts'), { cwd: import.meta.dirname }).filter(
     (file) =>
-      depth === 'quick' || readFileSync(join(import.meta.dirname, file), 'utf8').includes('@baton/testing/depth'),
+      depth === 'quick' || /from '.*\bdepth(\.ts)?'/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
   )
   return {
     test: {

@@ -5,7 +5,7 @@ export default function tellDepth(project: TestProject): () => void {
   return () => {
     if (project.config.env['BATON_TEST_DEPTH'] === 'deep') return
     console.warn(
-      'LEFT OUT: most seeds and kill moments, the hand-offs between all providers, the terminal, the command in editors, MCP servers that misbehave, browsers, PostgreSQL, a proxy of ' +
+      'LEFT OUT: most seeds and kill moments, the hand-offs between all providers, the terminal, shell commands, `baton serve` and editors as processes, damaged and full files, MCP servers as processes, two thirds of the programs of the pages, browsers, PostgreSQL, a proxy of ' +
         'others and local models. `npm run test:deep` runs them.',
     )
   }

@@ -60,7 +60,7 @@ export function restrict(given: Agent, added: Permissions | undefined): Restrict
   const tools = given.tools.filter((tool) => !isLeftOut(tool))
   const ofProviders = Object.values(given.settings.serverTools ?? {})
     .flat()
-    .filter((tool) => !mayUseNetwork(permissions) || findServerToolRefusal(permissions, tool) !== undefined)
+    .filter((tool) => findServerToolRefusal(permissions, tool) !== undefined)
   const leftOut = [
     ...given.tools.filter(isLeftOut).map(({ name }) => name),
     ...new Set(ofProviders.map((tool) => `${nameServerTool(tool) ?? 'a tool'} of the provider`)),

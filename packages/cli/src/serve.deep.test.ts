@@ -228,7 +228,7 @@ test('in development a changed file starts the server anew; the turn that runs i
   writeAgent('One.')
   const { command, url } = await serve(['--dev', '--port', String(await findFreePort())])
   const first = await connect(url, async () => {
-    // On a busy machine Node's watcher hears of the file after the server listens: it is saved until that is so.
+    // On a busy machine Node's watcher may hear of the file after the server listens, so it is saved again. The test's time is the bound.
     for (let looks = 0; !command.errors().includes(STOPS); looks++) {
       if (looks % 250 === 0) writeFileSync(join(folder, 'words.ts'), "export const says = 'Two.'\n")
       await wait(20)

@@ -23,8 +23,9 @@ export function chooseSample<T>(items: readonly T[], quick: number): readonly T[
 const DAY_MS = 86_400_000
 
 /**
- * A fifth of the items (which mixes lists that go round in twos and threes), or another share, different ones each day, and one item at least; all of them where BATON_TEST_ALL is set. The seed is
- * the day since 1970; BATON_TEST_SEED sets another one, to play a former day again.
+ * A share of the items: other ones each day, and at least one of them. Plays all where BATON_TEST_ALL is set. The seed is the day since 1970;
+ * BATON_TEST_SEED sets another one, to play a former day again.
+ * @param days after which every item had its turn. Five share no factor with lists that go round in twos and threes.
  * @throws Error for a seed that is no whole number
  */
 export function chooseRotating<T>(items: readonly T[], days = 5): readonly T[] {

@@ -2,8 +2,8 @@
 // enforces it for tools, sources and models; this file reads and checks it.
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { isJsonObject } from '../json.ts'
 import { checkFields } from './known-fields.ts'
+import { nameServerTool } from './server-tool-name.ts'
 import { describeValue } from './value-reader.ts'
 
 /** Several of them all hold: each can only take away. */
@@ -68,9 +68,11 @@ export function findToolRefusal(permissions: readonly Permissions[], name: strin
 
 /**
  * Why the agent may not have a tool that its provider runs, as `settings.serverTools` holds it; undefined where it may. It counts by the
- * provider's name for it (`web_search`), in which `_` and `.` are the same: a pattern that denies `web.search` denies both.
+ * provider's name for it (`web_search`), in which `_` and `.` are the same: a pattern that denies `web.search` denies both. It uses the
+ * network at the provider, also where a model on this machine is only the way to it.
  */
 export function findServerToolRefusal(permissions: readonly Permissions[], tool: JsonObject): string | undefined {
+  if (!mayUseNetwork(permissions)) return 'it may use the network'
   const name = (nameServerTool(tool) ?? '').replaceAll('.', '_')
   return findRefusal(permissions, (pattern) => matchesPattern(pattern.replaceAll('.', '_'), name))
 }
@@ -82,16 +84,6 @@ function findRefusal(permissions: readonly Permissions[], matches: (pattern: str
     if (allow && !allow.some(matches)) return 'no pattern of allow names it'
   }
   return undefined
-}
-
-/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: by what a choice calls it. */
-export function nameServerTool(tool: JsonObject): string | undefined {
-  const { name, systemTool, toolSpec, function: declared, type, server_label: label } = tool
-  if (typeof name === 'string') return name
-  const nested = [systemTool, toolSpec, declared].find(isJsonObject)
-  if (nested) return nameServerTool({ name: nested['name'] ?? '' })
-  if (type === 'mcp') return typeof label === 'string' ? label : undefined
-  return typeof type === 'string' ? type : Object.keys(tool)[0]
 }
 
 export function mayUseNetwork(permissions: readonly Permissions[]): boolean {

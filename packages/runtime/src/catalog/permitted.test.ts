@@ -191,12 +191,12 @@ async function offeredOfProvider(permissions: Permissions, own: readonly JsonObj
   await offeredTo(defineAgent({ name: 'tester', model, settings, permissions, prepareStep: () => ({ settings }) }))
   await open.stop?.()
   expect(model.requests[0]?.settings.temperature).toBe(0)
-  return model.requests[0]?.settings.serverTools?.['openai']
+  return model.requests[0]?.settings.serverTools?.['openai'] ?? []
 }
 
 test("without the network a provider's own tools are not asked for, not even of a model on this machine", async () => {
   const search = { type: 'web_search' }
-  expect(await offeredOfProvider({ network: false }, [search])).toBeUndefined()
+  expect(await offeredOfProvider({ network: false }, [search])).toEqual([])
   expect(await offeredOfProvider({ externalModels: false }, [search])).toEqual([search])
 })
 

@@ -55,7 +55,7 @@ export class Permitted {
   settings({ serverTools = {} }: ModelSettings): void {
     for (const [provider, tools] of Object.entries(serverTools))
       for (const tool of tools) {
-        const refusal = this.#network ? findServerToolRefusal(this.#permissions, tool) : 'it may use the network'
+        const refusal = findServerToolRefusal(this.#permissions, tool)
         if (refusal === undefined) continue
         this.#tell(`a tool of the provider is left out: ${refusal}`, {
           provider,
@@ -121,17 +121,15 @@ export function findClientToolRefusal({ permissions = [] }: Agent, name: string)
   return findToolRefusal(permissions, name)
 }
 
-/**
- * Without the tools of providers that an agent may not have. They use the network at the provider, also where a model on this machine is
- * only the way to it.
- */
+/** Without the tools of providers that an agent may not have. */
 export function permitSettings({ permissions = [] }: Agent, settings: ModelSettings): ModelSettings {
   const { serverTools, ...kept } = settings
-  if (!serverTools || permissions.length === 0) return settings
-  if (!mayUseNetwork(permissions)) return kept
+  if (!serverTools) return settings
   const isPermitted = (tool: JsonObject): boolean => findServerToolRefusal(permissions, tool) === undefined
-  const permitted = Object.entries(serverTools).map(([provider, tools]) => [provider, tools.filter(isPermitted)])
-  return { ...kept, serverTools: Object.fromEntries(permitted) }
+  const permitted = Object.entries(serverTools)
+    .map(([provider, tools]) => [provider, tools.filter(isPermitted)] as const)
+    .filter(([, tools]) => tools.length > 0)
+  return permitted.length === 0 ? kept : { ...kept, serverTools: Object.fromEntries(permitted) }
 }
 
 function toId(model: string | Model): string {

@@ -1,0 +1,13 @@
+// What a tool that a provider runs is called; each provider writes it in a form of its own.
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+
+/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: by what a choice calls it. */
+export function nameServerTool(tool: JsonObject): string | undefined {
+  const { name, systemTool, toolSpec, function: declared, type, server_label: label } = tool
+  if (typeof name === 'string') return name
+  const nested = [systemTool, toolSpec, declared].find(isJsonObject)
+  if (nested) return nameServerTool({ name: nested['name'] ?? '' })
+  if (type === 'mcp') return typeof label === 'string' ? label : undefined
+  return typeof type === 'string' ? type : Object.keys(tool)[0]
+}
