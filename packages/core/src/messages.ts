@@ -159,6 +159,16 @@ export interface Usage {
   readonly costMicros?: number
 }
 
+/** The names of the counts of a `Usage`. */
+export const USAGE_COUNTS = [
+  'inputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'costMicros',
+] as const satisfies readonly (keyof Usage)[]
+
 /** The text of a message's text parts, joined without a separator. */
 export function readText(parts: readonly { readonly type: string; readonly text?: string }[]): string {
   let text = ''

@@ -99,21 +99,16 @@ export function createHttpModel<
       const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
       const names = chooseToolNames(request)
       const describeAnswer = ({ headers: told }: HttpHead): Answering => {
-        const requestId = requestIdHeaders.map((name) => told[name]).find((one) => one !== undefined)
-        return {
-          model,
-          names,
-          sink,
-          secrets,
-          ...(requestId !== undefined && { requestId }),
-          ...(answerLengthMax !== undefined && { answerLengthMax }),
-        }
+        const header = requestIdHeaders.find((name) => told[name] !== undefined)
+        const requestId = header === undefined ? undefined : told[header]
+        const answering = { model, names, sink, secrets, answerLengthMax }
+        return requestId === undefined ? answering : { ...answering, requestId }
       }
       const reader = createAnswerReader({
         label,
         secrets,
         createReader: (head) => init.createReader(describeAnswer(head), encoded, head),
-        ...(decodeWhole && { decodeWhole: (value, head) => decodeWhole(value, describeAnswer(head), encoded) }),
+        decodeWhole: decodeWhole && ((value, head) => decodeWhole(value, describeAnswer(head), encoded)),
         readError,
         readNowMs: () => clock.nowMs(),
       })

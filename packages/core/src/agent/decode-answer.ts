@@ -2,6 +2,7 @@
 // objects may be proxies. Only own data fields are read, so that no getter runs, and what comes out is a plain copy.
 import type { JsonValue } from '../json.ts'
 import type { FinishReason, ProviderState, SourcePart, Usage } from '../messages.ts'
+import { USAGE_COUNTS } from '../messages.ts'
 import { wellFormed } from '../machine/render.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
 import { readJson } from './read-value.ts'
@@ -65,7 +66,7 @@ export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
     if (typeof counts !== 'object' || counts === null)
       return refuse('usage', `must be an object, not ${describeValue(counts)}`)
     const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
-    for (const name of COUNTS) {
+    for (const name of USAGE_COUNTS) {
       const value = own(counts, name)
       // JSON writes NaN as null, and past what a number holds exactly sums would be wrong.
       if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
@@ -97,15 +98,6 @@ const FINISHES: ReadonlySet<unknown> = new Set<FinishReason>([
   'malformed-call',
   'other',
 ])
-
-const COUNTS = [
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'costMicros',
-] as const satisfies readonly (keyof Usage)[]
 
 function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
   if (typeof part !== 'object' || part === null) return refuse(where, `must be an object, not ${describeValue(part)}`)

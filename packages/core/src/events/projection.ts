@@ -85,7 +85,8 @@ export class SessionProjection {
   /** Where a reader that has read everything so far goes on. */
   get cursor(): EventCursor {
     const since = this.#since
-    return this.#written?.placeCursor(this.#pos, since) ?? { pos: this.#pos, ...(since !== undefined && { since }) }
+    if (this.#written) return this.#written.placeCursor(this.#pos, since)
+    return since === undefined ? { pos: this.#pos } : { pos: this.#pos, since }
   }
 
   /** Position of the record that comes next. */
@@ -102,7 +103,9 @@ export class SessionProjection {
   takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
     const { pos, nowMs, facts } = record
     const before = this.cursor
-    for (const [index, fact] of facts.entries()) {
+    for (let index = 0; index < facts.length; index++) {
+      const fact = facts[index]
+      if (!fact) continue
       const told = this.#events.length
       this.#takeFact(fact, record)
       if (this.#init.delivery) addDelivery(this.#events, told, { fact, index, record })
@@ -113,9 +116,8 @@ export class SessionProjection {
     const told = this.#events
     this.#events = []
     const last = told.length - 1
-    // Each body was made for this event alone, and is completed in its place.
     return told.map((body, index) =>
-      Object.assign(body, { cursor: index === last ? this.cursor : { ...before, pos, read: index + 1 } }),
+      placeEvent(body, index === last ? this.cursor : { ...before, pos, read: index + 1 }),
     )
   }
 
@@ -125,7 +127,7 @@ export class SessionProjection {
       return { type: 'call-progress', callId: frame.callId, note: frame.note, cursor: this.cursor }
     if (this.#written?.attempt !== frame.attempt) return undefined
     const body = this.#written.take(frame)
-    return body && Object.assign(body, { cursor: this.cursor })
+    return body && placeEvent(body, this.cursor)
   }
 
   #startAt({ state, since, calls, steps, progress, texts }: ProjectionStart): void {
@@ -143,15 +145,18 @@ export class SessionProjection {
     this.#activity = this.#findActivity()
   }
 
-  #tell(...bodies: readonly EventBody[]): void {
-    if (bodies.length === 0) return
+  #tell(body: EventBody): void {
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
-    this.#events.push(...bodies)
+    this.#events.push(body)
+  }
+
+  #tellAll(bodies: readonly EventBody[]): void {
+    for (const body of bodies) this.#tell(body)
   }
 
   #flush(nowMs: number): void {
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
-    if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
+    if (this.#turn) for (const event of this.#turn.account.takeEvents(nowMs)) this.#events.push(event)
   }
 
   get activity(): SessionActivity {
@@ -186,7 +191,7 @@ export class SessionProjection {
       case 'session-described':
       case 'plan-set':
       case 'input-withdrawn':
-        this.#tell(...readSessionChange(fact))
+        this.#tellAll(readSessionChange(fact))
         break
       case 'session-paused':
       case 'session-stopped':
@@ -245,7 +250,7 @@ export class SessionProjection {
         this.#startStep(fact)
         break
       case 'attempt-progressed':
-        if (this.#written?.attempt === fact.attempt) this.#tell(...this.#written.noteProgress(fact.offset, fact.text))
+        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.noteProgress(fact.offset, fact.text))
         break
       case 'attempt-superseded':
       case 'attempt-failed': {
@@ -261,7 +266,7 @@ export class SessionProjection {
         const { step, textChars } = fact
         const message = this.#messageOf(step)
         const said = this.#written?.salvage(textChars)
-        if (said) this.#tell(...said.bodies)
+        if (said) this.#tellAll(said.bodies)
         this.#turn?.texts.note(step, said?.text ?? '')
         this.#written = undefined
         this.#tell({ type: 'step-finished', message, step, finish: 'interrupted', usage: {}, interrupted: true })
@@ -350,8 +355,8 @@ export class SessionProjection {
     const written = this.#written
     this.#written = undefined
     if (written) {
-      this.#tell(...written.write('reasoning', 0, joinReasoning(parts)))
-      this.#tell(...written.finish(readText(parts)))
+      this.#tellAll(written.write('reasoning', 0, joinReasoning(parts)))
+      this.#tellAll(written.finish(readText(parts)))
     }
     const sources = parts.filter((part): part is SourcePart => part.type === 'source')
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
@@ -363,15 +368,16 @@ export class SessionProjection {
     }
     const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     const size = this.#init.contextTokens?.(fact.model)
-    this.#tell({
+    const event: Writable<Extract<EventBody, { readonly type: 'step-finished' }>> = {
       type: 'step-finished',
       message,
       step,
       finish: interrupted ? 'interrupted' : finish,
       usage,
-      ...(used > 0 && { context: { used, ...(size !== undefined && { size }) } }),
-      ...(interrupted && { interrupted }),
-    })
+    }
+    if (used > 0) event.context = size === undefined ? { used } : { used, size }
+    if (interrupted) event.interrupted = interrupted
+    this.#tell(event)
   }
 
   #finishTurn(fact: FactOf<'turn-finished'>, { nowMs }: ProjectedRecord): void {
@@ -397,4 +403,13 @@ export class SessionProjection {
   #messageOf(step: number): MessageId {
     return this.#steps?.get(step) ?? this.#turn?.message ?? ''
   }
+}
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
+/** Each body was made for this event alone, and is completed in its place. */
+function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
+  const event = body as EventBody & { cursor?: EventCursor }
+  event.cursor = cursor
+  return event as SessionEvent // it has its cursor
 }

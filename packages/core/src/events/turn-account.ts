@@ -1,5 +1,6 @@
 // What a turn has used of its limits, and which of them were told.
 import type { Usage } from '../messages.ts'
+import { USAGE_COUNTS } from '../messages.ts'
 import type { FactOf } from '../machine/fact.ts'
 import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'
@@ -162,9 +163,11 @@ export class TurnAccount {
 /** A sum of costs of which one is not known is not known either. */
 export function addUsage(one: Usage | undefined, other: Usage): Usage {
   if (!one) return other
-  const { costMicros: _, ...sum }: Record<string, number> = { ...one }
-  for (const [key, value] of Object.entries(other))
-    if (typeof value === 'number' && key !== 'costMicros') sum[key] = (sum[key] ?? 0) + value
-  if (one.costMicros === undefined || other.costMicros === undefined) return sum
-  return { ...sum, costMicros: one.costMicros + other.costMicros }
+  const sum: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  for (const name of USAGE_COUNTS) {
+    const [before, more] = [one[name], other[name]]
+    const isKnown = name === 'costMicros' ? before !== undefined && more !== undefined : (before ?? more) !== undefined
+    if (isKnown) sum[name] = (before ?? 0) + (more ?? 0)
+  }
+  return sum
 }

@@ -37,30 +37,43 @@ export function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
   return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
 }
 
-/** Every effect that still waits for an answer. Recovery is: fold, then perform these. */
-export function outstanding(state: State): readonly AwaitedEffect[] {
+/**
+ * Every effect that still waits for an answer. Recovery is: fold, then perform these.
+ * @param other leaves out what this state owes for the same reason: for a call or a wait that is the same object in both
+ */
+export function outstanding(state: State, other?: State): readonly AwaitedEffect[] {
   const effects: AwaitedEffect[] = []
-  const attempt = state.attempt
-  if (attempt && state.phase === 'modelling') {
+  const { attempt, phase } = state
+  if (attempt && phase === 'modelling') {
     const { step, model, fromEntry, toEntry, choice } = attempt
     const again = state.turn?.askedAgain ?? false
     effects.push({ type: 'call-model', attempt: attempt.attempt, step, model, fromEntry, toEntry, choice, again })
   }
-  if (attempt && state.phase === 'summarising')
+  if (attempt && phase === 'summarising')
     effects.push({
       type: 'summarise',
       attempt: attempt.attempt,
       fromEntry: attempt.fromEntry,
       toEntry: attempt.toEntry,
     })
-  for (const call of state.step?.calls ?? []) pushCallEffects(effects, state, call)
-  for (const call of state.detached) pushCallEffects(effects, state, call)
-  pushTimer(effects, 'turn', state.turn?.deadline)
-  pushTimer(effects, 'retry', state.retry)
-  pushTimer(effects, 'interrupt', state.interrupting?.deadline)
-  pushTimer(effects, 'grace', state.step?.grace)
-  for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
-  if (state.phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
+  // What a call owes depends on who is attached, too.
+  const beside = other?.clients === state.clients ? other : undefined
+  const calls = beside?.step?.calls
+  if (state.step?.calls !== calls)
+    state.step?.calls.forEach((call, at) => {
+      if (call !== calls?.[at]) pushCallEffects(effects, state, call)
+    })
+  if (state.detached !== beside?.detached)
+    state.detached.forEach((call, at) => {
+      if (call !== beside?.detached[at]) pushCallEffects(effects, state, call)
+    })
+  if (state.turn?.deadline !== other?.turn?.deadline) pushTimer(effects, 'turn', state.turn?.deadline)
+  if (state.retry !== other?.retry) pushTimer(effects, 'retry', state.retry)
+  if (state.interrupting !== other?.interrupting) pushTimer(effects, 'interrupt', state.interrupting?.deadline)
+  if (state.step?.grace !== other?.step?.grace) pushTimer(effects, 'grace', state.step?.grace)
+  if (state.clients !== other?.clients)
+    for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
+  if (phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
   return effects
 }
 
@@ -117,15 +130,12 @@ export function effectKey(effect: AwaitedEffect): string {
  * except the one that `answered` names. Derived, so that no row of the table can forget one.
  */
 export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
-  const owed = outstanding(before)
-  const owes = outstanding(after)
-  // Mostly there are a few, and the same ones in front: comparing them costs less than to name and to hash them.
-  let same = 0
-  while (same < owed.length && same < owes.length && isSameEffect(owed[same], owes[same])) same += 1
-  const [gone, come] = [owed.slice(same), owes.slice(same)]
+  const owed = outstanding(before, after)
+  const owes = outstanding(after, before)
   const effects: Effect[] = []
-  for (const effect of subtract(gone, come)) if (effectKey(effect) !== answered) effects.push(withdrawing(effect))
-  return effects.concat(subtract(come, gone))
+  for (const effect of subtract(owed, owes)) if (effectKey(effect) !== answered) effects.push(withdrawing(effect))
+  for (const effect of subtract(owes, owed)) effects.push(effect)
+  return effects
 }
 
 /** Above so many effects on both sides they are named, and found by their names. */

@@ -297,18 +297,21 @@ function closeStep(content: HistoryContent, entry: number): void {
 
 function stepMessages(open: OpenBody): readonly StoredMessage[] {
   const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
-  const described = new Map(open.described.map((call) => [call.callId, call]))
-  const results = open.parts.flatMap((part): readonly ResultPart<MediaSource>[] => {
-    if (part.type !== 'call') return []
-    const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
-    const edited = open.edited.get(part.callId)
-    const note = edited === undefined ? [] : [text(`[A person changed the arguments to ${edited}]`)]
-    const content = [...note, ...renderSettlement(settlement)]
-    const { provenance } = described.get(part.callId) ?? {}
+  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
+  const results: ResultPart<MediaSource>[] = []
+  for (const part of open.parts) {
+    if (part.type !== 'call') continue
     const { callId, name } = part
+    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(callId)
+    const rendered = renderSettlement(settlement)
+    const content =
+      edited === undefined ? rendered : [text(`[A person changed the arguments to ${edited}]`), ...rendered]
     const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
-    return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]
-  })
+    const result: ResultPart<MediaSource> = { type: 'result', callId, name, isError, content }
+    const provenance = provenances.get(callId)
+    results.push(provenance ? { ...result, provenance } : result)
+  }
   const tool: ToolMessage<MediaSource> = { role: 'tool', parts: results }
   if (results.length > 0) return [assistant, tool]
   return isVisible(open.parts) ? [assistant] : []

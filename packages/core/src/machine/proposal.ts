@@ -54,7 +54,7 @@ function makeProposal(
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // What a client brings comes from outside.
   const provenance = broughtBy === undefined ? tool?.provenance : ({ trust: 'untrusted', source: broughtBy } as const)
-  return {
+  const proposal: { -readonly [Field in keyof CallProposal]: CallProposal[Field] } = {
     callId,
     name,
     runs: tool?.runs ?? 'server',
@@ -63,14 +63,17 @@ function makeProposal(
     parallel: tool?.parallel ?? true,
     onInterrupt: tool?.onInterrupt ?? 'cancel',
     argumentsHash: check.argumentsHash,
-    ...(broughtBy !== undefined && { broughtBy }),
-    ...(check.asks && { asks: check.asks }),
-    ...(check.asks && check.asksFor !== undefined && { asksFor: check.asksFor }),
-    ...(check.asks && check.asksEach && { asksEach: check.asksEach }),
-    ...(check.repairs && { repairs: check.repairs }),
-    ...(provenance && { provenance }),
-    ...(check.about && { about: check.about }),
   }
+  if (broughtBy !== undefined) proposal.broughtBy = broughtBy
+  if (check.asks) {
+    proposal.asks = check.asks
+    if (check.asksFor !== undefined) proposal.asksFor = check.asksFor
+    if (check.asksEach) proposal.asksEach = check.asksEach
+  }
+  if (check.repairs) proposal.repairs = check.repairs
+  if (provenance) proposal.provenance = provenance
+  if (check.about) proposal.about = check.about
+  return proposal
 }
 
 interface Asked {

@@ -107,17 +107,21 @@ function finishOutput(draft: Draft, { step, issue, text }: Output): void {
 
 /** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */
 function storedParts(input: InputOf<'model-finished'>, proposed: readonly Proposed[]): readonly AssistantPart[] {
+  const stored: AssistantPart[] = []
   let next = 0
-  return input.parts.flatMap((part): readonly AssistantPart[] => {
-    if (part.type === 'text') return part.text === '' ? [] : [{ ...part, text: wellFormed(part.text) }]
-    if (part.type === 'source') return [cleanSource(part)]
-    if (part.type !== 'call') return [part]
-    const call = proposed[next]
-    next += 1
-    if (!call) return []
-    const { name, state } = part
-    return [{ type: 'call', callId: call.proposal.callId, name, arguments: call.arguments, ...(state && { state }) }]
-  })
+  for (const part of input.parts)
+    if (part.type === 'text') {
+      if (part.text !== '') stored.push({ ...part, text: wellFormed(part.text) })
+    } else if (part.type === 'source') stored.push(cleanSource(part))
+    else if (part.type === 'call') {
+      const call = proposed[next]
+      next += 1
+      if (!call) continue
+      const { name, state } = part
+      const kept = { type: 'call', callId: call.proposal.callId, name, arguments: call.arguments } as const
+      stored.push(state ? { ...kept, state } : kept)
+    } else stored.push(part)
+  return stored
 }
 
 /** Its texts come from pages of others, and from parsers of bytes. */

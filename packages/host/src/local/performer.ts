@@ -3,15 +3,7 @@
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
 import type { SessionEngine, SessionFeed } from '@baton/runtime'
-import {
-  Cancellation,
-  createModelJob,
-  createToolIo,
-  createToolJob,
-  performModel,
-  performTool,
-  ToolQuestions,
-} from '@baton/runtime'
+import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerInit {
   /** Its clock is the session's time. */
@@ -39,8 +31,9 @@ const PROGRESS_CHARS = 2048
 export class Performer {
   readonly #init: PerformerInit
   readonly #timers = new Map<string, () => void>()
-  readonly #models = new Map<number, RunningModel>()
-  readonly #tools = new Map<string, Cancellation>()
+  /** Hardly ever more than one. */
+  #models: readonly RunningModel[] = []
+  readonly #tools = new Map<string, AbortController>()
   readonly questions: ToolQuestions
   #newestAttempt = 0
   #isClosed = false
@@ -52,7 +45,7 @@ export class Performer {
 
   /** Model calls and tools that run. */
   countRunning(): number {
-    return this.#models.size + this.#tools.size
+    return this.#models.length + this.#tools.size
   }
 
   /** Sets and clears timers and aborts work at once; gives the work that is to be started. `state` is that of the commit. */
@@ -95,8 +88,8 @@ export class Performer {
     this.questions.close()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
-    const running = [...this.#models.values()]
-    this.#models.clear()
+    const running = this.#models
+    this.#models = []
     for (const run of running) this.#abort(run)
     for (const key of this.#tools.keys()) this.#abortTool(key)
   }
@@ -111,7 +104,7 @@ export class Performer {
       loggedChars: 0,
       stopTimer: undefined,
     }
-    this.#models.set(attempt, run)
+    this.#models = [...this.#models, run]
     this.#newestAttempt = attempt
     const { controller } = run
     const live = (frame: LiveFrame): void => this.#stream(run, frame)
@@ -121,7 +114,9 @@ export class Performer {
       // An aborted attempt has answered already; what it brings now would be stale.
       take: (report) => {
         run.stopTimer?.()
-        if (this.#models.delete(attempt) && report) submit([report]).catch(ignoreDeath)
+        const isAwaited = this.#models.includes(run)
+        this.#models = this.#models.filter((one) => one !== run)
+        if (isAwaited && report) submit([report]).catch(ignoreDeath)
       },
     }
   }
@@ -131,7 +126,7 @@ export class Performer {
     const job = createToolJob(state, history, effect)
     if (!job) return undefined
     const key = `${effect.callId}:${effect.attempt}`
-    const cancellation = new Cancellation()
+    const cancellation = new AbortController()
     this.#tools.set(key, cancellation)
     const io = createToolIo(job, {
       history,
@@ -155,7 +150,7 @@ export class Performer {
 
   /** Text goes to the readers at once; the log follows now and then, and nobody waits for it. */
   #stream(run: RunningModel, frame: LiveFrame): void {
-    if (this.#models.get(run.attempt) !== run) return
+    if (!this.#models.includes(run)) return
     this.#init.feed.publishLive(frame)
     if (frame.type !== 'text-delta') return
     run.text += frame.text
@@ -174,10 +169,10 @@ export class Performer {
   }
 
   #abortModel(attempt: number, state: State): void {
-    const run = this.#models.get(attempt)
+    const run = this.#models.find((one) => one.attempt === attempt)
     // One that has answered is stale; one that was withdrawn in the commit that began it has said nothing.
     if (!run && attempt <= this.#newestAttempt) return
-    this.#models.delete(attempt)
+    this.#models = this.#models.filter((one) => one !== run)
     if (run) this.#abort(run)
     // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
     if (!state.interrupting) return

@@ -153,8 +153,14 @@ function readArguments(block: Block): string {
 }
 
 function rest(block: Block, known: readonly string[]): JsonObject {
-  const entries = Object.entries(block.start).filter(([key]) => !known.includes(key))
-  return { ...Object.fromEntries(entries), ...unknown(block) }
+  const others: Record<string, JsonValue> = {}
+  for (const name of Object.keys(block.start)) {
+    const value = block.start[name]
+    // Assigned, a `__proto__` would be the prototype.
+    if (value !== undefined && name !== '__proto__' && !known.includes(name)) others[name] = value
+  }
+  if (block.unknownDeltas.length > 0) others['unknownDeltas'] = block.unknownDeltas
+  return others
 }
 
 function unknown(block: Block): JsonObject {

@@ -20,8 +20,13 @@ export function readFinish(reason: JsonValue | undefined): FinishReason {
 
 /** message_delta repeats fields of message_start, counts cumulatively: what is given overwrites, absent or null stays. */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
-  if (!Object.values(now).includes(null)) return { ...before, ...now }
-  return { ...before, ...Object.fromEntries(Object.entries(now).filter(([, value]) => value !== null)) }
+  const after: Record<string, JsonValue> = { ...before }
+  for (const name of Object.keys(now)) {
+    const value = now[name]
+    // Assigned, a `__proto__` would be the prototype.
+    if (value !== undefined && value !== null && name !== '__proto__') after[name] = value
+  }
+  return after
 }
 
 /** Anthropic's `input_tokens` excludes what was read from and written to the cache; the neutral count includes both. */
@@ -32,11 +37,11 @@ export function readUsage(usage: JsonObject): Usage {
   const output = readCount(usage, 'output_tokens')
   const details = usage['output_tokens_details']
   const reasoning = isJsonObject(details) ? readCount(details, 'thinking_tokens') : undefined
-  return {
-    ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  }
+  const counts: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  if (input !== undefined) counts.inputTokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  if (cacheRead !== undefined) counts.cacheReadTokens = cacheRead
+  if (cacheWrite !== undefined) counts.cacheWriteTokens = cacheWrite
+  if (output !== undefined) counts.outputTokens = output
+  if (reasoning !== undefined) counts.reasoningTokens = reasoning
+  return counts
 }

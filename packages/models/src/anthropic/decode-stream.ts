@@ -1,8 +1,9 @@
 // From Anthropic's stream of events to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive;
 // `end()` may be asked after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import type { FoundSource } from '../found-sources.ts'
 import { listSources } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
@@ -31,7 +32,7 @@ export interface AnthropicDecoderOptions {
   readonly requestId?: string
   readonly secrets?: readonly string[]
   /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
@@ -92,7 +93,7 @@ class StreamDecoder implements AnthropicDecoder {
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
-    if (isJsonObject(parsed)) this.handleEvent(parsed)
+    if (isJsonObject(parsed)) this.handleEvent(parsed, event.data.length)
   }
 
   readonly #pieces = new PieceReader((index, type) => {
@@ -107,7 +108,8 @@ class StreamDecoder implements AnthropicDecoder {
     return pieces.end
   }
 
-  handleEvent(event: WireEvent): void {
+  /** `length`: characters of its JSON, where they are known. */
+  handleEvent(event: WireEvent, length?: number): void {
     // What follows the end belongs to no answer; a failure stays.
     if (this.failure || this.#isComplete) return
     switch (event.type) {
@@ -115,7 +117,7 @@ class StreamDecoder implements AnthropicDecoder {
         this.#handleDelta(event)
         break
       case 'content_block_start':
-        this.#handleBlockStart(event.index, event.content_block)
+        this.#handleBlockStart(event.index, event.content_block, length)
         break
       case 'content_block_stop':
         this.#handleBlockStop(event.index)
@@ -150,17 +152,26 @@ class StreamDecoder implements AnthropicDecoder {
       })
     const refusal = isJsonObject(this.#stop['stop_details']) ? this.#stop['stop_details']['category'] : undefined
     const finish = readFinish(this.#stop['stop_reason'])
-    return {
-      parts: [
-        ...this.#blocks.map((block) => readPart(block, this.#options)).filter((part) => part !== undefined),
-        ...listSources(this.#blocks.flatMap(findSources)),
-      ],
+    const answer: { -readonly [Field in keyof ModelAnswer]: ModelAnswer[Field] } = {
+      parts: this.#readParts(),
       finish,
       usage: readUsage(this.#usage),
       model: typeof message['model'] === 'string' ? message['model'] : this.#options.model,
-      ...(this.#options.requestId !== undefined && { requestId: this.#options.requestId }),
-      ...(finish === 'refusal' && typeof refusal === 'string' && { refusal }),
     }
+    if (this.#options.requestId !== undefined) answer.requestId = this.#options.requestId
+    if (finish === 'refusal' && typeof refusal === 'string') answer.refusal = refusal
+    return answer
+  }
+
+  #readParts(): readonly ModelPart[] {
+    const parts: ModelPart[] = []
+    const sources: FoundSource[] = []
+    for (const block of this.#blocks) {
+      const part = readPart(block, this.#options)
+      if (part) parts.push(part)
+      if (block.type === 'text') sources.push(...findSources(block))
+    }
+    return sources.length === 0 ? parts : [...parts, ...listSources(sources)]
   }
 
   #handleStart(message: JsonValue | undefined): void {
@@ -186,12 +197,12 @@ class StreamDecoder implements AnthropicDecoder {
     }
   }
 
-  #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined): void {
+  #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined, length?: number): void {
     if (!this.#started || index !== this.#blocks.length || !isJsonObject(start)) {
       this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
       return
     }
-    if (!this.#fits(JSON.stringify(start).length)) return
+    if (!this.#fits(length ?? JSON.stringify(start).length)) return
     const block = openBlock(start, this.#calls)
     this.#blocks.push(block)
     if (block.type === 'tool_use') {

@@ -77,21 +77,22 @@ export function encodeAnthropicRequest(
   const mark = buildMark(settings.cache ?? options.cache, traits)
   const others = [serverTools, settings.serverTools?.[PROVIDER], settings.provider?.[PROVIDER]]
   const outputConfig = encodeOutputConfig(request, traits, { plan, compile: memory.compile })
-  const body: AnthropicRequest = {
+  const body: { -readonly [Field in keyof AnthropicRequest]: AnthropicRequest[Field] } = {
     model: options.model,
     max_tokens: maxTokens,
     stream: true,
-    ...(request.instructions.trim() !== '' && { system: marked([{ type: 'text', text: request.instructions }], mark) }),
     messages: mark ? markEnds(messages, mark, countFreeMarks(FIXED_MARKS, 'cache_control', ...others)) : messages,
-    ...(tools.length + serverTools.length > 0 && { tools: [...serverTools, ...marked(tools, mark)] }),
-    ...(toolChoice && { tool_choice: toolChoice }),
-    ...(thinking && { thinking }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(settings.stop && traits.stop && { stop_sequences: settings.stop }),
-    ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
-    ...(outputConfig && { output_config: outputConfig }),
   }
+  const { instructions } = request
+  if (instructions.trim() !== '') body.system = marked([{ type: 'text', text: instructions }], mark)
+  if (tools.length + serverTools.length > 0) body.tools = [...serverTools, ...marked(tools, mark)]
+  if (toolChoice) body.tool_choice = toolChoice
+  if (thinking) body.thinking = thinking
+  if (temperature !== undefined) body.temperature = temperature
+  if (topP !== undefined) body.top_p = topP
+  if (settings.stop && traits.stop) body.stop_sequences = settings.stop
+  if (settings.serviceTier !== undefined) body.service_tier = settings.serviceTier
+  if (outputConfig) body.output_config = outputConfig
   return addProviderFields(body, settings, PROVIDER)
 }
 

@@ -24,7 +24,7 @@ export interface BedrockDecoderOptions {
   readonly requestId?: string
   readonly secrets?: readonly string[]
   /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024

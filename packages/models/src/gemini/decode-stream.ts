@@ -22,7 +22,7 @@ export interface GeminiDecoderOptions {
   readonly sink?: (event: ModelEvent) => void
   readonly secrets?: readonly string[]
   /** Most UTF-16 units of an answer's parts, as they stand on the wire; 8 Mi by default. */
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024

@@ -35,7 +35,7 @@ export interface OpenAiChatDecoderOptions {
   /** Tokens that the request allowed: an answer that used them all up was cut, whatever its reason says. */
   readonly maxTokens?: number
   /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024

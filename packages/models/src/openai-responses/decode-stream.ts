@@ -23,7 +23,7 @@ export interface OpenAiResponsesDecoderOptions {
   readonly requestId?: string
   readonly secrets?: readonly string[]
   /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 export interface OpenAiResponsesDecoder {

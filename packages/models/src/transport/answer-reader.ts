@@ -26,7 +26,7 @@ export interface Answering {
   readonly secrets: readonly string[]
   /** From the answer's headers. */
   readonly requestId?: string
-  readonly answerLengthMax?: number
+  readonly answerLengthMax?: number | undefined
 }
 
 export interface StreamDecoder {
@@ -47,7 +47,7 @@ export interface AnswerReaderInit {
   readonly secrets: readonly string[]
   readonly createReader: (head: HttpHead) => BodyReader
   /** Of a body of JSON; without it such a body goes to the reader. */
-  readonly decodeWhole?: (value: JsonValue, head: HttpHead) => ModelAnswer | BatonError
+  readonly decodeWhole?: ((value: JsonValue, head: HttpHead) => ModelAnswer | BatonError) | undefined
   readonly readError: (failure: HttpFailure) => BatonError
   /** Of the clock: for advice that is a date. */
   readonly readNowMs: () => number

@@ -7,9 +7,11 @@ type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...g
 /** Returns the same signal; errors of its listeners go to `report`. Call it only once for each signal. */
 export function guardSignal<Signal extends AbortSignalLike>(signal: Signal, report: (cause: unknown) => void): Signal {
   const { addEventListener, removeEventListener } = signal as Platform // what it is not typed for is passed on
-  const guard: Guard = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
-  // Assigned as far as that can be: a definition costs ten times as much, and each model call has a signal of its own.
-  Object.assign(signal, { [GUARD]: guard, ...GUARDED })
+  // Assigned one by one: each model call and each tool call has a signal of its own.
+  const guarded = signal as Signal & Writable<Guarded & typeof GUARDED>
+  guarded[GUARD] = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
+  guarded.addEventListener = GUARDED.addEventListener
+  guarded.removeEventListener = GUARDED.removeEventListener
   return Object.defineProperty(signal, 'onabort', ON_ABORT)
 }
 
@@ -26,6 +28,8 @@ interface Platform {
   readonly addEventListener: (type: 'abort', listener: () => void, options?: object) => void
   readonly removeEventListener: (type: 'abort', listener: () => void, options?: object) => void
 }
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
 interface Guarded {
   readonly [GUARD]: Guard

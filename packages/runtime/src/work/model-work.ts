@@ -1,9 +1,10 @@
 // Performs one model call: materialises the request, streams the answer, and reports the whole of it.
-import type { JsonObject, LiveFrame, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import type { JsonObject, LiveFrame, ModelCallPart, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools, nameCall, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
@@ -209,21 +210,29 @@ async function finishStep(
     ...(streaks && { streaks }),
   }
   const repaired = new Map<ModelPart, string>()
-  const checks = await Promise.all(
-    calls.map(async (call, index): Promise<CallCheck> => {
-      const { name, arguments: given, repairs, unreadable } = call
-      if (unreadable !== undefined)
-        return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
-      const asked = { ...about, callId: nameCall(birth, effect.step, index), name, arguments: given }
-      const check = await checkCall(context, asked)
-      // Only an answer that its provider calls whole is repaired, never one that was cut off.
-      const better =
-        check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
-      if (better) repaired.set(call, better.arguments)
-      const told = [...(repairs ?? []), ...(better?.check.repairs ?? [])]
-      return told.length > 0 ? { ...(better?.check ?? check), repairs: told } : check
-    }),
-  )
+  const mend = async (
+    call: ModelCallPart,
+    asked: CheckedCall,
+    checking: CallCheck | Promise<CallCheck>,
+  ): Promise<CallCheck> => {
+    const check = await checking
+    // Only an answer that its provider calls whole is repaired, never one that was cut off.
+    const better = check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
+    if (better) repaired.set(call, better.arguments)
+    const told = [...(call.repairs ?? []), ...(better?.check.repairs ?? [])]
+    return told.length > 0 ? { ...(better?.check ?? check), repairs: told } : check
+  }
+  const checking = calls.map((call, index): CallCheck | Promise<CallCheck> => {
+    const { name, arguments: given, unreadable } = call
+    if (unreadable !== undefined) return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
+    const asked = { ...about, callId: nameCall(birth, effect.step, index), name, arguments: given }
+    const check = checkCall(context, asked)
+    return 'then' in check || check.invalid !== undefined || call.repairs ? mend(call, asked, check) : check
+  })
+  // Most are checked at once.
+  const checks = checking.every((check): check is CallCheck => !('then' in check))
+    ? checking
+    : await Promise.all(checking.map((check) => Promise.resolve(check)))
   const usage = addPrice(context, job, decoded.value.usage)
   context.log.info('a model answered', {
     session,

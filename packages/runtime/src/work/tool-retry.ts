@@ -3,14 +3,13 @@
 import type { Logger, Timers, Tool } from '@baton/core'
 import { ERROR_CODES, isBatonError, isErrorCode, readServiceFailure } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
-import type { Cancellation } from './cancellation.ts'
 
 const DEFAULTS = { baseMs: 500, maxMs: 10_000 } as const
 
 export interface RetryPlace {
   readonly timers: Timers
   readonly log: Logger
-  readonly cancellation: Cancellation
+  readonly cancellation: AbortController
   readonly callId: string
 }
 
@@ -22,7 +21,7 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
       return await run()
     } catch (thrown) {
       const { cancellation, log, callId } = place
-      if (attempt >= attempts || cancellation.aborted || !mayGoAway(thrown)) throw thrown
+      if (attempt >= attempts || cancellation.signal.aborted || !mayGoAway(thrown)) throw thrown
       const delayMs = Math.min(Math.max(baseMs * 2 ** (attempt - 1), readRetryAfter(thrown)), maxMs)
       log.warn('a tool failed and is tried again', {
         callId,
@@ -32,7 +31,7 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
         cause: describeThrown(thrown),
       })
       await wait(delayMs, place)
-      if (cancellation.aborted) throw thrown
+      if (cancellation.signal.aborted) throw thrown
     }
 }
 

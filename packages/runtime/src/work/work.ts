@@ -17,7 +17,6 @@ import type {
 } from '@baton/core'
 import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
-import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
 import type { RequestMessages } from './request.ts'
@@ -75,7 +74,7 @@ export interface ModelIo {
 export interface ToolIo {
   readonly history: Pick<History, 'messages'>
   /** If it aborts before the tool begins, the tool does not begin. Afterwards the tool has to check it. */
-  readonly cancellation: Cancellation
+  readonly cancellation: AbortController
   /** The session left this process, so there is no need to keep a long result. */
   readonly isClosed: () => boolean
   live(frame: LiveFrame): void

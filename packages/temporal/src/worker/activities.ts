@@ -3,7 +3,7 @@ import type { Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
-import { Cancellation, performEffect, performModel, performTool } from '@baton/runtime'
+import { performEffect, performModel, performTool } from '@baton/runtime'
 import type { HostReport } from '@baton/core/machine'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
@@ -148,7 +148,7 @@ async function perform(
   const { effect } = job
   const { replica } = view
   const key = effectKey(effect)
-  const cancellation = new Cancellation()
+  const cancellation = new AbortController()
   const isOwed = (): boolean => outstanding(replica.state()).some((owed) => effectKey(owed) === key)
   const writer = new LiveWriter(bus, job.identity.session, effect.type === 'call-model' ? effect.attempt : undefined)
   let isOver = false
@@ -180,7 +180,7 @@ async function perform(
       questions: replica.questions,
       isClosed: () => false,
       live: (frame) => {
-        if (!cancellation.aborted && !isOver) writer.write(frame)
+        if (!cancellation.signal.aborted && !isOver) writer.write(frame)
       },
       report: (report) => {
         const reporting = replica.submit([report]).catch(() => {})
@@ -197,7 +197,7 @@ async function perform(
       return dropIfShutDown(report, signal)
     }
     const report = await Promise.race([working, cancelled.promise])
-    if (!cancellation.aborted) return report
+    if (!cancellation.signal.aborted) return report
     dropIfShutDown(report, signal)
     return { type: 'model-stopped', attempt: effect.attempt, text: writer.said }
   } finally {

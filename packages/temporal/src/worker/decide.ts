@@ -14,7 +14,7 @@ import {
   outstanding,
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
-import { Cancellation, isWorkEffect, performTool } from '@baton/runtime'
+import { isWorkEffect, performTool } from '@baton/runtime'
 import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, SearchField, WorkPlan } from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
@@ -180,7 +180,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
   }
   const io = {
     history: { messages: () => [] }, // its tool has run elsewhere
-    cancellation: new Cancellation(),
+    cancellation: new AbortController(),
     isClosed: () => false,
     live: () => {},
     plan: () => {},

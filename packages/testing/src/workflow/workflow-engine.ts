@@ -7,7 +7,6 @@ import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@ba
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
 import {
-  Cancellation,
   createLossReport,
   isWorkEffect,
   OpenWorld,
@@ -66,7 +65,7 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
 
 interface Activity {
   readonly effect: AwaitedEffect
-  readonly cancellation: Cancellation
+  readonly cancellation: AbortController
   /** Its report is on its way to the workflow. */
   hasEnded: boolean
 }
@@ -174,7 +173,7 @@ class WorkflowRun implements WorkflowService {
   }
 
   startActivity(key: string, effect: AwaitedEffect, state: State): void {
-    const activity = { effect, cancellation: new Cancellation(), hasEnded: false }
+    const activity = { effect, cancellation: new AbortController(), hasEnded: false }
     this.#activities.set(key, activity)
     if (!isWorkEffect(effect)) return // what people and clients are asked stands in the records
     this.#perform(effect, copy(state), activity).then(
@@ -211,7 +210,7 @@ class WorkflowRun implements WorkflowService {
       questions: this.gateway.questions,
       isClosed: () => this.#closed,
       live: (frame) => {
-        if (!activity.hasEnded && !activity.cancellation.aborted) this.gateway.publishLive(copy(frame))
+        if (!activity.hasEnded && !activity.cancellation.signal.aborted) this.gateway.publishLive(copy(frame))
       },
       report: (report) => this.#report(report),
     })
