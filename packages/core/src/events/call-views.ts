@@ -68,10 +68,14 @@ export class CallViews {
   }
 
   propose(message: MessageId, fact: FactOf<'step-finished'>): void {
-    const proposals = new Map(fact.calls.map((call) => [call.callId, call]))
+    // They stand in the order of their parts.
+    let next = 0
     for (const part of fact.parts) {
-      const proposal = part.type === 'call' ? proposals.get(part.callId) : undefined
-      if (part.type === 'call' && proposal) this.#set(createView(message, fact.step, proposal, part.arguments))
+      if (part.type !== 'call') continue
+      const here = fact.calls[next]
+      const proposal = here?.callId === part.callId ? here : fact.calls.find(({ callId }) => callId === part.callId)
+      next += 1
+      if (proposal) this.#set(createView(message, fact.step, proposal, part.arguments))
     }
   }
 
@@ -85,7 +89,11 @@ export class CallViews {
   takeChanged(): readonly CallView[] {
     const { changed, views } = this.#known ?? NONE
     if (changed.size === 0) return []
-    const told = [...changed].flatMap((callId) => views.get(callId) ?? [])
+    const told: CallView[] = []
+    for (const callId of changed) {
+      const call = views.get(callId)
+      if (call) told.push(call)
+    }
     changed.clear()
     return told
   }

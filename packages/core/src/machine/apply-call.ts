@@ -172,7 +172,10 @@ function updateCall(state: State, callId: string, change: (call: Call) => Call):
   const { calls } = state.step
   const index = findCallIndex(calls, callId)
   const call = calls[index]
-  return call ? { ...state, step: { ...state.step, calls: calls.with(index, change(call)) } } : state
+  if (!call) return state
+  const changed = calls.slice()
+  changed[index] = change(call)
+  return { ...state, step: { ...state.step, calls: changed } }
 }
 
 /** A late result is told to the model at most once. */

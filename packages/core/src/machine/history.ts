@@ -106,8 +106,10 @@ class FoldedHistory implements History {
   }
 
   messages(fromEntry: number, toEntry: number): readonly StoredMessage[] {
-    const asked = this.#content.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry)
-    return asked.flatMap(({ messages }) => messages)
+    const asked: StoredMessage[] = []
+    for (const { entry, messages } of this.#content.entries)
+      if (entry >= fromEntry && entry <= toEntry) for (const message of messages) asked.push(message)
+    return asked
   }
 
   entries(): readonly HistoryEntry[] {
