@@ -1,7 +1,7 @@
 // Values of events, made of facts.
 import type { AssistantPart } from '../messages.ts'
 import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
-import type { EventBody, MessageId, TurnStop, UserMessageView } from './session-event.ts'
+import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'
 
 /** A record, or what a reader is shown of one. */
 export interface ProjectedRecord {
@@ -108,4 +108,32 @@ export function readWallMs({ nowMs, wallMs }: ProjectedRecord): number {
 /** As the machine names the calls of a step, so that a call has its id while the model writes it. */
 export function nameCalls(birth: string, step: number): string {
   return `call_${birth === '' ? '' : `${birth}_`}${step}_`
+}
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
+/** `size`: tokens of the model's window. */
+export function createStepEnd(
+  message: MessageId,
+  { step, finish, usage, interrupted }: FactOf<'step-finished'>,
+  size: number | undefined,
+): EventBody {
+  const event: Writable<Extract<EventBody, { readonly type: 'step-finished' }>> = {
+    type: 'step-finished',
+    message,
+    step,
+    finish: interrupted ? 'interrupted' : finish,
+    usage,
+  }
+  const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+  if (used > 0) event.context = size === undefined ? { used } : { used, size }
+  if (interrupted) event.interrupted = interrupted
+  return event
+}
+
+/** Completes a body that was made for this event alone. */
+export function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
+  const event = body as EventBody & { cursor?: EventCursor }
+  event.cursor = cursor
+  return event as SessionEvent // it has its cursor
 }

@@ -17,11 +17,13 @@ import type {
   StepResetReason,
 } from './session-event.ts'
 import {
+  createStepEnd,
   createUserMessage,
   findStop,
   joinReasoning,
   listKept,
   nameCalls,
+  placeEvent,
   readQuestion,
   readSessionChange,
   readWallMs,
@@ -350,7 +352,7 @@ export class SessionProjection {
   }
 
   #finishStep(fact: FactOf<'step-finished'>): void {
-    const { step, parts, finish, usage, interrupted } = fact
+    const { step, parts, finish } = fact
     const message = this.#messageOf(step)
     const written = this.#written
     this.#written = undefined
@@ -366,18 +368,7 @@ export class SessionProjection {
       this.#turn.account.finishStep(fact)
       this.#turn.texts.note(step, readText(parts))
     }
-    const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
-    const size = this.#init.contextTokens?.(fact.model)
-    const event: Writable<Extract<EventBody, { readonly type: 'step-finished' }>> = {
-      type: 'step-finished',
-      message,
-      step,
-      finish: interrupted ? 'interrupted' : finish,
-      usage,
-    }
-    if (used > 0) event.context = size === undefined ? { used } : { used, size }
-    if (interrupted) event.interrupted = interrupted
-    this.#tell(event)
+    this.#tell(createStepEnd(message, fact, this.#init.contextTokens?.(fact.model)))
   }
 
   #finishTurn(fact: FactOf<'turn-finished'>, { nowMs }: ProjectedRecord): void {
@@ -403,13 +394,4 @@ export class SessionProjection {
   #messageOf(step: number): MessageId {
     return this.#steps?.get(step) ?? this.#turn?.message ?? ''
   }
-}
-
-type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
-
-/** Each body was made for this event alone, and is completed in its place. */
-function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
-  const event = body as EventBody & { cursor?: EventCursor }
-  event.cursor = cursor
-  return event as SessionEvent // it has its cursor
 }

@@ -5,7 +5,6 @@ import type {
   MediaSource,
   ResultPart,
   StoredMessage,
-  ToolMessage,
   UserMessage,
 } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
@@ -304,16 +303,14 @@ function stepMessages(open: OpenBody): readonly StoredMessage[] {
     const { callId, name } = part
     const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
     const edited = open.edited.get(callId)
-    const rendered = renderSettlement(settlement)
-    const content =
-      edited === undefined ? rendered : [text(`[A person changed the arguments to ${edited}]`), ...rendered]
+    const said = renderSettlement(settlement)
+    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
     const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
-    const result: ResultPart<MediaSource> = { type: 'result', callId, name, isError, content }
     const provenance = provenances.get(callId)
+    const result = { type: 'result', callId, name, isError, content } as const
     results.push(provenance ? { ...result, provenance } : result)
   }
-  const tool: ToolMessage<MediaSource> = { role: 'tool', parts: results }
-  if (results.length > 0) return [assistant, tool]
+  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
   return isVisible(open.parts) ? [assistant] : []
 }
 

@@ -1,5 +1,14 @@
 // Performs one model call: materialises the request, streams the answer, and reports the whole of it.
-import type { JsonObject, LiveFrame, ModelCallPart, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import type {
+  FinishReason,
+  JsonObject,
+  LiveFrame,
+  ModelCallPart,
+  ModelEvent,
+  ModelPart,
+  ModelRequest,
+  Usage,
+} from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools, nameCall, RUNS_AFTER } from '@baton/core/machine'
@@ -210,24 +219,14 @@ async function finishStep(
     ...(streaks && { streaks }),
   }
   const repaired = new Map<ModelPart, string>()
-  const mend = async (
-    call: ModelCallPart,
-    asked: CheckedCall,
-    checking: CallCheck | Promise<CallCheck>,
-  ): Promise<CallCheck> => {
-    const check = await checking
-    // Only an answer that its provider calls whole is repaired, never one that was cut off.
-    const better = check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
-    if (better) repaired.set(call, better.arguments)
-    const told = [...(call.repairs ?? []), ...(better?.check.repairs ?? [])]
-    return told.length > 0 ? { ...(better?.check ?? check), repairs: told } : check
-  }
   const checking = calls.map((call, index): CallCheck | Promise<CallCheck> => {
     const { name, arguments: given, unreadable } = call
     if (unreadable !== undefined) return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
     const asked = { ...about, callId: nameCall(birth, effect.step, index), name, arguments: given }
     const check = checkCall(context, asked)
-    return 'then' in check || check.invalid !== undefined || call.repairs ? mend(call, asked, check) : check
+    return 'then' in check || check.invalid !== undefined || call.repairs
+      ? mend(context, { call, asked, finish, repaired }, check)
+      : check
   })
   // Most are checked at once.
   const checks = checking.every((check): check is CallCheck => !('then' in check))
@@ -262,6 +261,27 @@ async function finishStep(
     textBefore: textsBefore.join('\n\n'),
     ...(output && { output }),
   }
+}
+
+interface Mending {
+  readonly call: ModelCallPart
+  readonly asked: CheckedCall
+  readonly finish: FinishReason
+  /** Better arguments go here. */
+  readonly repaired: Map<ModelPart, string>
+}
+
+/** Only an answer that its provider calls whole is repaired, never one that was cut off. */
+async function mend(
+  context: WorkContext,
+  { call, asked, finish, repaired }: Mending,
+  checking: CallCheck | Promise<CallCheck>,
+): Promise<CallCheck> {
+  const check = await checking
+  const better = check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
+  if (better) repaired.set(call, better.arguments)
+  const told = [...(call.repairs ?? []), ...(better?.check.repairs ?? [])]
+  return told.length > 0 ? { ...(better?.check ?? check), repairs: told } : check
 }
 
 export function joinText(parts: readonly ModelPart[]): string {
