@@ -160,7 +160,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
   let questions = 0
   let generations = 0
   const { callId, attempt, session, principal } = job
-  // Made for every call: an accessor that makes it when it is read costs seven times as much.
+  // Made for every call: an accessor that makes it when it is read costs more than the signal.
   const signal = guardSignal(io.cancellation.signal, (cause) =>
     context.log.warn('an abort listener of a tool failed', { callId, cause: describeThrown(cause) }),
   )
