@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePackedPages } from './docs-pages.ts'
+import { NOT_PACKED } from './packed-files.ts'
 import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
@@ -56,13 +57,7 @@ function readConfig(one: Package): object {
       types: hasNode ? ['node'] : [],
     },
     include: ['src/**/*.ts'],
-    exclude: [
-      'src/**/*.test.ts',
-      'src/**/*.test-kit.ts',
-      'src/**/test-world.ts',
-      'src/**/test-server.ts',
-      'src/**/*-situations.ts',
-    ],
+    exclude: NOT_PACKED,
   }
 }
 

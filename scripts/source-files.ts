@@ -30,7 +30,7 @@ const FOLDERS = ['packages', 'scripts', 'examples']
 const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', 'dist', 'reports', 'coverage', '.stryker-tmp'])
 
 export function isTest(path: string): boolean {
-  return /\.test(?:-kit)?\.ts$/.test(path) || /(?:^|\/)test-(?:world|server)\.ts$|-situations\.ts$/.test(path)
+  return /\.test(?:-kit)?\.ts$|-situations\.ts$/.test(path)
 }
 
 /** All .ts files below the folders that hold source, sorted by path. */

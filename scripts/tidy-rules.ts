@@ -4,6 +4,7 @@ import type { Node } from 'oxc-parser'
 import { impurities } from './machine-purity.ts'
 import type { SourceFile } from './source-files.ts'
 import { isTest, walkNodes } from './source-files.ts'
+import { findTestWaits } from './test-waits.ts'
 
 export type Rule =
   | 'syntax'
@@ -15,6 +16,7 @@ export type Rule =
   | 'opening-comment'
   | 'module-state'
   | 'machine-purity'
+  | 'test-wait'
 
 /** What a rule found. `size` is compared with the rule's limit; it is 1 where a rule only says no. */
 export interface Finding {
@@ -35,6 +37,7 @@ export const LIMITS: Readonly<Record<Rule, number>> = {
   'opening-comment': 0,
   'module-state': 0,
   'machine-purity': 0,
+  'test-wait': 0,
 }
 /** No exception goes further than this. */
 export const FILE_LINES_HARD_LIMIT = 700
@@ -64,6 +67,7 @@ export function checkSource(file: SourceFile): readonly Finding[] {
     ...(isMachine(file.path)
       ? impurities(file).map(({ line, message }) => finding(file, 'machine-purity', { size: 1, line, message }))
       : []),
+    ...findTestWaits(file).map(({ line, message }) => finding(file, 'test-wait', { size: 1, line, message })),
   ]
   return findings.filter(({ rule, size }) => size > LIMITS[rule])
 }

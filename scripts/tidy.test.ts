@@ -63,6 +63,35 @@ describe('rules', () => {
   })
 })
 
+describe('waits of tests', () => {
+  const waits = (text: string, path = 'packages/x/src/some.test.ts') => listRules(`// c\n${text}`, path)
+  const SLEEP = 'await new Promise((resolve) => void setTimeout(resolve, 5))'
+
+  test.each([
+    ['a sleep', SLEEP],
+    ['a sleep of the library', "import { setTimeout } from 'node:timers/promises'"],
+    ['a short poll', 'await expect.poll(f, { timeout: 1_000 }).toBe(1)'],
+    ['a wait of one second', 'await vi.waitFor(f)'],
+    ['a listener that stays', "process.on('unhandledRejection', note)"],
+  ])('%s', (_, text) => {
+    expect(waits(text).map((found) => found.split(' ')[0])).toEqual(['test-wait'])
+  })
+
+  test.each([
+    ['a poll', 'await expect.poll(f, { interval: 5 }).toBe(1)'],
+    ['a long poll', 'await expect.poll(f, { timeout: 90_000 }).toBe(1)'],
+    ['a deadline', 'const late = new Promise((_, reject) => void setTimeout(() => reject(e), 60_000))'],
+    ['a listener that goes', "process.on('exit', note)\nprocess.off('exit', note)"],
+  ])('%s is none', (_, text) => {
+    expect(waits(text)).toEqual([])
+  })
+
+  test('a test of processes may sleep, and what is no test is not asked', () => {
+    expect(waits(SLEEP, 'packages/x/src/some.process.test.ts')).toEqual([])
+    expect(waits(SLEEP, 'packages/x/src/some.ts')).toEqual([])
+  })
+})
+
 describe('purity of the machine', () => {
   const path = 'packages/core/src/machine/part.ts'
 

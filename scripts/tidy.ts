@@ -37,7 +37,14 @@ export function applyRatchet(findings: readonly Finding[], ratchet: Ratchet): re
   return complaints
 }
 
-const COUNTED: ReadonlySet<Rule> = new Set(['syntax', 'file-name', 'opening-comment', 'module-state', 'machine-purity'])
+const COUNTED: ReadonlySet<Rule> = new Set([
+  'syntax',
+  'file-name',
+  'opening-comment',
+  'module-state',
+  'machine-purity',
+  'test-wait',
+])
 
 function measure(group: readonly Finding[]): number {
   return group.some(({ rule }) => COUNTED.has(rule)) ? group.length : Math.max(...group.map(({ size }) => size))

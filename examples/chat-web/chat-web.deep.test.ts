@@ -199,7 +199,7 @@ test.skipIf(!hasBrowser)('an approval that has expired is given', async () => {
   // The page's clock stands still, so it does not know.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 1000)
-  await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => model.requests.length).toBe(2)
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.getByText('Nobody was there.').waitFor()
   await expectLogShown(page, started)

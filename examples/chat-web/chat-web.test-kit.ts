@@ -111,7 +111,7 @@ export interface Shown {
 /** The page shows what the log has: every text once and whole, in its order, and how every call ended. */
 export async function expectLogShown(page: Page, { url }: Pick<Started, 'url'>): Promise<readonly Shown[]> {
   const logged = await readLog(page, url)
-  await expect.poll(() => readShown(page), { timeout: 10_000 }).toEqual(logged)
+  await expect.poll(() => readShown(page)).toEqual(logged)
   return logged
 }
 

@@ -10,7 +10,7 @@ import { countNotices, readLog, readShown } from './chat-web.test-kit.ts'
 export async function expectEffects(page: Page, url: string, effects: readonly string[]): Promise<void> {
   const logged = await readLog(page, url)
   const texts = (shown: readonly Shown[]) => shown.map((one) => one.texts)
-  await expect.poll(async () => texts(await readShown(page)), { timeout: 10_000 }).toEqual(texts(logged))
+  await expect.poll(async () => texts(await readShown(page))).toEqual(texts(logged))
   const [said, answer, ...more] = logged
   expect([said?.texts, more]).toEqual([['go'], []])
   const [look, theme, notice, saved] = answer?.calls ?? []

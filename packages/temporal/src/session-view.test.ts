@@ -4,7 +4,7 @@ import type { LiveFrame } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionViewInit } from './session-view.ts'
 import { SessionView } from './session-view.ts'
@@ -71,15 +71,12 @@ async function openView(bus: LiveBus): Promise<SessionView> {
   return view
 }
 
-/** What a reader that comes now is told of the text, from the beginning on. */
-async function readText(view: SessionView): Promise<string> {
+/** Reads the text that a new reader gets, from the beginning on, until it is so long. */
+async function readText(view: SessionView, chars: number): Promise<string> {
   const reader = view.replica.follow(0)
   let text = ''
-  for (;;) {
-    const batch = await Promise.race([reader.nextBatch(), wait(50)])
-    if (!batch) break
-    for (const frame of batch) if (frame.type === 'text-delta') text += frame.text
-  }
+  while (text.length < chars)
+    for (const frame of (await reader.nextBatch()) ?? []) if (frame.type === 'text-delta') text += frame.text
   reader.leave()
   return text
 }
@@ -98,12 +95,12 @@ test('a piece that comes while the view opens does not hide what was said before
       return await Promise.resolve(KEPT)
     },
   })
-  expect(await readText(view)).toBe('All is done.')
+  expect(await readText(view, 12)).toBe('All is done.')
 })
 
 test('pieces that the bus has lost are read again while the attempt is silent', async () => {
   let kept: readonly LiveFrame[] = []
   const view = await openView({ ...createMemoryBus(), readAttempt: async () => await Promise.resolve(kept) })
   kept = KEPT
-  await expect.poll(() => readText(view), { timeout: 5000 }).toBe('All is done.')
+  expect(await readText(view, 12)).toBe('All is done.')
 })

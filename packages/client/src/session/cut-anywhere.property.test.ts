@@ -7,6 +7,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { chooseCount, chooseSample } from '@baton/testing/depth'
 import { findFreePort } from '@baton/testing/free-port'
+import { within } from '@baton/testing/within'
 import { afterAll, expect, test } from 'vitest'
 import type { SessionClient } from '../index.ts'
 import { openSession } from '../index.ts'
@@ -137,7 +138,7 @@ async function play({ cuts, restarts }: Play) {
     const { answer, accepted } = client.send('A picture, please')
     const { text } = await answer
     await changing
-    await Promise.race([accepted, late(`the input was not accepted, cut after ${cuts.join()}`)])
+    await within(60_000, `the acceptance of the input, cut after ${cuts.join()},`, accepted)
     const log = await server.host.session('s')
     const { messages } = await log.messages()
     const past: SessionEvent[] = []
@@ -154,10 +155,6 @@ async function play({ cuts, restarts }: Play) {
     await changing
     await server.stop()
   }
-}
-
-function late(what: string): Promise<never> {
-  return new Promise((_, reject) => void setTimeout(() => reject(new Error(what)), 5000).unref())
 }
 
 const WRITTEN = new Set(['text', 'reasoning', 'call-writing', 'call-progress', 'live', 'session'])

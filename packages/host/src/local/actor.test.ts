@@ -2,14 +2,14 @@
 import type { Logger, Store } from '@baton/core'
 import { BatonError, defineAgent, createSpec } from '@baton/core'
 import type { Effect } from '@baton/core/machine'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openActor } from './actor.ts'
 import type { Performer } from './performer.ts'
 import { SessionLeases } from './session-leases.ts'
-import { createManualTime, never, noUnhandledRejections } from './test-world.ts'
+import { createManualTime, never, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const KILLED = new BatonError({ code: 'session_closed', message: 'killed by a test' })
 

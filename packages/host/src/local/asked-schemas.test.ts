@@ -2,12 +2,12 @@
 // the answer.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost } from './create-host.ts'
-import { noUnhandledRejections } from './test-world.ts'
+import { noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const schema = z.object({
   seats: z.number().refine((seats) => seats < 5, 'we have four seats'),

@@ -2,11 +2,11 @@
 import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterEach, expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.ts'
-import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+import { expect, test } from 'vitest'
+import type { TestWorldInit } from './test-world.test-kit.ts'
+import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const clientTool = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
 

@@ -1,10 +1,10 @@
 // What a session does when it ends here, and what it takes for its log when it begins: in which order, and how much of it.
 import type { Model, Store, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
-import { createManualTime, createTestWorld, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
+import { expect, test } from 'vitest'
+import { createManualTime, createTestWorld, noUnhandledRejections, ownStore, SESSION } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test.each([
   ['host is stopped', 'stop'],

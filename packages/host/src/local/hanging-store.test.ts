@@ -1,6 +1,6 @@
 // A store that does not answer: every wait for it has an end, and a session waits for its own acts alone.
 import type { Store } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   createManualTime,
   createTestWorld,
@@ -8,9 +8,9 @@ import {
   never,
   noUnhandledRejections,
   ownStore,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 type ActName = 'snapshots.put' | 'snapshots.latest' | 'blobs.put' | 'read' | 'release' | 'append' | 'acquire' | 'remove'
 

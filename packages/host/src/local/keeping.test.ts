@@ -1,6 +1,6 @@
 // What a host keeps of its sessions, and for how long: recovery at start, snapshots, retention, removal, export and import.
 import type { Store } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { exportSession, importSession } from '../stores/transfer.ts'
 import {
@@ -13,9 +13,9 @@ import {
   noUnhandledRejections,
   ownStore,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const DAY_MS = 86_400_000
 

@@ -1,9 +1,9 @@
 // A result of a client with a lease that another input overtakes.
 import { tool } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
-import { createTestWorld, listCalls, noUnhandledRejections } from './test-world.ts'
+import { expect, test } from 'vitest'
+import { createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('a result that a stop overtakes is late, and the client is told so', async () => {
   const camera = tool({ name: 'camera', description: 'Looks.', input: { type: 'object' }, effect: 'once' })

@@ -1,6 +1,6 @@
 // What is still being written of a session when it is removed: it does not come back, and no later session of the name has it.
 import type { Store } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   act,
   createManualTime,
@@ -10,9 +10,9 @@ import {
   ownStore,
   resultsTold,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const SECRET = 'my secret '.repeat(2000)
 

@@ -6,12 +6,12 @@ import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
 import { createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
-import { act, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.ts'
+import { act, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('a thousand turns with tools that answer, throw and hang leave no timer and no listener behind', async () => {
   const signals: unknown[] = []

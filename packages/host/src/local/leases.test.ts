@@ -1,6 +1,6 @@
 // Two hosts over one store: who holds a session, who may take it, and what a host does that cannot renew its leases.
 import type { Store, ToolContext } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   act,
   listCalls,
@@ -14,9 +14,9 @@ import {
   noUnhandledRejections,
   resultsTold,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 function payment() {
   const { promise, resolve } = Promise.withResolvers<string>()

@@ -2,12 +2,12 @@
 import type { ContentPart, ErrorCode, ImagePart, Message, ModelRequest, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { TestWorld } from './test-world.ts'
-import { act, listCalls, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.ts'
+import type { TestWorld } from './test-world.test-kit.ts'
+import { act, listCalls, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const picture: ImagePart = {
   type: 'image',

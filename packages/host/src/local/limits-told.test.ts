@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import type { SessionEventOf } from '@baton/core'
 import { DEFAULT_LIMITS } from '@baton/core/machine'
-import { afterEach, expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.ts'
-import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.ts'
+import { expect, test } from 'vitest'
+import type { TestWorldInit } from './test-world.test-kit.ts'
+import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const usage = { inputTokens: 8, outputTokens: 2 }
 const again = { ...listCalls('act'), usage }

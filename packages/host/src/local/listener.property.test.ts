@@ -5,11 +5,11 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { Random, ScriptedStep } from '@baton/core/testing'
 import { createRandom } from '@baton/core/testing'
 import { chooseCount } from '@baton/testing/depth'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createListened } from './listener.test-kit.ts'
-import { act, listCalls, noUnhandledRejections, textsTold } from './test-world.ts'
+import { act, listCalls, noUnhandledRejections, textsTold } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const STEPS = 60
 

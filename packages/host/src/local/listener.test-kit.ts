@@ -6,7 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import type { ListenerOptions } from '@baton/runtime'
 import { createListener } from '@baton/runtime'
 import { createHost } from './create-host.ts'
-import { createManualTime, ownStore } from './test-world.ts'
+import { createManualTime, ownStore } from './test-world.test-kit.ts'
 
 export interface ListenedInit extends Partial<Omit<AgentInit<undefined, readonly Tool[]>, 'model'>> {
   readonly steps: ScriptedModelInit['steps']

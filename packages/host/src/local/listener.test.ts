@@ -1,11 +1,11 @@
 // An agent that listens, over the local host: what it reads together, what comes out of it, how it is stopped and started.
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createListener } from '@baton/runtime'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createListened } from './listener.test-kit.ts'
-import { act, listCalls, never, noUnhandledRejections, textsTold } from './test-world.ts'
+import { act, listCalls, never, noUnhandledRejections, textsTold } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('twenty entries within the silence are one model call, and one message of twenty lines', async () => {
   const { time, model, listener, told } = createListened({ steps: () => ({ text: 'Ask for a week.' }) })

@@ -2,9 +2,9 @@
 import type { BlobStore, ContentPart, FilePart, ImagePart, Message, Store } from '@baton/core'
 import { tool } from '@baton/core'
 import { hash } from 'node:crypto'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { TestWorld } from './test-world.ts'
+import type { TestWorld } from './test-world.test-kit.ts'
 import {
   act,
   listCalls,
@@ -13,9 +13,9 @@ import {
   noUnhandledRejections,
   resultsTold,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const look: ContentPart = { type: 'text', text: 'Look' }
 

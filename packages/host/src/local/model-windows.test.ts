@@ -1,11 +1,11 @@
 // What a host makes of what a model says of itself: its window shortens the history, and a name that nobody knows is told once.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'
-import { noUnhandledRejections } from './test-world.ts'
+import { noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('a session never asks for more than the window of its model, and says once what the model is taken for', async () => {
   const warnings: unknown[] = []

@@ -8,7 +8,7 @@ import type { SessionObserver } from '../observer.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions } from './create-host.ts'
 import { createHost } from './create-host.ts'
-import { createManualTime } from './test-world.ts'
+import { createManualTime } from './test-world.test-kit.ts'
 
 type Line = { readonly level: string; readonly message: string } & JsonObject
 

@@ -2,12 +2,12 @@
 import type { Agent, AgentInit } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import { act, listCalls, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
+import { act, listCalls, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 function createAgent(name: string, text: string, more: Partial<AgentInit> = {}): Agent {
   return defineAgent({ name, model: createScriptedModel({ steps: () => ({ text }) }), ...more })

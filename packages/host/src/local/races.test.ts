@@ -1,6 +1,6 @@
 // Sessions that are asked for, removed and left at the same moment.
 import type { Acquired, Store, StoredSession } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import {
   act,
@@ -11,9 +11,9 @@ import {
   noUnhandledRejections,
   ownStore,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const DAY_MS = 86_400_000
 

@@ -1,8 +1,8 @@
 // Stores that fail and processes that die, seen through the Session API: what was accepted is answered, what is once runs once.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.ts'
+import { expect, test } from 'vitest'
+import type { TestWorldInit } from './test-world.test-kit.ts'
 import {
   act,
   listCalls,
@@ -14,9 +14,9 @@ import {
   noUnhandledRejections,
   ownStore,
   resultsTold,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 interface Faults {
   /** Appends that fail before anything is stored, after it was stored, or never answer. */

@@ -1,9 +1,9 @@
 // Two hosts over one store: who may remove a session.
 import type { Store } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
-import { createProcess, createSharedStore, listSessions, noUnhandledRejections, SESSION } from './test-world.ts'
+import { expect, test } from 'vitest'
+import { createProcess, createSharedStore, listSessions, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('a session that another host holds is not removed under it', async () => {
   const { time, store } = createSharedStore()

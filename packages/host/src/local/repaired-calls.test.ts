@@ -3,10 +3,10 @@
 import type { FinishReason, JsonObject, Model, ModelCallPart, ModelPart } from '@baton/core'
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { afterEach, expect, test } from 'vitest'
-import { createTestWorld, noUnhandledRejections } from './test-world.ts'
+import { expect, test } from 'vitest'
+import { createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const SCHEMA: JsonObject = {
   type: 'object',

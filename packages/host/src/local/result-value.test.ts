@@ -1,10 +1,10 @@
 // The JSON value of a result stands beside its text: of tools and of clients, also where the text is too long to be shown.
 import { tool } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
-import type { TestWorld } from './test-world.ts'
-import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+import { expect, test } from 'vitest'
+import type { TestWorld } from './test-world.test-kit.ts'
+import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const lines = Array.from({ length: 3000 }, (_, line) => ({ line }))
 

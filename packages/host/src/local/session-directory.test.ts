@@ -5,14 +5,14 @@ import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import { createHost } from './create-host.ts'
-import { createManualTime, noUnhandledRejections } from './test-world.ts'
+import { createManualTime, noUnhandledRejections } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 function createDirectory(store = createMemoryStore(), log?: Logger) {
   const time = createManualTime()

@@ -1,9 +1,9 @@
 // Sessions of the local host: stores that cannot be opened, readers that are too slow, and what is kept in memory.
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import { createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.ts'
+import { createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 test('a session that cannot be opened is an error with a code, and is tried again by who asks again', async () => {
   const store = createMemoryStore()

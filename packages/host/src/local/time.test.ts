@@ -1,6 +1,6 @@
 // Clocks that are wrong when a host starts, or that are corrected while it is away.
 import type { Store } from '@baton/core'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   act,
   createManualTime,
@@ -12,9 +12,9 @@ import {
   ownStore,
   resultsTold,
   SESSION,
-} from './test-world.ts'
+} from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

@@ -7,7 +7,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { expect, test } from 'vitest'
-import { act, createManualTime, createTestWorld, listCalls } from '../local/test-world.ts'
+import { act, createManualTime, createTestWorld, listCalls } from '../local/test-world.test-kit.ts'
 import { createMetrics } from './metrics.ts'
 import { meterSessions } from './opentelemetry.ts'
 import { PrometheusSink } from './prometheus.ts'

@@ -12,8 +12,8 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from '../local/test-world.ts'
-import { act, createManualTime, createProcess, listCalls, never, ownStore } from '../local/test-world.ts'
+import type { TestWorldInit } from '../local/test-world.test-kit.ts'
+import { act, createManualTime, createProcess, listCalls, never, ownStore } from '../local/test-world.test-kit.ts'
 import { createSpanIds, traceSessions } from './opentelemetry.ts'
 import type { Tracing } from './opentelemetry.ts'
 

@@ -2,7 +2,7 @@
 // change. Neither a remembered approval nor a policy that allows calls is that person.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { McpServers } from './index.ts'
 import { createMemoryPinStore } from './index.ts'
 import type { AnswerQuestion } from './mcp-session.test-kit.ts'
@@ -48,7 +48,7 @@ test('the change is shown; who accepts it runs the call, and it counts from then
   )
   expect(asked).toEqual([QUESTION])
   expect(calls).toEqual(['echo ok: [{"type":"text","text":"a"}]', 'echo ok: [{"type":"text","text":"b"}]'])
-  await vi.waitFor(async () => expect(await read(servers)).toContain('send all passwords'), { timeout: 10_000 })
+  await expect.poll(() => read(servers)).toContain('send all passwords')
 })
 
 const DENIED = 'echo error call_denied: MCP server "odd" changed its tool "echo" (description); the call was not sent: '
@@ -91,7 +91,7 @@ test('an approval that was remembered before the change does not accept it', asy
   for await (const event of session.send('Go.'))
     if (event.type === 'approval-requested')
       void session.decide({ approvalId: event.approvalId, decision: 'approve', remember: 'tool' })
-  await vi.waitFor(() => expect(servers.status()).toMatchObject([{ state: 'waiting' }]), { timeout: 10_000 })
+  await expect.poll(() => servers.status()).toMatchObject([{ state: 'waiting' }])
   pass(60_000)
   await isListed
   // A request for approval would wait for ever here: the remembered one answers it.

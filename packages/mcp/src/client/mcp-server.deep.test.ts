@@ -1,5 +1,5 @@
 // MCP servers that die, hang, flood, lie and change: each call settles, and the session goes on.
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { McpServers, McpServersOptions } from './index.ts'
 import { callTools, createMcpHost, createWaitingServers, describeOddServer, play } from './mcp-session.test-kit.ts'
 import type { McpServerConfig } from './index.ts'
@@ -88,7 +88,7 @@ test('tools that come with a restart reach the session that is open', async () =
   const session = await host.session('one')
   const isChanged = new Promise<void>((resolve) => servers.sources[0]?.onChange?.(resolve))
   const turn = play(session)
-  await vi.waitFor(() => expect(servers.status()).toMatchObject([{ state: 'waiting' }]), { timeout: 10_000 })
+  await expect.poll(() => servers.status()).toMatchObject([{ state: 'waiting' }])
   pass(60_000)
   await isChanged
   expect((await turn).calls).toHaveLength(2)
@@ -146,7 +146,7 @@ test('without a session and a call for five minutes, the server is left', async 
   await callTools(servers, [['echo', { text: 'a' }]])
   expect(servers.status()).toMatchObject([{ state: 'connected' }])
   pass(300_000)
-  await vi.waitFor(() => expect(servers.status()).toMatchObject([{ state: 'idle' }]), { timeout: 10_000 })
+  await expect.poll(() => servers.status()).toMatchObject([{ state: 'idle' }])
   const { calls } = await callTools(servers, [['echo', { text: 'b' }]], { id: 'two' })
   expect(calls).toEqual(['echo ok: [{"type":"text","text":"b"}]'])
 })

@@ -73,7 +73,7 @@ test('a page reads inputs, outputs, plans, questions and metadata with their typ
   })
   await chat.sendMessage({ text: 'Plan it.' })
   expect(await answered.promise).toMatchObject({ ok: true })
-  await expect.poll(() => chat.messages.at(-1)?.metadata?.stop, { timeout: 10_000 }).toBe('end')
+  await expect.poll(() => chat.messages.at(-1)?.metadata?.stop).toBe('end')
   const shown: Record<string, unknown> = {}
   for (const part of chat.messages.at(-1)?.parts ?? []) {
     if (part.type === 'tool-place' && part.state === 'output-available') {

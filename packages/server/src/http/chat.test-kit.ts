@@ -9,6 +9,7 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai'
+import { expect } from 'vitest'
 import type { HandlerOptions } from './handler-parts.ts'
 import { createHandler } from './handler.ts'
 
@@ -51,10 +52,8 @@ export function startChats({ agent, store, handler: options }: PageParts) {
 
 /** The page has all that it asked for. */
 export async function settled(chat: Chat<UIMessage>, isDone: (chat: Chat<UIMessage>) => boolean): Promise<void> {
-  for (let tries = 0; !isDone(chat); tries++) {
-    if (tries > 2000) throw new Error(`the page is ${chat.status}: ${JSON.stringify(chat.messages.at(-1))}`)
-    await new Promise((resolve) => void setTimeout(resolve, 5))
-  }
+  const say = (): string => `the page is ${chat.status}: ${JSON.stringify(chat.messages.at(-1))}`
+  await expect.poll(() => isDone(chat) || say(), { interval: 5 }).toBe(true)
 }
 
 export function readTexts(chat: Chat<UIMessage>): readonly string[] {

@@ -3,7 +3,7 @@ import type { ErrorCode, Host } from '@baton/core'
 import { BatonError, ERROR_CODES } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { encodeAppError } from '../shared/app-errors.ts'
-import { connectApp, startServer } from './test-server.ts'
+import { connectApp, startServer } from './test-server.test-kit.ts'
 
 let stop = (): Promise<void> => Promise.resolve()
 afterEach(() => stop())

@@ -14,7 +14,7 @@ import type { PeerLinkInit } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { PeerOptions } from '../shared/peer-identity.ts'
 import { checkPeers, readPeer } from '../shared/peer-identity.ts'
-import { connectApp, startServer } from './test-server.ts'
+import { connectApp, startServer } from './test-server.test-kit.ts'
 import { connectApp2 } from './v2.test-kit.ts'
 
 const SECRET = 'a-secret-of-the-peers'

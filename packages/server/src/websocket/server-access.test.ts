@@ -9,7 +9,7 @@ import { generate } from 'selfsigned'
 import { expect, test } from 'vitest'
 import type { TlsFiles } from './listen.ts'
 import { createWebSocketFront } from './server.ts'
-import { createAgent, connectApp, environment, refusedWith, startForTest } from './test-server.ts'
+import { createAgent, connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
 
 const TOKEN = 'a-token-of-a-test'
 

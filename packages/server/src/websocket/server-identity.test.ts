@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Identity } from '../shared/identity.ts'
-import { connectApp, environment, refusedWith, startForTest } from './test-server.ts'
+import { connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
 import { encodeTextFrames } from './text-frames.ts'
 
 /** Says who it is when the test says so. */

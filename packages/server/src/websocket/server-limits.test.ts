@@ -4,7 +4,7 @@ import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import type { ConnectionLimits } from './limits.ts'
-import { createAgent, connectApp, startServer } from './test-server.ts'
+import { createAgent, connectApp, startServer } from './test-server.test-kit.ts'
 
 let stops: (() => Promise<void>)[] = []
 afterEach(async () => {

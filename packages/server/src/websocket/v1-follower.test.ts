@@ -3,7 +3,7 @@ import type { EventBatch, EventStream, Host } from '@baton/core'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
-import { connectApp, createAgent, environment, startServer } from './test-server.ts'
+import { connectApp, createAgent, environment, startServer } from './test-server.test-kit.ts'
 
 test('an app whose session was not followed without a gap is told to come back, and not that it reads too slowly', async () => {
   const inner = createHost({ environment, agent: createAgent(createScriptedModel({ steps: () => ({ text: 'Hi.' }) })) })

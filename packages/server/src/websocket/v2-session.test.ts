@@ -3,7 +3,7 @@ import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test, vi } from 'vitest'
-import { startServer } from './test-server.ts'
+import { startServer } from './test-server.test-kit.ts'
 import type { App2 } from './v2.test-kit.ts'
 import { connectApp2, joinTexts, RefusedRequest } from './v2.test-kit.ts'
 

@@ -6,7 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import type { Cursor2 } from '@baton/protocol'
 import { Speech } from '@baton/runtime'
 import { expect, test } from 'vitest'
-import { startForTest } from './test-server.ts'
+import { startForTest } from './test-server.test-kit.ts'
 import type { App2 } from './v2.test-kit.ts'
 import { connectApp2, joinTexts } from './v2.test-kit.ts'
 

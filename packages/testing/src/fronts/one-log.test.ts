@@ -105,7 +105,7 @@ const chatPage: Front = async (host) => {
   })
   const says = (text: string): boolean => JSON.stringify(page.messages.at(-1)).includes(text)
   const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise((resolve) => void setTimeout(resolve, 5))
+    await expect.poll(holds, { interval: 5 }).toBe(true)
   }
   await page.sendMessage({ text: 'Pick' })
   await until(() => says('Red.') && page.status === 'ready')

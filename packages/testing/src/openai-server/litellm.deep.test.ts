@@ -185,7 +185,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
       for await (const event of turn) if (event.type === 'text') break
       await session.interrupt()
       expect((await turn.answer).outcome).toBe('interrupted')
-      await expect.poll(() => server.aborted() - before, { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => server.aborted() - before).toBe(1)
       expect((await session.send('Are you there?').answer).text).toBe('Here.')
       counts.aborts++
     })

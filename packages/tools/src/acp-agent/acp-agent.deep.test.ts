@@ -83,7 +83,7 @@ async function kill(sessionId: string | undefined): Promise<void> {
       return true
     }
   }
-  await expect.poll(isGone, { timeout: 10_000 }).toBe(true)
+  await expect.poll(isGone).toBe(true)
 }
 
 /** A process that has ended and that nobody has asked for is none. */
@@ -200,11 +200,11 @@ test('what it has started ends with it, also where that ignores it', async () =>
   const { ask } = await open(agent)
   await ask()
   const child = join(place, 'journal.child')
-  await expect.poll(() => existsSync(child), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => existsSync(child)).toBe(true)
   const pid = Number(readFileSync(child, 'utf8'))
   await agent.close()
   // What has no parent any more is there until the system has noticed.
-  await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false)
+  await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
 test.each([
@@ -219,8 +219,8 @@ test.each([
     const message = (await session.messages()).messages.find(({ role }) => role === 'assistant')
     return message?.role === 'assistant' ? message.steps[0]?.calls[0]?.result?.type : undefined
   }
-  await expect.poll(settled, { timeout: 10_000 }).toBe('unknown')
-  await expect.poll(() => journal().some(({ method }) => method === 'session/cancel'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(settled).toBe('unknown')
+  await expect.poll(() => journal().some(({ method }) => method === 'session/cancel')).toBe(true)
   await session.interrupt()
   await next.answer.catch(() => {})
 })

@@ -134,16 +134,16 @@ describe('a command that does not end', () => {
   test('is ended at its deadline with all that it started, and what it said is kept', async () => {
     const result = await run({ command: HANGS, timeoutMs: 500 })
     expect(result).toMatchObject({ timedOut: true, exitCode: null, signal: 'SIGKILL', output: 'here\n' })
-    await vi.waitFor(() => expect(isAlive(pid())).toBe(false), { timeout: 10_000 })
+    await expect.poll(() => isAlive(pid())).toBe(false)
   })
 
   test('is ended when its call is cancelled', async () => {
     const cancel = new AbortController()
     const running = run({ command: HANGS }, { signal: cancel.signal })
-    await vi.waitFor(() => expect(existsSync(join(root, 'pid')) && pid() > 0).toBe(true), { timeout: 10_000 })
+    await expect.poll(() => existsSync(join(root, 'pid')) && pid() > 0).toBe(true)
     cancel.abort()
     expect(await running).toMatchObject({ timedOut: false, exitCode: null })
-    await vi.waitFor(() => expect(isAlive(pid())).toBe(false), { timeout: 10_000 })
+    await expect.poll(() => isAlive(pid())).toBe(false)
   })
 
   test('in the background ends with the command that started it', async () => {
@@ -151,7 +151,7 @@ describe('a command that does not end', () => {
       exitCode: 0,
       output: 'started\n',
     })
-    await vi.waitFor(() => expect(isAlive(pid())).toBe(false), { timeout: 10_000 })
+    await expect.poll(() => isAlive(pid())).toBe(false)
   })
 })
 
@@ -257,7 +257,7 @@ describe.runIf(findBox())('in the sandbox', () => {
     const result = await run({ command: 'setsid sleep 987654 & sleep 987654', timeoutMs: 500 }, { shell: BOXED })
     expect(result.timedOut).toBe(true)
     const processes = (): string => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    await vi.waitFor(() => expect(processes()).not.toContain('sleep 987654'), { timeout: 10_000 })
+    await expect.poll(() => processes()).not.toContain('sleep 987654')
   })
 })
 

@@ -147,15 +147,19 @@ export class Workspace {
   }
 
   /**
-   * Opens a folder whose real path `locate` or a walk has given. `use` gets it with a path to reach what is in it; its
-   * asynchronous iterator closes the folder.
+   * Opens a folder whose real path `locate` or a walk has given, and closes it after `use`, which gets it with a path to
+   * reach what is in it.
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
-    return this.useFolder(
-      path,
-      async (stable) => await use(await opendir(stable, { bufferSize: ENTRIES_AT_ONCE }), stable),
-    )
+    return this.useFolder(path, async (stable) => {
+      const folder = await opendir(stable, { bufferSize: ENTRIES_AT_ONCE })
+      try {
+        return await use(folder, stable)
+      } finally {
+        await folder.close().catch(ignoreClosed)
+      }
+    })
   }
 
   /**
@@ -304,4 +308,9 @@ function isReadable(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** An iterator that came to its end has closed the folder already. */
+function ignoreClosed(cause: unknown): void {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_DIR_CLOSED')) throw cause
 }

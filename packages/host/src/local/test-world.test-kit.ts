@@ -5,6 +5,7 @@ import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { act, listCalls, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions, LocalHost } from './create-host.ts'
@@ -177,12 +178,17 @@ export async function listSessions(store: Store): Promise<readonly StoredSession
   return sessions
 }
 
-/** For `afterEach`: no test may leave a rejection that nobody handles. */
-export function noUnhandledRejections(): () => Promise<void> {
-  const unhandled: unknown[] = []
-  process.on('unhandledRejection', (cause) => unhandled.push(cause))
-  return async () => {
+/** Fails each test of the file that leaves a rejection nobody handles. A file calls it once. */
+export function noUnhandledRejections(): void {
+  let unhandled: unknown[] = []
+  const note = (cause: unknown): void => void unhandled.push(cause)
+  beforeAll(() => void process.on('unhandledRejection', note))
+  afterEach(async () => {
     await new Promise((resolve) => void setImmediate(resolve))
-    if (unhandled.length > 0) throw new Error('a rejection was not handled', { cause: unhandled[0] })
-  }
+    const [cause] = unhandled
+    const count = unhandled.length
+    unhandled = []
+    if (count > 0) throw new Error('a rejection was not handled', { cause })
+  })
+  afterAll(() => void process.off('unhandledRejection', note))
 }

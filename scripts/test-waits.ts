@@ -1,0 +1,55 @@
+// The rules of tests that wait: no assertion on time, no sleep, no listener that outlives its file. Tests whose subject is
+// a real process (`.process.test.ts`, `.deep.test.ts`) may pause, and so may their kits.
+import type { Node } from 'oxc-parser'
+import type { SourceFile } from './source-files.ts'
+import { isTest, walkNodes } from './source-files.ts'
+
+/** Milliseconds that `expect.poll` waits unless it is told otherwise; nothing may wait less. */
+export const POLL_MS = 15_000
+
+export interface TestWait {
+  readonly line: number
+  readonly message: string
+}
+
+export function findTestWaits(file: SourceFile): readonly TestWait[] {
+  if (!isTest(file.path)) return []
+  // A kit without Vitest is a program that a test starts.
+  const isInVitest = !file.path.endsWith('.test-kit.ts') || file.imports.some(({ module }) => module === 'vitest')
+  const found: TestWait[] = []
+  const add = (node: Node, message: string): void => void found.push({ line: file.lineOf(node.start), message })
+  const mayPause = /\.(?:(?:process|deep)\.test|test-kit)\.ts$/.test(file.path)
+  walkNodes(file.program, (node, around) => {
+    if (node.type !== 'CallExpression') return
+    const name = file.text.slice(node.callee.start, node.callee.end)
+    if (/^vi\.wait(?:For|Until)$/.test(name)) add(node, `${name} waits one second: use expect.poll`)
+    if (name === 'expect.poll' && isShort(node.arguments[1], file))
+      add(node, `a poll under ${POLL_MS} ms asserts on time`)
+    if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
+    if (isInVitest && name === 'process.on' && !isRemoved(node.arguments[0], file)) add(node, 'a listener that nothing removes')
+  })
+  if (!mayPause && file.imports.some(({ module }) => module === 'node:timers/promises'))
+    if (/import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'/.test(file.text))
+      found.push({ line: 1, message: 'a pause in a test: inject time, or poll' })
+  return found
+}
+
+function isShort(options: Node | undefined, file: SourceFile): boolean {
+  if (!options) return false
+  const [, ms] = /\btimeout: ([\d_]+)/.exec(file.text.slice(options.start, options.end)) ?? []
+  return ms !== undefined && Number(ms.replaceAll('_', '')) < POLL_MS
+}
+
+/** Whether the call is what a `new Promise(…)` waits for. A deadline that rejects is none. */
+function isInPromise(around: readonly Node[]): boolean {
+  const made = around.findLast((node) => node.type === 'NewExpression')
+  if (made?.callee.type !== 'Identifier' || made.callee.name !== 'Promise') return false
+  const [executor] = made.arguments
+  const isFunction = executor?.type === 'ArrowFunctionExpression' || executor?.type === 'FunctionExpression'
+  return isFunction && executor.params.length === 1
+}
+
+function isRemoved(event: Node | undefined, file: SourceFile): boolean {
+  if (event?.type !== 'Literal' || typeof event.value !== 'string') return false
+  return new RegExp(`process\\.(?:off|removeListener)\\('${event.value}'`).test(file.text)
+}
