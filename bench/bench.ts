@@ -1,9 +1,12 @@
-// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: measures and writes one table, as Markdown.
+// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: measures and writes one table, as Markdown. A scenario that fails
+// is named at the end, and the others are measured all the same.
 import { parseArgs } from 'node:util'
+import type { Measured } from './measure.ts'
 import { measure } from './measure.ts'
 import { startProvider } from './processes.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { SESSION_MEASUREMENTS } from './sessions/measurements.ts'
+import type { RowLabels } from './table.ts'
 import { buildHead, buildRows } from './table.ts'
 
 const { values, positionals } = parseArgs({
@@ -12,6 +15,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '9' },
     clients: { type: 'string' },
     'warm-ms': { type: 'string', default: '2000' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
 const known = [...SCENARIOS, ...SESSION_MEASUREMENTS].map(({ name }) => name)
@@ -25,17 +29,49 @@ const options = {
 }
 among('scenario', positionals, known)
 
-const provider = await startProvider()
-try {
-  process.stdout.write(buildHead())
-  for (const scenario of SCENARIOS.filter(isWanted))
-    process.stdout.write(
-      buildRows({ ...scenario, label: scenario.unit.label }, await measure(provider, scenario, options)),
-    )
-  for (const one of SESSION_MEASUREMENTS.filter(isWanted))
-    process.stdout.write(buildRows(one, await one.measure(provider.origin, options.rounds)))
-} finally {
-  provider.stop()
+if (values.help) process.stdout.write(listHelp())
+else process.exitCode = await measureAll()
+
+async function measureAll(): Promise<number> {
+  const failures: string[] = []
+  const add = async (labels: RowLabels, measuring: () => Promise<readonly Measured[]>): Promise<void> => {
+    try {
+      process.stdout.write(buildRows(labels, await measuring()))
+    } catch (cause) {
+      failures.push(labels.name)
+      console.error(`${labels.name}:`, cause)
+    }
+  }
+  const provider = await startProvider()
+  try {
+    process.stdout.write(buildHead())
+    for (const scenario of SCENARIOS.filter(isWanted))
+      await add({ ...scenario, label: scenario.unit.label }, () => measure(provider, scenario, options))
+    for (const one of SESSION_MEASUREMENTS.filter(isWanted))
+      await add(one, () => one.measure(provider.origin, options.rounds))
+  } finally {
+    provider.stop()
+  }
+  if (failures.length > 0) console.error(`bench: ${failures.join(', ')} could not be measured`)
+  return failures.length > 0 ? 1 : 0
+}
+
+function listHelp(): string {
+  const scenarios = [
+    ...SCENARIOS.map(({ name, says }) => [name, says]),
+    ...SESSION_MEASUREMENTS.map(({ name, label }) => [name, label]),
+  ]
+  const rows = [...new Map(scenarios as [string, string][])].map(([name, says]) => `  ${name.padEnd(12)} ${says}\n`)
+  return `npm run bench [SCENARIO...] [-- OPTIONS]: what a turn costs, as a table; all scenarios where none is named
+
+Options:
+  --rounds N       batches of each client, in turn; 9 by default
+  --clients A,B    these clients alone: ${knownClients.join(', ')}
+  --warm-ms N      warming up of each client, 2000 by default
+  -h, --help       this text
+
+Scenarios:
+${rows.join('')}`
 }
 
 function wholeNumber(option: string, text: string): number {

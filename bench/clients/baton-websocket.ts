@@ -14,6 +14,7 @@ const ENDLESS = Number.MAX_SAFE_INTEGER
 /** An app that talks without a pause, and thousands of apps at one address, are what a server must refuse elsewhere. */
 const LIMITS = {
   connections: 20_000,
+  addressConnections: 20_000,
   sessionFramesPerMinute: ENDLESS,
   sessionTranscriptsPerMinute: ENDLESS,
   addressFramesPerMinute: ENDLESS,

@@ -1,10 +1,10 @@
 // Peer: pi-agent-core.
 import { Agent } from '@earendil-works/pi-agent-core'
 import type { Model } from '@earendil-works/pi-ai'
-import { Type } from '@earendil-works/pi-ai'
 import { streamSimple } from '@earendil-works/pi-ai/compat'
 import type { Echo, EchoInput, OpenClient } from './client.ts'
 import { createClient } from './client.ts'
+import { Type } from 'typebox'
 
 export const open: OpenClient = ({ base }) => {
   const model: Model<'anthropic-messages'> = {

@@ -1,7 +1,8 @@
 // pi: an agent with a tool, text as it comes, a message that steers it, and an abort.
 import { Agent } from '@earendil-works/pi-agent-core'
-import { createModels, Type } from '@earendil-works/pi-ai'
+import { createModels } from '@earendil-works/pi-ai'
 import { anthropicProvider } from '@earendil-works/pi-ai/providers/anthropic'
+import { Type } from 'typebox'
 
 const models = createModels()
 models.setProvider(anthropicProvider())

@@ -1,9 +1,10 @@
 // A tool that a person must approve: the terminal asks, and the call runs or is denied.
 import type { AgentTool } from '@earendil-works/pi-agent-core'
 import { Agent } from '@earendil-works/pi-agent-core'
-import { contentText, Type } from '@earendil-works/pi-ai'
+import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 import { createInterface } from 'node:readline/promises'
+import { Type } from 'typebox'
 
 const terminal = createInterface({ input: process.stdin })
 const models = builtinModels()

@@ -1,11 +1,12 @@
 // A tool that runs where the user is. Both sides stand in this file and share only an address, as two programs would.
 import type { AssistantMessage, Message } from '@earendil-works/pi-ai'
-import { contentText, Type } from '@earendil-works/pi-ai'
+import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { Type } from 'typebox'
 
 const models = builtinModels()
 const place = {

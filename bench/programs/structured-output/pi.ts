@@ -1,6 +1,7 @@
 // An answer that is a value of a schema: the input of a tool that the model is told to call.
-import { StringEnum, Type, validateToolCall } from '@earendil-works/pi-ai'
+import { StringEnum, validateToolCall } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
+import { Type } from 'typebox'
 
 const models = builtinModels()
 const tools = [

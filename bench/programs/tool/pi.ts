@@ -1,8 +1,9 @@
 // A tool whose input is a schema: the model calls it, and answers with what it returned.
 import type { AgentTool } from '@earendil-works/pi-agent-core'
 import { Agent } from '@earendil-works/pi-agent-core'
-import { contentText, Type } from '@earendil-works/pi-ai'
+import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
+import { Type } from 'typebox'
 
 const models = builtinModels()
 const parameters = Type.Object({ city: Type.String() })
