@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { POLL_MS } from './scripts/test-waits.ts'
 
 // Those of Node, which knows no `module`.
 const conditions = ['@baton/source', 'node', 'default']
@@ -37,7 +38,10 @@ export default defineConfig(({ mode }) => {
       isolate: name !== 'fast',
       include: [...include],
       exclude: [...INSTALLED, ...exclude],
+      // A hang, and nothing that a slow machine could reach.
       testTimeout,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: POLL_MS } },
       env: { BATON_TEST_DEPTH: depth },
     },
   })
@@ -57,9 +61,9 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 2,
       globalSetup: ['scripts/tell-depth.ts'],
       projects: [
-        suite('fast', places('.test.ts'), 20_000, longer),
+        suite('fast', places('.test.ts'), 120_000, longer),
         suite('property', places('.property.test.ts'), 600_000),
-        suite('process', processes, 120_000),
+        suite('process', processes, 300_000),
         ...(depth === 'deep'
           ? [suite('deep', places('.deep.test.ts'), 300_000, ALONE), last(suite('alone', ALONE, 300_000))]
           : []),

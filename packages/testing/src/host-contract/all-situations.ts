@@ -1,4 +1,5 @@
 // Every situation that any kind of host plays.
+import { isEveryPlaceTried } from '../depth.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
@@ -15,7 +16,7 @@ import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { TURN_OUTPUT_SITUATIONS } from './turn-output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
 import { REWIND_SITUATIONS } from './rewind-situations.ts'
-import { RESULT_SITUATIONS } from './results-situations.ts'
+import { LARGE_RESULT_SITUATIONS, RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
 import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
@@ -28,6 +29,7 @@ export const SITUATIONS = {
   ...TOOL_SITUATIONS,
   ...ARGUMENT_SITUATIONS,
   ...RESULT_SITUATIONS,
+  ...(isEveryPlaceTried() && LARGE_RESULT_SITUATIONS),
   ...CLIENT_SITUATIONS,
   ...LEASE_CLIENT_SITUATIONS,
   ...MEDIA_SITUATIONS,

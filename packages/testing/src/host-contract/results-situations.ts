@@ -133,6 +133,25 @@ export const RESULT_SITUATIONS: Situations = {
       content: [{ type: 'text', text: 'see' }, image],
     })
   },
+  'a result that the store cannot keep still reaches the model, with its head': async ({ createWorld }) => {
+    for (const put of [never, () => Promise.reject(new Error('disk full'))]) {
+      const world = await createWorld({
+        tools: [act(() => 'x'.repeat(50_000))],
+        steps: [listCalls('act'), { text: 'done' }],
+        blobs: { put },
+      })
+      const session = await world.open()
+      await world.time.until(session.send('go').answer)
+      const [told] = resultsTold(world.model)
+      expect(told?.isError).toBe(false)
+      expect(told?.text).toMatch(/^x{12288}\n\[characters 0 to 12288 of 50000\. The rest could not be kept\]$/)
+      await world.host.stop()
+    }
+  },
+}
+
+/** Situations that take a second each: the nightly plays them. */
+export const LARGE_RESULT_SITUATIONS: Situations = {
   'a megabyte of result is bounded, and the model reads on to its end': async ({ createWorld }) => {
     const large = Array.from({ length: 40_000 }, (_, line) => `{"line":${line},"said":"\\"😀"}`).join('\n')
     const read: string[] = []
@@ -157,20 +176,5 @@ export const RESULT_SITUATIONS: Situations = {
     const declared = world.model.requests.map(({ tools }) => tools.map(({ name }) => name))
     expect(declared[0]).toEqual(['act'])
     expect(declared[1]).toEqual(['act', 'result.read'])
-  },
-  'a result that the store cannot keep still reaches the model, with its head': async ({ createWorld }) => {
-    for (const put of [never, () => Promise.reject(new Error('disk full'))]) {
-      const world = await createWorld({
-        tools: [act(() => 'x'.repeat(50_000))],
-        steps: [listCalls('act'), { text: 'done' }],
-        blobs: { put },
-      })
-      const session = await world.open()
-      await world.time.until(session.send('go').answer)
-      const [told] = resultsTold(world.model)
-      expect(told?.isError).toBe(false)
-      expect(told?.text).toMatch(/^x{12288}\n\[characters 0 to 12288 of 50000\. The rest could not be kept\]$/)
-      await world.host.stop()
-    }
   },
 }

@@ -1,0 +1,119 @@
+// Runs commands one after another, each with a limit of time, and goes on past one that fails. At the end comes one table: stage,
+// minutes, passed, failed; the same as JSON in `reports`.
+import { spawn } from 'node:child_process'
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { REPOSITORY } from './source-files.ts'
+
+export interface Stage {
+  readonly name: string
+  readonly words: readonly [program: string, ...words: string[]]
+  readonly variables?: Readonly<Record<string, string>>
+  /** Minutes after which it is ended, and counts as failed. */
+  readonly minutesMax: number
+  /** Vitest counts its tests: a JSON report is asked for. */
+  readonly isVitest?: boolean
+}
+
+export interface StageResult {
+  readonly name: string
+  readonly outcome: 'passed' | 'failed' | 'over time'
+  readonly minutes: number
+  /** Tests, where the stage counts them. */
+  readonly passed?: number
+  readonly failed?: number
+  readonly skipped?: number
+}
+
+export interface RunOptions {
+  /** `reports/LABEL.json` gets the results, `reports/LABEL` the output of each stage if it is not shown. */
+  readonly label: string
+  /** Shows what the stages print instead of keeping it in files. */
+  readonly isShown: boolean
+}
+
+const REPORTS = join(REPOSITORY, 'reports')
+
+export async function runStages(stages: readonly Stage[], options: RunOptions): Promise<readonly StageResult[]> {
+  mkdirSync(join(REPORTS, options.label), { recursive: true })
+  const results: StageResult[] = []
+  for (const stage of stages) {
+    console.log(`== ${stage.name} (${stage.minutesMax} minutes at most)`)
+    const result = await runStage(stage, options)
+    results.push(result)
+    console.log(`== ${stage.name}: ${result.outcome} after ${result.minutes.toFixed(1)} minutes`)
+    // After each, so that a run which is ended leaves what it knew.
+    writeFileSync(join(REPORTS, `${options.label}.json`), `${JSON.stringify({ stages: results }, undefined, 2)}\n`)
+  }
+  return results
+}
+
+/** As Markdown. */
+export function describeResults(results: readonly StageResult[]): string {
+  const rows = results.map(({ name, outcome, minutes, passed, failed, skipped }) => {
+    const counts = [passed, failed, skipped].map((count) => String(count ?? ''))
+    return `| ${[name, outcome, minutes.toFixed(1), ...counts].join(' | ')} |`
+  })
+  const minutes = results.reduce((sum, one) => sum + one.minutes, 0)
+  const head = '| stage | outcome | minutes | passed | failed | skipped |\n| --- | --- | --- | --- | --- | --- |'
+  return `${head}\n${rows.join('\n')}\n| all | ${hasPassed(results) ? 'passed' : 'failed'} | ${minutes.toFixed(1)} | | | |`
+}
+
+export function hasPassed(results: readonly StageResult[]): boolean {
+  return results.every(({ outcome }) => outcome === 'passed')
+}
+
+async function runStage(stage: Stage, { label, isShown }: RunOptions): Promise<StageResult> {
+  const { name, minutesMax, isVitest = false } = stage
+  const slug = name.replaceAll(/[^a-z0-9]+/gi, '-')
+  const report = join(REPORTS, label, `${slug}.json`)
+  rmSync(report, { force: true })
+  const [program, ...words] = stage.words
+  if (isVitest) words.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
+  const startMs = performance.now()
+  const child = spawn(program, words, {
+    cwd: REPOSITORY,
+    env: { ...process.env, ...stage.variables },
+    stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
+    detached: true, // a group of its own, which is ended as a whole
+  })
+  if (!isShown) {
+    const kept = createWriteStream(join(REPORTS, label, `${slug}.log`))
+    child.stdout?.pipe(kept, { end: false })
+    child.stderr?.pipe(kept, { end: false })
+    child.once('close', () => kept.end())
+  }
+  let isOver = false
+  const limit = setTimeout(() => {
+    isOver = true
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }, minutesMax * 60_000)
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', (cause) => {
+      console.error(`${name}: ${cause.message}`)
+      resolve(1)
+    })
+    child.once('close', resolve)
+  })
+  clearTimeout(limit)
+  const outcome = isOver ? 'over time' : code === 0 ? 'passed' : 'failed'
+  return { name, outcome, minutes: (performance.now() - startMs) / 60_000, ...readCounts(report) }
+}
+
+function readCounts(report: string): Pick<StageResult, 'passed' | 'failed' | 'skipped'> {
+  if (!existsSync(report)) return {}
+  const read = JSON.parse(readFileSync(report, 'utf8')) as {
+    readonly numPassedTests: number
+    readonly numFailedTests: number
+    readonly numPendingTests: number
+  }
+  return { passed: read.numPassedTests, failed: read.numFailedTests, skipped: read.numPendingTests }
+}
+
+/** The line by which a run is read: how many tests passed and failed. */
+export function countTests(results: readonly StageResult[]): string {
+  const sum = (pick: (result: StageResult) => number | undefined): number =>
+    results.reduce((all, result) => all + (pick(result) ?? 0), 0)
+  const failed = sum((one) => one.failed) + results.filter((one) => one.outcome !== 'passed' && !one.failed).length
+  return `${sum((one) => one.passed)} passed, ${failed} failed, ${sum((one) => one.skipped)} skipped`
+}

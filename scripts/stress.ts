@@ -1,0 +1,41 @@
+// `npm run test:stress [-- --load 12 --seed 7]`: `npm test` beside busy loops and with its files in random order. A test that
+// fails here asserts on time, or on what another file left behind.
+import { fork, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { REPOSITORY } from './source-files.ts'
+
+const { values } = parseArgs({
+  options: {
+    load: { type: 'string', default: '12' },
+    seed: { type: 'string', default: String(Math.floor(Date.now() / 1000) % 100_000) },
+    busy: { type: 'boolean', default: false },
+  },
+})
+if (values.busy) burn()
+else process.exitCode = await stress(Number(values.load), values.seed)
+
+/** One core's time, until whoever started it ends. */
+function burn(): void {
+  const isOrphan = (): boolean => !process.connected
+  const turn = (): void => {
+    const untilMs = performance.now() + 50
+    while (performance.now() < untilMs);
+    if (!isOrphan()) setImmediate(turn)
+  }
+  turn()
+}
+
+async function stress(load: number, seed: string): Promise<number> {
+  if (!Number.isSafeInteger(load) || load < 0) throw new Error(`--load must be a whole number, not "${values.load}"`)
+  console.log(`npm test beside ${load} busy loops, files in the order of seed ${seed} (--seed ${seed} repeats it)`)
+  const loops = Array.from({ length: load }, () => fork(import.meta.filename, ['--busy']))
+  const words = ['run', '--sequence.shuffle.files', `--sequence.seed=${seed}`]
+  const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
+  try {
+    const tests = spawn(process.execPath, [vitest, ...words], { cwd: REPOSITORY, stdio: 'inherit' })
+    return await new Promise((resolve) => void tests.once('close', (code) => resolve(code ?? 1)))
+  } finally {
+    for (const loop of loops) loop.kill('SIGKILL')
+  }
+}
