@@ -163,10 +163,17 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   },
   {
     name: 'tools',
-    files: ['packages/tools/src/acp-agent/*', 'packages/tools/src/workspace/*'],
+    files: ['packages/tools/src/acp-agent/*', 'packages/tools/src/workspace/shell-tool.*'],
     tier: 'landing',
-    seconds: 30,
-    needs: ['ripgrep', 'bubblewrap'],
+    seconds: 22,
+    needs: ['bubblewrap'],
+  },
+  {
+    name: 'searches beside ripgrep',
+    files: ['packages/tools/src/workspace/grep.*', 'packages/tools/src/workspace/ripgrep-filter.*'],
+    tier: 'nightly',
+    seconds: 101,
+    needs: ['ripgrep'],
   },
   {
     name: 'a large session file',

@@ -5,6 +5,7 @@ import type {
   Agent,
   Environment,
   ErrorCode,
+  LiveFrame,
   Logger,
   Principal,
   Refused,
@@ -13,7 +14,7 @@ import type {
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Catalog, CopyingEngine, Directory, SessionEngine, SessionWorld } from '@baton/runtime'
+import type { Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
 import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
@@ -59,15 +60,8 @@ export async function openLocalSession(init: LocalSessionInit): Promise<LocalSes
 
 export class LocalSession implements CopyingEngine, ActorListener {
   readonly session: string
-  /** The actor's own; while the session is opened again, one that waits for its successor. */
-  submit!: SessionEngine['submit']
-  // The feed's own: a stack shows no detour.
-  readonly follow: SessionEngine['follow']
-  readonly onRecord: ActorListener['onRecord']
   readonly #init: LocalSessionInit
   readonly #feed: SessionFeed
-  /** Where live frames go: the feed, and who observes. */
-  readonly #shown: Pick<SessionFeed, 'publishLive'>
   readonly #observed: ObservedSession | undefined
   /** Records committed during the opening. The observer gets them once the session has a state. */
   #untold: SessionRecord[] | undefined
@@ -79,6 +73,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
+  /** Why it could not be opened again, from then on. */
+  #failure: BatonError | undefined
   #reopening: Reopening | undefined
 
   constructor(init: LocalSessionInit) {
@@ -86,26 +82,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.session = session
     this.#init = init
     this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
-    this.follow = this.#feed.read.bind(this.#feed)
-    this.onRecord = this.#feed.publishRecord.bind(this.#feed)
-    this.#shown = this.#feed
-    const { observer } = init
-    if (observer) {
-      const { onRecord } = this
-      const observed = (this.#observed = this.#describe())
-      this.onRecord = (record, isNew) => {
-        onRecord(record)
-        if (!isNew) return
-        if (this.#untold) this.#untold.push(record)
-        else observer.onRecord?.(record, observed)
-      }
-      this.#shown = {
-        publishLive: (frame) => {
-          this.#feed.publishLive(frame)
-          observer.onLive?.(frame, observed)
-        },
-      }
-    }
+    this.#observed = init.observer && this.#describe()
     this.#snapshots = new SnapshotTaker(init)
     const { catalog } = init
     this.#world = new OpenWorld({
@@ -137,6 +114,18 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   history(): History {
     return this.#actor.history
+  }
+
+  /** Commits through the actor; while the session is opened again, its successor. */
+  submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
+    // They are what users said, and what clients have done.
+    if (this.#reopening) return this.#submitLater(this.#reopening, inputs)
+    if (this.#failure) return Promise.reject(createClosedError(this.session, this.#failure))
+    return this.#actor.submit(inputs)
+  }
+
+  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
+    return this.#feed.read(fromPos, onEnd)
   }
 
   /**
@@ -187,6 +176,18 @@ export class LocalSession implements CopyingEngine, ActorListener {
     await this.#world.dispose()
   }
 
+  onRecord(record: SessionRecord, isNew: boolean): void {
+    this.#feed.publishRecord(record)
+    if (!isNew || !this.#observed) return
+    if (this.#untold) this.#untold.push(record)
+    else this.#init.observer?.onRecord?.(record, this.#observed)
+  }
+
+  publishLive(frame: LiveFrame): void {
+    this.#feed.publishLive(frame)
+    if (this.#observed) this.#init.observer?.onLive?.(frame, this.#observed)
+  }
+
   onSnapshot(pos: number): void {
     this.#feed.startAfter(pos)
     this.#snapshots.startAfter(pos)
@@ -205,15 +206,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (this.#closed) return // by its closing, which also ends the ownership, when all is stored
     const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
     this.#reopening = again
-    // They are what users said, and what clients have done.
-    this.submit = (inputs) => this.#submitLater(again, inputs)
     void again.done.then(() => {
       if (this.#reopening !== again) return
       this.#reopening = undefined
-      const closed = this.#closed
-      this.submit = closed
-        ? () => Promise.reject(createClosedError(this.session, closed))
-        : this.#actor.submit.bind(this.#actor)
+      this.#failure = this.#closed
     })
   }
 
@@ -279,7 +275,6 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** @throws BatonError when something outstanding cannot be performed; then nothing of it goes on */
   #startActor(): void {
     const actor = this.#actor
-    this.submit = actor.submit.bind(actor)
     const untold = this.#untold ?? []
     this.#untold = undefined
     if (this.#observed) for (const record of untold) this.#init.observer?.onRecord?.(record, this.#observed)
@@ -287,8 +282,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
       actor.start(() => {
         const { timers } = this.#init.environment
         const { history, clock } = actor
-        const submit = actor.submit.bind(actor)
-        const init = { environment: { clock, timers }, session: this, history, feed: this.#shown, submit }
+        const submit: Actor['submit'] = (inputs) => actor.submit(inputs)
+        const init = { environment: { clock, timers }, session: this, history, feed: this, submit }
         return (this.#performer = new Performer(init))
       })
     } catch (cause) {

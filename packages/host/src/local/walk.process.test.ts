@@ -1,0 +1,17 @@
+// How far one tool call walks, counted by `walk.test-kit.ts`: the figures are printed, and may only shrink.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import type { Walk } from './walk.test-kit.ts'
+
+/** Lower them when the way gets shorter. */
+const MOST: Walk = { files: 57, named: 280, functions: 348, calls: 1274, commits: 4 }
+
+test('a tool call walks no further than before', async () => {
+  const program = fileURLToPath(new URL('./walk.test-kit.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', program])
+  console.log(`one tool call: ${stdout.trim()}`)
+  const walk = JSON.parse(stdout) as Walk
+  for (const name of Object.keys(MOST) as (keyof Walk)[]) expect(walk[name], name).toBeLessThanOrEqual(MOST[name])
+})

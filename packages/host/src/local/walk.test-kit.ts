@@ -1,0 +1,79 @@
+// Counts how far one tool call walks, by V8's precise coverage: a turn with one server tool and two model calls, from the user's
+// words to the last session event. `npm run walk` prints it. A test runner wraps modules, so this is a program of its own.
+import type { Profiler } from 'node:inspector'
+import { Session as Inspector } from 'node:inspector/promises'
+import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
+import { createScriptedModel } from '@baton/core/testing'
+
+export interface Walk {
+  /** Files of core, runtime and host of which a function ran. */
+  readonly files: number
+  /** Functions that ran, those without a name included. */
+  readonly functions: number
+  /** Functions that have a name. */
+  readonly named: number
+  /** Calls of these functions. */
+  readonly calls: number
+  /** Appends to the store. */
+  readonly commits: number
+}
+
+if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await countWalk()))
+
+async function countWalk(): Promise<Walk> {
+  const input = { type: 'object' } as const
+  const echo = tool({ name: 'echo', description: 'Echoes', input, effect: 'pure', execute: () => 'x' })
+  const model = createScriptedModel({
+    steps: (_, call) => (call % 2 === 0 ? { calls: [{ name: 'echo', arguments: {} }] } : { text: 'done' }),
+  })
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network')) })
+  const store = createMemoryStore()
+  const host = createHost({ environment, store, agent: defineAgent({ name: 'walker', model, tools: [echo] }) })
+  const session = await host.session('walk')
+  await session.send('first').answer // what a session makes once is no part of the way
+  let commits = 0
+  const append: typeof store.append = store.append.bind(store)
+  Object.assign(store, {
+    append: (...given: Parameters<typeof append>) => {
+      commits += 1
+      return append(...given)
+    },
+  })
+  const coverage = await coverTurn(() => session.send('go').answer)
+  await host.stop()
+  const ran = coverage
+    .filter(({ url }) => isCounted(url))
+    .map(({ functions }) => functions.filter((one) => countCalls(one) > 0))
+    .filter((functions) => functions.length > 0)
+  const functions = ran.flat()
+  return {
+    files: ran.length,
+    functions: functions.length,
+    named: functions.filter(({ functionName }) => functionName !== '').length,
+    calls: functions.reduce((sum, one) => sum + countCalls(one), 0),
+    commits,
+  }
+}
+
+function countCalls({ ranges, functionName }: Profiler.FunctionCoverage): number {
+  return functionName === '<instance_members_initializer>' ? 0 : (ranges[0]?.count ?? 0)
+}
+
+/** What ran meanwhile, and nothing of what ran before. */
+async function coverTurn(act: () => Promise<unknown>): Promise<readonly Profiler.ScriptCoverage[]> {
+  const inspector = new Inspector()
+  inspector.connect()
+  try {
+    await inspector.post('Profiler.enable')
+    await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    await inspector.post('Profiler.takePreciseCoverage')
+    await act()
+    return (await inspector.post('Profiler.takePreciseCoverage')).result
+  } finally {
+    inspector.disconnect()
+  }
+}
+
+function isCounted(url: string): boolean {
+  return /\/packages\/(?:core|runtime|host)\/src\/(?!testing\/)/.test(url) && !url.includes('.test-kit.')
+}
