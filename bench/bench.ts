@@ -1,6 +1,6 @@
 // `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: measures and writes one table, as Markdown. A scenario that fails
 // is named at the end, and the others are measured all the same.
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import type { Measured } from './measure.ts'
 import { measure } from './measure.ts'
 import { startProvider } from './processes.ts'
@@ -39,7 +39,7 @@ async function measureAll(): Promise<number> {
       process.stdout.write(buildRows(labels, await measuring()))
     } catch (cause) {
       failures.push(labels.name)
-      console.error(`${labels.name}:`, cause)
+      process.stderr.write(`${labels.name}: ${inspect(cause)}\n`)
     }
   }
   const provider = await startProvider()
@@ -52,7 +52,7 @@ async function measureAll(): Promise<number> {
   } finally {
     provider.stop()
   }
-  if (failures.length > 0) console.error(`bench: ${failures.join(', ')} could not be measured`)
+  if (failures.length > 0) process.stderr.write(`bench: ${failures.join(', ')} could not be measured\n`)
   return failures.length > 0 ? 1 : 0
 }
 

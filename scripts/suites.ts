@@ -2,7 +2,6 @@
 // packages that a change touches and of those above them, and a rotating fifth of the others; the nightly plays everything.
 // Every file `*.deep.test.ts` stands in one row of this table.
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ComponentName } from './components.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'

@@ -13,5 +13,6 @@ test('a tool call walks no further than before', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', program])
   console.log(`one tool call: ${stdout.trim()}`)
   const walk = JSON.parse(stdout) as Walk
-  for (const name of Object.keys(MOST) as (keyof Walk)[]) expect(walk[name], name).toBeLessThanOrEqual(MOST[name])
+  const longer = (Object.keys(MOST) as (keyof Walk)[]).filter((name) => walk[name] > MOST[name])
+  expect(longer).toEqual([])
 })

@@ -18,7 +18,7 @@ export interface Walk {
   readonly commits: number
 }
 
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await countWalk()))
+if (process.argv[1] === import.meta.filename) process.stdout.write(`${JSON.stringify(await countWalk())}\n`)
 
 async function countWalk(): Promise<Walk> {
   const input = { type: 'object' } as const
