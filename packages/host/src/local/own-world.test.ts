@@ -5,7 +5,15 @@ import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import { act, listCalls, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.test-kit.ts'
+import {
+  act,
+  listCalls,
+  createManualTime,
+  never,
+  noUnhandledRejections,
+  ownStore,
+  SESSION,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 

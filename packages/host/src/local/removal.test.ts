@@ -1,7 +1,13 @@
 // Two hosts over one store: who may remove a session.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
-import { createProcess, createSharedStore, listSessions, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
+import {
+  createProcess,
+  createSharedStore,
+  listSessions,
+  noUnhandledRejections,
+  SESSION,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
