@@ -37,8 +37,9 @@ export function stringifySorted(value: unknown): string {
   )
 }
 
-/** Whether brackets or a string are still open at the end: enough to tell "cut off" from "wrong". */
+/** Whether nothing came, or brackets or a string are still open at the end: enough to tell "cut off" from "wrong". */
 function endsEarly(text: string): boolean {
+  if (text.trim() === '') return true
   let depth = 0
   let inString = false
   for (let index = 0; index < text.length; index++) {

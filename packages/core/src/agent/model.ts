@@ -97,7 +97,7 @@ export interface ModelCallPart {
   readonly type: 'call'
   /** Decoded: the name that the tool's author wrote, or what the model invented. */
   readonly name: string
-  /** The raw JSON text; `{}` where the provider sent nothing. */
+  /** The raw JSON text; `{}` for no arguments. Empty where they never came: such a call settles as `arguments_cut_off`. */
   readonly arguments: string
   readonly state?: ProviderState
   /** What the adapter repaired in the text of the call, such as `trailing-comma`: the log tells it. At most 16 words. */

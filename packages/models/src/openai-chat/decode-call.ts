@@ -1,7 +1,7 @@
 // The calls of an answer while they arrive. Servers number them, or not; give ids once, in every piece, or never; send
 // arguments in pieces, whole, or as an object. Which call a piece belongs to is decided here.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 
 export interface CallDraft {
   /** Number in the answer, from 0. */
@@ -9,8 +9,12 @@ export interface CallDraft {
   id: string
   /** On the wire; empty until it is known. */
   name: string
-  /** JSON text so far. */
+  /** JSON text so far: all pieces in their order. */
   arguments: string
+  /** The newest piece, as long as each began with the one before it; undefined once one did not. */
+  cumulative: string | undefined
+  /** Whether the server said anything of the arguments, be it an empty text. */
+  isGiven: boolean
   /** Where `arguments` stands: what has been read never changes. */
   readonly json: JsonProgress
   /** Fields beside the call that go back with it. */
@@ -22,7 +26,8 @@ export interface CallPiece {
   readonly index: number | undefined
   readonly id: string
   readonly name: string
-  readonly arguments: string
+  /** Undefined where the piece says nothing of them. */
+  readonly arguments: string | undefined
   readonly extra: JsonObject | undefined
 }
 
@@ -37,7 +42,7 @@ export function readCallPiece(value: JsonValue): CallPiece | undefined {
     index: typeof index === 'number' ? index : undefined,
     id: typeof value['id'] === 'string' ? value['id'] : '',
     name: typeof made['name'] === 'string' ? made['name'] : '',
-    arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : '',
+    arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : undefined,
     extra: Object.keys(extra).length > 0 ? extra : undefined,
   }
 }
@@ -52,6 +57,10 @@ export function readExtra(holder: JsonObject): Partial<Record<(typeof EXTRA_FIEL
   )
 }
 
+/**
+ * Calls in the order in which they began. A piece belongs to the call whose id it carries, else to the one with its index,
+ * else to the only call that is still open: gateways number the tool and not the call, or the pieces themselves.
+ */
 export class CallDrafts {
   readonly all: CallDraft[] = []
   readonly #byIndex = new Map<number, CallDraft>()
@@ -59,39 +68,120 @@ export class CallDrafts {
 
   /** The call that a piece belongs to: one that is there, or a new one. Adds nothing of the piece to it. */
   find(piece: CallPiece): CallDraft {
-    const before = this.#before(piece)
-    if (before && !startsAnother(before, piece)) return before
+    const call = this.#findKnown(piece) ?? this.#add()
+    if (piece.index !== undefined && !(piece.id !== '' && this.#byIndex.has(piece.index) && this.#byId.has(piece.id)))
+      this.#byIndex.set(piece.index, call)
+    if (piece.id !== '' && call.id === '') this.#byId.set(piece.id, call)
+    return call
+  }
+
+  #findKnown(piece: CallPiece): CallDraft | undefined {
+    const { index, id, name } = piece
+    const known = id === '' ? undefined : this.#byId.get(id)
+    if (known) return hasSameId(known, piece) && this.#isElsewhere(known, index) ? undefined : known
+    const before = index === undefined ? this.all.at(-1) : this.#byIndex.get(index)
+    if (before) return startsAnother(before, piece) ? undefined : before
+    if (name !== '') return undefined
+    const open = this.all.filter(({ json }) => !json.isClosed)
+    return open.length === 1 ? open[0] : undefined
+  }
+
+  #isElsewhere(call: CallDraft, index: number | undefined): boolean {
+    return index !== undefined && this.#byIndex.get(index) !== call
+  }
+
+  #add(): CallDraft {
     const call: CallDraft = {
       number: this.all.length,
-      id: piece.id,
+      id: '',
       name: '',
       arguments: '',
+      cumulative: '',
+      isGiven: false,
       json: new JsonProgress(),
       extra: undefined,
     }
     this.all.push(call)
-    if (piece.index !== undefined) this.#byIndex.set(piece.index, call)
-    if (piece.id !== '') this.#byId.set(piece.id, call)
     return call
-  }
-
-  #before({ index, id }: CallPiece): CallDraft | undefined {
-    if (index !== undefined) return this.#byIndex.get(index)
-    return (id === '' ? undefined : this.#byId.get(id)) ?? this.all.at(-1)
   }
 }
 
 /**
  * Whether a piece that could go on with a call begins the next one. Another id with a name does (lmdeploy and older vLLM
  * number every call 0: InternLM/lmdeploy#3412). Without an id, a name does once the call before is whole: a name alone is
- * repeated in every piece by some.
+ * repeated in every piece by some. A name before any argument may be the rest of a name.
  */
-function startsAnother(call: CallDraft, piece: CallPiece): boolean {
-  if (piece.name === '') return false
-  if (piece.id !== '' && call.id !== '') return piece.id !== call.id
+function startsAnother(call: CallDraft, { index, id, name, arguments: given = '' }: CallPiece): boolean {
+  if (name === '') return false
+  if (id !== '' && call.id !== '') return id !== call.id
   if (call.name === '') return false
-  const isWhole = call.json.isClosed
-  return isWhole ? piece.arguments !== '' || piece.name !== call.name : piece.name !== call.name
+  if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
+  if (name !== call.name || index === undefined) return given !== '' || name !== call.name
+  // Under its own number the same call may come once more, or whole behind an empty beginning.
+  return given !== '' && given !== call.arguments && !isEmptyObject(call.arguments)
+}
+
+/** Whether a piece begins another call although it has the id of this one: a server gave all of them the same. */
+function hasSameId(call: CallDraft, { name, arguments: given = '' }: CallPiece): boolean {
+  if (name === '' || !call.json.isClosed) return false
+  return name !== call.name || (given !== '' && given !== call.arguments && !isEmptyObject(call.arguments))
+}
+
+export function addArguments(call: CallDraft, text: string): void {
+  call.isGiven = true
+  if (text === '') return
+  if (call.cumulative !== undefined) call.cumulative = text.startsWith(call.cumulative) ? text : undefined
+  call.arguments += text
+  call.json.push(text)
+}
+
+/** A name comes whole, in two pieces, or in each piece all of it so far. Gives whether it is another one now. */
+export function addName(call: CallDraft, name: string): boolean {
+  if (name === '' || name === call.name || (call.name !== '' && call.arguments !== '')) return false
+  call.name = name.startsWith(call.name) ? name : call.name + name
+  return true
+}
+
+export interface MeantArguments {
+  /** Empty where the model's arguments never came: such a call does not run. */
+  readonly text: string
+  /** What was made of them, for the log. */
+  readonly repair?: string
+}
+
+/**
+ * The arguments that a call means. What has one meaning is repaired: an empty object before the whole, the whole once more,
+ * and pieces that each hold all before them.
+ * @param mayBeEmpty whether an empty text says that there are none
+ */
+export function readArguments(call: CallDraft, mayBeEmpty: boolean): MeantArguments {
+  const text = call.arguments
+  if (text.trim() === '') return { text: call.isGiven && mayBeEmpty ? '{}' : '' }
+  if (parseJson(text).ok) return { text }
+  const whole = splitValues(text)
+  const [meant, ...others] = new Set(whole?.filter((value) => !isEmptyObject(value)))
+  if (meant !== undefined && others.length === 0) return { text: meant, repair: 'repeated-arguments' }
+  const { cumulative = '' } = call
+  return cumulative !== text && parseJson(cumulative).ok ? { text: cumulative, repair: 'repeated-arguments' } : { text }
+}
+
+function isEmptyObject(text: string): boolean {
+  return /^\s*\{\s*\}\s*$/.test(text)
+}
+
+/** Several values of JSON behind each other; undefined for a single one, and where the last one is not whole. */
+function splitValues(text: string): readonly string[] | undefined {
+  const values: string[] = []
+  let progress = new JsonProgress()
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    progress.push(text[at] ?? '')
+    if (!progress.isClosed) continue
+    values.push(text.slice(from, at + 1).trim())
+    progress = new JsonProgress()
+    from = at + 1
+  }
+  return text.slice(from).trim() === '' && values.length > 1 ? values : undefined
 }
 
 /** Whether JSON text that arrives in pieces has closed its outermost bracket; each character is looked at once. */

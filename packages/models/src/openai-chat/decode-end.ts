@@ -21,6 +21,8 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 export interface EndOfAnswer {
   readonly reason: string
   readonly hasCalls: boolean
+  /** Whether the arguments of all calls end by themselves. */
+  readonly areClosed: boolean
   readonly isRefused: boolean
   /** Output tokens that were used up and those that were allowed, where both are known. */
   readonly usage: Usage
@@ -28,14 +30,21 @@ export interface EndOfAnswer {
 }
 
 /** The reason alone is not to be trusted: servers say "stop" with calls, and "tool_calls" without any (vllm#53255). */
-export function readFinish({ reason, hasCalls, isRefused, usage, maxTokens }: EndOfAnswer): FinishReason {
+export function readFinish({ reason, hasCalls, areClosed, isRefused, usage, maxTokens }: EndOfAnswer): FinishReason {
   if (isRefused) return 'refusal'
   const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
   if (finish === 'tool-calls' && !hasCalls) return 'end'
   if (!hasCalls || (finish !== 'end' && finish !== 'tool-calls')) return finish
+  // Not every server keeps to the limit: a closed call that ended for calls was not cut.
+  if (finish === 'tool-calls' && areClosed) return 'tool-calls'
   // vLLM says "tool_calls" also for a call that the limit cut (vllm#53269).
   const isUsedUp = maxTokens !== undefined && (usage.outputTokens ?? 0) >= maxTokens
   return isUsedUp ? 'max-tokens' : 'tool-calls'
+}
+
+/** Whether a server says by this reason that its model wants calls. */
+export function isForCalls(reason: string): boolean {
+  return FINISH[reason] === 'tool-calls'
 }
 
 /** Counts are cumulative where they come in every chunk: what is given overwrites, absent or null stays. */
@@ -50,12 +59,13 @@ export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'prompt_tokens')
   const cacheRead = readCount(promptDetails, 'cached_tokens') ?? readCount(usage, 'prompt_cache_hit_tokens')
   const cacheWrite = readCount(promptDetails, 'cache_write_tokens')
-  const output = readOutput(usage, input)
-  const told = readCount(usage, 'completion_tokens') ?? output
-  const hidden = output !== undefined && told !== undefined && output > told ? output - told : undefined
-  const reasoning = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens') ?? hidden
+  const told = readCount(usage, 'completion_tokens')
+  const said = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  const hidden = countHidden(usage, { input, told, said, cacheRead })
+  const output = told === undefined ? undefined : told + hidden
+  const reasoning = said ?? (hidden > 0 ? hidden : undefined)
   return {
-    ...(input !== undefined && { inputTokens: input }),
+    ...(input !== undefined && { inputTokens: input + countBesideInput(usage, { input, cacheRead }) }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
     ...(output !== undefined && { outputTokens: output }),
@@ -63,10 +73,31 @@ export function readUsage(usage: JsonObject): Usage {
   }
 }
 
-/** Gemini and xAI leave reasoning out of `completion_tokens`, not out of the total (recorded: 35 + 12, total 109). */
-function readOutput(usage: JsonObject, input: number | undefined): number | undefined {
-  const output = readCount(usage, 'completion_tokens')
+interface Counts {
+  readonly input: number | undefined
+  readonly cacheRead: number | undefined
+}
+
+/** Cached tokens that `prompt_tokens` leaves out: more were read than the whole prompt is said to have. */
+function countBesideInput(usage: JsonObject, { input, cacheRead }: Counts): number {
+  const total = readCount(usage, 'total_tokens') ?? 0
+  const output = readCount(usage, 'completion_tokens') ?? 0
+  if (input === undefined || cacheRead === undefined || cacheRead <= input) return 0
+  return total === 0 ? cacheRead : Math.min(cacheRead, Math.max(0, total - input - output))
+}
+
+/**
+ * Reasoning that `completion_tokens` leaves out and the total has, as with Gemini and xAI (recorded: 35 + 12, total 109). A
+ * total that counts the cache beside the prompt says nothing of reasoning.
+ */
+function countHidden(
+  usage: JsonObject,
+  { input, cacheRead = 0, told, said }: Counts & Readonly<Record<'told' | 'said', number | undefined>>,
+): number {
   const total = readCount(usage, 'total_tokens')
-  if (output === undefined || input === undefined || total === undefined) return output
-  return Math.max(output, total - input)
+  if (input === undefined || told === undefined || total === undefined) return 0
+  const beside = countBesideInput(usage, { input, cacheRead })
+  const rest = Math.max(0, total - input - beside - told)
+  if (said !== undefined) return rest >= said ? said : 0
+  return rest === cacheRead ? 0 : rest
 }

@@ -129,8 +129,33 @@ describe('which call a piece belongs to', () => {
     ])
   })
 
-  test('a call without arguments is one with none', () => {
-    expect(listCalls([calls({ index: 0, id: '1', ...made('a', '') }), CALLED])).toEqual([['a', '{}']])
+  test('an empty text and a reason for calls say that there are no arguments', () => {
+    const call = calls({ index: 0, id: '1', ...made('a', '') })
+    expect(listCalls([call, CALLED])).toEqual([['a', '{}']])
+    expect(listCalls([call, CALLED, '[DONE]'])).toEqual([['a', '{}']])
+    expect(
+      listCalls([delta({ tool_calls: [{ index: 0, id: '1', ...made('a', '') }] }, 'tool_calls'), '[DONE]']),
+    ).toEqual([['a', '{}']])
+  })
+
+  test.each<[string, readonly Chunk[]]>([
+    ['the server says nothing of them', [calls({ index: 0, id: '1', function: { name: 'a' } }), CALLED, '[DONE]']],
+    ['the answer did not end for calls', [calls({ index: 0, id: '1', ...made('a', '') }), STOPPED, '[DONE]']],
+    [
+      'it ended with the piece that began the call',
+      [delta({ tool_calls: [{ index: 0, ...made('a', '') }] }, 'tool_calls')],
+    ],
+    [
+      'arguments came that belong to no call',
+      [
+        calls({ index: 0, id: '1', ...made('a', '') }, { index: 1, id: '2', ...made('a', '') }),
+        calls({ index: 7, ...made(null, '{"x":1}') }),
+        CALLED,
+        '[DONE]',
+      ],
+    ],
+  ])('arguments that never came are not none: %s', (_situation, chunks) => {
+    expect([...new Set(listCalls(chunks).map(([, text]) => text))]).toEqual([''])
   })
 
   test('a call in the words of before 2024', () => {
@@ -184,10 +209,17 @@ describe('how an answer ends', () => {
     expect(readAnswer(chunks).finish).toBe(finish)
   })
 
-  test('a call that used up all tokens was cut, whatever the reason says (vllm#53269)', () => {
+  test('an open call that used up all tokens was cut, whatever the reason says (vllm#53269)', () => {
     const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 50 } }
-    expect(readAnswer([call, CALLED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
-    expect(readAnswer([call, CALLED, usage], { maxTokens: 51 }).finish).toBe('tool-calls')
+    const open = calls({ index: 0, id: '1', ...made('a', '{"x":') })
+    expect(readAnswer([open, CALLED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
+    expect(readAnswer([open, CALLED, usage], { maxTokens: 51 }).finish).toBe('tool-calls')
+    expect(readAnswer([call, STOPPED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
+  })
+
+  test('a closed call that ended for calls runs, though its server did not keep to the limit', () => {
+    const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 60 } }
+    expect(readAnswer([call, CALLED, usage], { maxTokens: 50 }).finish).toBe('tool-calls')
   })
 
   test.each<[string, readonly Chunk[]]>([
@@ -479,13 +511,136 @@ describe('an answer that is said twice', () => {
     },
   )
 
-  test('nothing counts behind the reason for the end', () => {
+  test('text and calls behind a reason are kept', () => {
     const chunks = [
       delta({ content: 'Hello', tool_calls: [{ index: 0, id: 'c1', ...made('a', '{"x":1}') }] }, 'tool_calls'),
       delta({ content: ' again', tool_calls: [{ index: 0, ...made(null, '{"x":2}') }] }),
       calls({ index: 1, id: 'c2', ...made('b', '{}') }),
     ]
-    expect(listCalls(chunks)).toEqual([['a', '{"x":1}']])
-    expect(readAnswer(chunks).parts[0]).toEqual({ type: 'text', text: 'Hello' })
+    expect(listCalls(chunks)).toEqual([
+      ['a', '{"x":1}{"x":2}'],
+      ['b', '{}'],
+    ])
+    expect(readAnswer(chunks).parts[0]).toEqual({ type: 'text', text: 'Hello again' })
+  })
+})
+
+describe('servers that nearly speak this wire', () => {
+  const WHOLE = '{"path":"/srv"}'
+  const begin = (more: JsonObject) => calls({ index: 0, id: '1', ...more })
+
+  test.each<[string, readonly Chunk[]]>([
+    [
+      'the number of the tool, then that of the call',
+      [calls({ index: 3, id: '1', ...made('ls', '') }), begin(made(null, WHOLE))],
+    ],
+    [
+      'numbers that count the pieces, with the id',
+      [
+        begin(made('ls', '')),
+        calls({ index: 1, id: '1', ...made(null, '{"path":') }),
+        calls({ index: 2, id: '1', ...made(null, '"/srv"}') }),
+      ],
+    ],
+    [
+      'numbers that count the pieces, without the id',
+      [
+        begin(made('ls', '')),
+        calls({ index: 1, ...made(null, '{"path":') }),
+        calls({ index: 2, ...made(null, '"/srv"}') }),
+      ],
+    ],
+    [
+      'a reason in each piece',
+      [
+        delta({ tool_calls: [{ index: 0, id: '1', ...made('ls', '') }] }, 'tool_calls'),
+        delta({ tool_calls: [{ index: 0, id: '1', ...made(null, '{"path":') }] }, 'tool_calls'),
+        delta({ tool_calls: [{ index: 0, id: '1', ...made(null, '"/srv"}') }] }, 'tool_calls'),
+      ],
+    ],
+    ['a call behind the reason', [CALLED, begin(made('ls', WHOLE))]],
+    ['an empty object, then the whole', [begin(made('ls', '{}')), calls({ index: 0, ...made(null, WHOLE) })]],
+    [
+      'an empty object, then the whole, with the name',
+      [calls({ index: 0, ...made('ls', '{}') }), calls({ index: 0, ...made('ls', WHOLE) })],
+    ],
+    ['the whole twice', [begin(made('ls', WHOLE)), begin(made(null, WHOLE))]],
+    [
+      'the whole twice, without ids',
+      [calls({ index: 0, ...made('ls', WHOLE) }), calls({ index: 0, ...made('ls', WHOLE) })],
+    ],
+    [
+      'in pieces, then the whole',
+      [begin(made('ls', '{"path":')), begin(made(null, '"/srv"}')), begin(made(null, WHOLE))],
+    ],
+    [
+      'all so far in each piece',
+      [begin(made('ls', '{"path":')), begin(made('ls', '{"path":"/s')), begin(made('ls', WHOLE))],
+    ],
+    ['a name in two pieces', [begin(made('l', '')), begin(made('s', '')), begin(made(null, WHOLE))]],
+    ['all so far of a name in each piece', [begin(made('l', '')), begin(made('ls', '')), begin(made(null, WHOLE))]],
+  ])('one call of %s', (_situation, chunks) => {
+    expect(listCalls([...chunks, CALLED, '[DONE]'])).toEqual([['ls', WHOLE]])
+  })
+
+  test('a value that begins like its parent is no repetition', () => {
+    const chunks = [begin(made('ls', '{"a":')), begin(made(null, '{"a":1}}')), CALLED]
+    expect(listCalls(chunks)).toEqual([['ls', '{"a":{"a":1}}']])
+  })
+
+  test('two different wholes of one call stay as they are: nobody can say which was meant', () => {
+    const chunks = [begin(made('ls', '{"path":"/a"}')), begin(made(null, '{"path":"/b"}')), CALLED]
+    expect(listCalls(chunks)).toEqual([['ls', '{"path":"/a"}{"path":"/b"}']])
+  })
+
+  test('what was repaired is told', () => {
+    const { parts } = readAnswer([begin(made('ls', WHOLE)), begin(made(null, WHOLE)), CALLED])
+    expect(parts).toMatchObject([{ type: 'call', repairs: ['repeated-arguments'] }])
+  })
+
+  test('a call without a name is no call of an answer: beside another one it is told, alone it fails the answer', () => {
+    const lost = calls({ index: 4, id: '9', ...made(null, WHOLE) })
+    const kept = readAnswer([begin(made('ls', WHOLE)), lost, CALLED])
+    expect(kept.parts).toMatchObject([{ type: 'call', name: 'ls', repairs: ['nameless-call-left-out'] }])
+    const decoder = createOpenAiChatDecoder({ model: 'm', names })
+    for (const chunk of [lost, CALLED]) decoder.push({ data: JSON.stringify(chunk) })
+    const failed = decoder.end()
+    expect(isBatonError(failed) && failed.code).toBe('model_malformed_answer')
+  })
+
+  test.each<[string, JsonObject, JsonObject]>([
+    [
+      'a total that counts the cache beside the prompt',
+      { prompt_tokens: 10, completion_tokens: 30, total_tokens: 7391, prompt_tokens_details: { cached_tokens: 7351 } },
+      { inputTokens: 7361, cacheReadTokens: 7351, outputTokens: 30 },
+    ],
+    [
+      'the same of a long prompt',
+      {
+        prompt_tokens: 8000,
+        completion_tokens: 30,
+        total_tokens: 15_381,
+        prompt_tokens_details: { cached_tokens: 7351 },
+      },
+      { inputTokens: 8000, cacheReadTokens: 7351, outputTokens: 30 },
+    ],
+    [
+      'reasoning beside the answer',
+      { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 },
+      { inputTokens: 35, outputTokens: 74, reasoningTokens: 62 },
+    ],
+    [
+      'reasoning within the answer',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 30,
+        total_tokens: 40,
+        completion_tokens_details: { reasoning_tokens: 20 },
+      },
+      { inputTokens: 10, outputTokens: 30, reasoningTokens: 20 },
+    ],
+  ])('counts: %s', (_situation, usage, read) => {
+    const answer = readAnswer([begin(made('ls', WHOLE)), CALLED, { choices: [], usage }], { maxTokens: 500 })
+    expect([answer.usage, answer.finish]).toEqual([read, 'tool-calls'])
   })
 })

@@ -9,8 +9,8 @@ import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
-import { CallDrafts, readCallPiece } from './decode-call.ts'
-import { readFinish, overlay, readUsage } from './decode-end.ts'
+import { addArguments, addName, CallDrafts, readArguments, readCallPiece } from './decode-call.ts'
+import { isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
@@ -86,6 +86,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
+  /** Calls that had begun before the piece with the reason. */
+  #callsBeforeReason = 0
   #isDone = false
 
   constructor(options: OpenAiChatDecoderOptions) {
@@ -137,10 +139,13 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   end(): ModelAnswer | BatonError {
     if (this.failure) return this.failure
-    const { all: calls } = this.#calls
+    const { all } = this.#calls
+    const calls = all.filter(({ name }) => name !== '')
+    const areClosed = all.every(({ json }) => json.isClosed)
     // Without a reason, only what ends by itself is whole.
-    const isWhole = this.#isDone && this.#hasChoice && calls.every((call) => call.json.isClosed)
-    if (this.#finish === undefined && !isWhole) return this.#cutOff()
+    if (this.#finish === undefined && !(this.#isDone && this.#hasChoice && areClosed)) return this.#cutOff()
+    // It says that the model called something, and not what.
+    if (calls.length === 0 && all.length > 0) return this.#malformed('it has a call without a name')
     const usage = readUsage(this.#usage)
     const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
     return {
@@ -148,6 +153,7 @@ class StreamDecoder implements OpenAiChatDecoder {
       finish: readFinish({
         reason: this.#finish ?? 'stop',
         hasCalls: calls.length > 0,
+        areClosed,
         isRefused: this.#refusal !== '',
         usage,
         maxTokens: this.#options.maxTokens,
@@ -174,8 +180,8 @@ class StreamDecoder implements OpenAiChatDecoder {
     const { delta, message } = choice
     const hasDelta = isJsonObject(delta) && !isEmptyDelta(delta)
     this.#hasDeltas ||= hasDelta
-    // Behind a reason nothing is said any more.
-    const said = this.#finish !== undefined ? undefined : hasDelta ? delta : message
+    const said = hasDelta ? delta : message
+    const callsBefore = this.#calls.all.length
     if (isJsonObject(said)) this.#handleDelta(!hasDelta && this.#hasDeltas ? this.#findUnsaid(said) : said)
     const reason = choice['finish_reason']
     // Some servers send "" in every chunk in place of null.
@@ -184,7 +190,9 @@ class StreamDecoder implements OpenAiChatDecoder {
       this.#failWith({ code: reason, message: `the answer ended with finish_reason "${reason}"` })
       return
     }
+    // It does not close the answer: some put one into each piece, or calls behind it. The last one counts.
     this.#finish = reason
+    this.#callsBeforeReason = callsBefore
     this.#endParts()
   }
 
@@ -260,26 +268,26 @@ class StreamDecoder implements OpenAiChatDecoder {
     const piece = readCallPiece(value)
     if (!piece || this.failure) return
     // Some servers have a place for a call in every message, also where there is none.
-    if (piece.id === '' && piece.name === '' && piece.arguments === '' && !piece.extra) return
+    const { id, name, arguments: text = '', extra } = piece
+    if (id === '' && name === '' && text === '' && !extra) return
     const before = this.#calls.all.length
     const call = this.#calls.find(piece)
     const isNew = this.#calls.all.length > before
-    const extraLength = piece.extra ? JSON.stringify(piece.extra).length : 0
-    if (!this.#fits(piece.arguments.length + extraLength + (isNew ? CALL_LENGTH : 0))) return
-    if (call.id === '') call.id = piece.id
-    if (piece.extra) call.extra = { ...call.extra, ...piece.extra }
-    call.arguments += piece.arguments
-    call.json.push(piece.arguments)
-    if (call.name === '') this.#nameCall(call, piece.name)
-    else if (piece.arguments !== '') this.#sink({ type: 'call-delta', index: call.number, text: piece.arguments })
+    const extraLength = extra ? JSON.stringify(extra).length : 0
+    const isEmpty = name === '' && text === '' && !extra
+    if (!this.#fits(name.length + text.length + extraLength + (isNew || isEmpty ? CALL_LENGTH : 0))) return
+    if (call.id === '') call.id = id
+    if (extra) call.extra = { ...call.extra, ...extra }
+    const isNamed = addName(call, name)
+    if (piece.arguments !== undefined) addArguments(call, text)
+    if (isNamed) this.#startCall(call)
+    else if (text !== '' && call.name !== '') this.#sink({ type: 'call-delta', index: call.number, text })
   }
 
-  /** The name may come late; what came of the arguments before it is told then. */
-  #nameCall(call: CallDraft, wire: string): void {
-    if (wire === '') return
-    call.name = wire
-    this.#sink({ type: 'call-start', index: call.number, name: this.#options.names.decode(wire) })
-    if (call.arguments !== '') this.#sink({ type: 'call-delta', index: call.number, text: call.arguments })
+  /** The name may come late; the sink then gets what came of the arguments before it. */
+  #startCall({ name, number, arguments: text }: CallDraft): void {
+    this.#sink({ type: 'call-start', index: number, name: this.#options.names.decode(name) })
+    if (text !== '') this.#sink({ type: 'call-delta', index: number, text })
   }
 
   /** Calls may arrive in turns, so that none has ended before all have. */
@@ -305,18 +313,36 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (!reasoning.isEmpty)
       parts.push({ type: 'reasoning', text: reasoning.text, ...(reasoning.data && this.#state(reasoning.data)) })
     if (this.#text !== '') parts.push({ type: 'text', text: this.#text })
-    for (const call of this.#calls.all) {
+    const named = this.#calls.all.filter(({ name }) => name !== '')
+    const isOneLost = named.length < this.#calls.all.length
+    for (const call of named) {
       const data = { ...(call.id !== '' && { id: call.id }), ...call.extra }
+      const { text, repair } = readArguments(call, this.#mayBeEmpty(call))
       parts.push({
         type: 'call',
-        name: call.name === '' ? '' : names.decode(call.name),
-        arguments: call.arguments === '' ? '{}' : call.arguments,
+        name: names.decode(call.name),
+        arguments: text,
         ...(Object.keys(data).length > 0 && this.#state(data)),
+        ...((repair !== undefined || isOneLost) && {
+          repairs: [...(repair === undefined ? [] : [repair]), ...(isOneLost ? ['nameless-call-left-out'] : [])],
+        }),
       })
     }
     parts.push(...listSources(this.#sources))
     if (this.#extra) parts.push({ type: 'provider', ...this.#state({ extra_content: this.#extra }) })
     return parts
+  }
+
+  /**
+   * Whether an empty text says "no arguments": the server ended for calls, in a piece behind the one that began this call or
+   * by the end of the stream, and no arguments came that belong to nobody.
+   */
+  #mayBeEmpty({ number }: CallDraft): boolean {
+    if (this.#finish === undefined || !isForCalls(this.#finish)) return false
+    return (
+      (this.#isDone || number < this.#callsBeforeReason) &&
+      !this.#calls.all.some(({ name, arguments: text }) => name === '' && text !== '')
+    )
   }
 
   #state(data: JsonObject): { readonly state: ProviderState } {
@@ -351,8 +377,12 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   #fail(what: string): void {
+    this.failure ??= this.#malformed(what)
+  }
+
+  #malformed(what: string): BatonError {
     const message = `${this.#label}’s answer is malformed: ${what}`
-    this.failure ??= new BatonError({ code: 'model_malformed_answer', message })
+    return new BatonError({ code: 'model_malformed_answer', message })
   }
 }
 
