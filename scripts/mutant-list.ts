@@ -33,15 +33,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'progress loses a character',
     file: `${LOCAL}/performer.ts`,
-    from: 'run.text += frame.text',
-    to: 'run.text += frame.text.slice(0, -1)',
+    from: 'run.text.add(frame.text)',
+    to: 'run.text.add(frame.text.slice(0, -1))',
     test: { seeds: 60 },
   },
   {
     name: 'logged progress loses a character',
     file: `${LOCAL}/performer.ts`,
-    from: 'text: text.slice(offset) })',
-    to: 'text: text.slice(offset + 1) })',
+    from: 'text: text.read(offset) })',
+    to: 'text: text.read(offset + 1) })',
     test: { file: `${LOCAL}/closing.test.ts`, name: 'what was streamed' },
   },
   {

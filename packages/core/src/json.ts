@@ -6,13 +6,24 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export type JsonObject = { readonly [key: string]: JsonValue }
 
 export type JsonParsed =
-  { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly cutOff: boolean }
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly cutOff: boolean; readonly tooDeep?: true }
+
+/**
+ * Objects and arrays in one another that a value from outside may have. `JSON.parse` takes any number, `JSON.stringify` some
+ * thousands: a value in between could be read and never written again.
+ */
+export const JSON_DEPTH_MAX = 100
+/** No text of so many characters is too deep. */
+const SHALLOW_CHARS = 2 * JSON_DEPTH_MAX
 
 /**
  * Parses JSON text without throwing. `cutOff` says that the text is the beginning of some JSON text and simply ends
- * too early, as the arguments of a call do when the model's output limit stops them.
+ * too early, as the arguments of a call do when the model's output limit stops them; `tooDeep`, that it nests deeper than
+ * `JSON_DEPTH_MAX`.
  */
 export function parseJson(text: string): JsonParsed {
+  if (text.length > SHALLOW_CHARS && isDeepText(text)) return { ok: false, cutOff: false, tooDeep: true }
   try {
     return { ok: true, value: JSON.parse(text) as JsonValue }
   } catch {
@@ -37,9 +48,41 @@ export function stringifySorted(value: unknown): string {
   )
 }
 
+/** Whether JSON text nests deeper than `JSON_DEPTH_MAX`. */
+export function isDeepText(text: string): boolean {
+  if (!hasManyBrackets(text)) return false
+  let deepest = 0
+  walkBrackets(text, (depth) => {
+    deepest = Math.max(deepest, depth)
+  })
+  return deepest > JSON_DEPTH_MAX
+}
+
+function hasManyBrackets(text: string): boolean {
+  let count = 0
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      count += 1
+      if (count > JSON_DEPTH_MAX) return true
+    }
+  return false
+}
+
+/** Whether a value of JSON nests deeper than so many levels. */
+export function isDeeper(value: unknown, levels = JSON_DEPTH_MAX): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
+}
+
 /** Whether nothing came, or brackets or a string are still open at the end: enough to tell "cut off" from "wrong". */
 function endsEarly(text: string): boolean {
   if (text.trim() === '') return true
+  const { depth, inString } = walkBrackets(text, () => {})
+  return inString || depth > 0
+}
+
+/** What is open at the end of the text. */
+function walkBrackets(text: string, onOpen: (depth: number) => void): { depth: number; inString: boolean } {
   let depth = 0
   let inString = false
   for (let index = 0; index < text.length; index++) {
@@ -48,8 +91,8 @@ function endsEarly(text: string): boolean {
       if (char === '\\') index++
       else if (char === '"') inString = false
     } else if (char === '"') inString = true
-    else if (char === '{' || char === '[') depth++
+    else if (char === '{' || char === '[') onOpen(++depth)
     else if (char === '}' || char === ']') depth--
   }
-  return inString || depth > 0
+  return { depth, inString }
 }

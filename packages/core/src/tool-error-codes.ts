@@ -37,7 +37,7 @@ export const TOOL_ERROR_CODES = {
   invalid_arguments: row(
     'provider',
     false,
-    'The arguments do not fit the tool’s schema.',
+    'The arguments do not fit the tool’s schema, or nest deeper than 100 levels.',
     'Nothing: the model is told what is wrong.',
   ),
   arguments_cut_off: row(
@@ -58,7 +58,7 @@ export const TOOL_ERROR_CODES = {
   result_invalid: row(
     'caller',
     false,
-    'A tool’s result is not JSON, or does not fit its output schema.',
+    'A tool’s result is not JSON, nests deeper than 100 levels, or does not fit its output schema.',
     'Correct the tool.',
   ),
   media_unsupported: row(

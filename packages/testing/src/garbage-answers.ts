@@ -1,7 +1,7 @@
 // What a model that goes wrong may give as its answer, and what it may stream. Each is made anew, since some know what was
 // done to them.
 import type { ModelAnswer, ModelEvent } from '@baton/core'
-import { ANSWER_LIMITS } from '@baton/core'
+import { DEFAULT_LIMITS } from '@baton/core/machine'
 
 /** The code with which the turn fails; only a malformed answer is worth another try. */
 export type Outcome = 'answered' | 'model_malformed_answer' | 'model_answer_too_large' | 'model_provider_failed'
@@ -121,7 +121,7 @@ export const GARBAGE_ANSWERS: readonly Garbage[] = [
     ...right,
     parts: Array.from({ length: 110_000 }, () => text[0]),
   })),
-  tooLarge('a text without end', () => withParts({ type: 'text', text: 'a'.repeat(ANSWER_LIMITS.chars + 1) })),
+  tooLarge('a text without end', () => withParts({ type: 'text', text: 'a'.repeat(DEFAULT_LIMITS.answerChars + 1) })),
   taken('counts that are NaN', () => ({ ...right, usage: { inputTokens: NaN, outputTokens: NaN } })),
   taken('counts that are texts', () => ({ ...right, usage: { inputTokens: '12', costMicros: '1' } })),
   taken('counts below zero and without end', () => ({ ...right, usage: { inputTokens: -1, outputTokens: Infinity } })),

@@ -4,19 +4,21 @@ import type { JsonValue } from '../json.ts'
 import type { FinishReason, ProviderState, SourcePart, Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
 import { wellFormed } from '../machine/render.ts'
+import type { Limits } from '../machine/spec.ts'
+import { DEFAULT_LIMITS } from '../machine/spec.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
 import { readJson } from './read-value.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
-/** Bounds of one answer, streamed or whole; past them it fails as `model_answer_too_large`. */
+/** Bounds of one answer, streamed or whole, beside `limits.answerChars` of the agent; past them it fails as `model_answer_too_large`. */
 export const ANSWER_LIMITS = {
   parts: 10_000,
-  /** UTF-16 units of its text, thoughts, sources, and the names and arguments of its calls. */
-  chars: 16_777_216,
   /** Pieces in which it is streamed. */
   pieces: 1_000_000,
 } as const
+
+type AnswerBound = Pick<Limits, 'answerChars'>
 
 /** UTF-16 units; what is longer is cut. */
 const REQUEST_ID_CHARS = 200
@@ -30,7 +32,10 @@ type Code = 'model_malformed_answer' | 'model_answer_too_large'
  * left out; half of a surrogate pair becomes U+FFFD. Anything else that is not the documented shape is refused as
  * `model_malformed_answer` or `model_answer_too_large`, with the field's name. Never throws.
  */
-export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
+export function decodeModelAnswer(
+  answer: unknown,
+  { answerChars }: AnswerBound = DEFAULT_LIMITS,
+): Decoded<ModelAnswer> {
   let refused: { readonly code: Code; readonly message: string } = {
     code: 'model_malformed_answer',
     message: 'the answer cannot be read: it is, or holds, a proxy that fails',
@@ -55,8 +60,8 @@ export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
       if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
       else if (part.type === 'call') chars += part.name.length + part.arguments.length
       else if (part.type === 'source') for (const text of Object.values(part)) chars += text.length
-      if (chars > ANSWER_LIMITS.chars)
-        return refuse('it', `has more than ${ANSWER_LIMITS.chars} characters`, 'model_answer_too_large')
+      if (chars > answerChars)
+        return refuse('it', `has more than ${answerChars} characters (limits.answerChars)`, 'model_answer_too_large')
     }
     const finish = own(answer, 'finish')
     if (!FINISHES.has(finish)) return refuse('finish', `must be a reason such as "end", not ${describeValue(finish)}`)

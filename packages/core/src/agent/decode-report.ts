@@ -2,7 +2,7 @@
 // its calls. Whether the client is attached and the call is its own is for the machine to say.
 import type { ErrorCode } from '../errors.ts'
 import { isErrorCode } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { ClientReport, Outcome } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
@@ -32,8 +32,10 @@ const OUTCOME_FORMS =
 const readErrorCode: Read<ErrorCode> = (reader, value) =>
   isErrorCode(value) ? value : reader.refuse(`must be a code of docs/errors.md, not ${describeValue(value)}`)
 
+const readResultValue: Read<JsonValue> = (reader, value) => reader.measure('result_invalid', value, readJson)
+
 const readKnownOutcome = readVariant('type', {
-  ok: readFields('a result', { type: readOneOf('ok'), content: readContent, value: { optional: readJson } }),
+  ok: readFields('a result', { type: readOneOf('ok'), content: readContent, value: { optional: readResultValue } }),
   error: readFields('an error', { type: readOneOf('error'), code: readErrorCode, message: readText }),
 })
 

@@ -2,6 +2,7 @@
 // from their descriptors, so that no getter runs. It knows where in the value it is and how much was read, and not what
 // the value should be: the readers in `read-value.ts` say that.
 import type { ErrorCode } from '../errors.ts'
+import { JSON_DEPTH_MAX } from '../json.ts'
 import type { Refusal } from '../machine/refusal.ts'
 
 /** What a decoder makes of a value. The refusal's message names the field: `parts[2].text must be text, not null`. */
@@ -13,7 +14,7 @@ export type Read<T> = (reader: ValueReader, value: unknown) => T
 /** Bounds of one value that is handed in, however it is made: arrays may hold one thing many times. */
 export const VALUE_LIMITS = {
   /** Objects and arrays in one another. */
-  depth: 64,
+  depth: JSON_DEPTH_MAX,
   /** Fields and items, all levels together. */
   values: 100_000,
   /** UTF-16 units of all texts together. */
@@ -51,6 +52,8 @@ interface Failure {
 export class ValueReader {
   readonly #subject: string
   readonly #path: (string | number)[] = []
+  /** Where the levels are counted from. */
+  #measured: { readonly from: number; readonly code: ErrorCode } = { from: 0, code: 'invalid_event' }
   #values = 0
   #chars = 0
   #mediaChars = 0
@@ -63,10 +66,20 @@ export class ValueReader {
   /** Reads a part of the value. The place is left when it was read; after a refusal it stays, and names the field. */
   at<T>(key: string | number, value: unknown, read: Read<T>): T {
     this.#path.push(key)
-    if (this.#path.length > VALUE_LIMITS.depth)
-      return this.refuse(`is deeper than ${VALUE_LIMITS.depth} levels, or the value holds itself`)
+    const { from, code } = this.#measured
+    if (this.#path.length - from >= VALUE_LIMITS.depth && typeof value === 'object' && value !== null)
+      this.refuseAll(code, `${this.#where()} is deeper than ${VALUE_LIMITS.depth} levels, or the value holds itself`)
     const result = read(this, value)
     this.#path.pop()
+    return result
+  }
+
+  /** Reads a value whose levels count from here, whatever it stands in; too many are refused with this code. */
+  measure<T>(code: ErrorCode, value: unknown, read: Read<T>): T {
+    const before = this.#measured
+    this.#measured = { from: this.#path.length, code }
+    const result = read(this, value)
+    this.#measured = before
     return result
   }
 

@@ -1,6 +1,6 @@
 // The calls of a turn as whole views: each fact about a call makes a new view of it.
 import type { JsonValue } from '../json.ts'
-import { isJsonObject, parseJson } from '../json.ts'
+import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { CallResult, CallView, MessageId } from './session-event.ts'
 
@@ -239,6 +239,10 @@ export function readInput(text: string): JsonValue {
 export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
   switch (settlement.type) {
     case 'ok':
+      // The log of a former version may hold a value that no front could write.
+      if (settlement.value !== undefined && isDeeper(settlement.value))
+        return { type: 'ok', content: settlement.content }
+      return settlement as CallResult // it has the fields of the result
     case 'error':
       return settlement as CallResult // a settlement of these types has the fields of the result
     case 'denied': {

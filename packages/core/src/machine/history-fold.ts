@@ -12,7 +12,7 @@ import type { JsonObject } from '../json.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-import { makeWhole, renderInputs, renderSettlement, text } from './render.ts'
+import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
@@ -42,6 +42,7 @@ export interface PlainHistory {
   exchange: number
   lastTurn: { readonly turn: number; readonly pos: number } | null
   texts: readonly { readonly step: number; readonly text: string }[]
+  /** Of the running attempt: what one that has ended said stands in the history, or nowhere. */
   progress: { readonly attempt: number; readonly text: string }
   plan: readonly PlanEntry[]
   /** Tools whose untrusted results left the window. */
@@ -113,6 +114,9 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'step-salvaged':
       openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars), [])
+      break
+    case 'turn-finished':
+      content.progress = { attempt: 0, text: '' }
       break
     case 'approval-decided':
       if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
@@ -251,6 +255,7 @@ function openStep(
   calls: readonly CallProposal[],
 ): void {
   const parts = said.map((part) => makeWhole(part))
+  content.progress = { attempt: 0, text: '' }
   content.open = {
     step,
     exchange: content.exchange,
@@ -312,13 +317,6 @@ function stepMessages(open: OpenBody): readonly StoredMessage[] {
   }
   if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
   return isVisible(open.parts) ? [assistant] : []
-}
-
-/** Thoughts or blanks alone are no answer: providers refuse such a message. */
-function isVisible(parts: readonly AssistantPart[]): boolean {
-  return parts.some(
-    (part) => part.type === 'provider' || part.type === 'call' || (part.type === 'text' && part.text.trim() !== ''),
-  )
 }
 
 function drop(content: HistoryContent, fromEntry: number): void {

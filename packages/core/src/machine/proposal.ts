@@ -1,6 +1,6 @@
 // From the calls of an answer to the calls of the ledger: which may run, and how the others settle at once.
 import type { JsonParsed } from '../json.ts'
-import { isJsonObject, parseJson } from '../json.ts'
+import { isJsonObject, JSON_DEPTH_MAX, parseJson } from '../json.ts'
 import type { FinishReason } from '../messages.ts'
 import type { ModelCallPart } from '../agent/model.ts'
 import type { Draft } from './draft.ts'
@@ -104,6 +104,12 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
     return { type: 'error', code: 'invalid_arguments', message: check.invalid ?? 'it cannot be read' }
   if (!findTool(draft, part.name))
     return { type: 'error', code: 'tool_not_found', message: `there is no tool "${part.name}"` }
+  if (!parsed.ok && parsed.tooDeep)
+    return {
+      type: 'error',
+      code: 'invalid_arguments',
+      message: `the arguments are deeper than ${JSON_DEPTH_MAX} levels; nothing was executed`,
+    }
   if (!parsed.ok || !isJsonObject(parsed.value))
     return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
   if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }

@@ -113,3 +113,10 @@ function replaceEscapedHalves(json: string): string {
     (escape: string, half: string | undefined) => (half === undefined ? escape : '\\ufffd'),
   )
 }
+
+/** Thoughts or blanks alone are no answer: providers refuse such a message. */
+export function isVisible(parts: readonly AssistantPart[]): boolean {
+  return parts.some(
+    (part) => part.type === 'provider' || part.type === 'call' || (part.type === 'text' && part.text.trim() !== ''),
+  )
+}

@@ -44,6 +44,8 @@ export interface Limits {
   readonly inputChars: number
   /** UTF-16 units of one result, images and files apart. 262,144. */
   readonly resultChars: number
+  /** UTF-16 units of one answer of a model: its text, thoughts, sources, and the names and arguments of its calls. 8,388,608. */
+  readonly answerChars: number
   /** Bytes of one image or file, in an input or a result. 20 MiB. */
   readonly mediaBytes: number
   /** Bytes of all images and files of one input or result. 64 MiB. */
@@ -126,6 +128,7 @@ export const DEFAULT_LIMITS: Limits = {
   parallelCalls: 8,
   inputChars: 65_536,
   resultChars: 262_144,
+  answerChars: 8_388_608,
   mediaBytes: 20_971_520,
   inputMediaBytes: 67_108_864,
   mediaParts: 32,

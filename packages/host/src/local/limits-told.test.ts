@@ -39,6 +39,23 @@ test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, string]>([
   expect(told).toEqual([limit])
 })
 
+test.each([
+  [{ text: 'four' }, 'answer'],
+  [{ text: 'four!' }, 'model_answer_too_large'],
+  [{ text: 'well', calls: [{ name: 'act', arguments: {} }] }, 'model_answer_too_large'],
+])('an answer of more than limits.answerChars is not taken: %j', async (step, outcome) => {
+  const world = createTestWorld({ tools: [act(() => 'ok')], limits: { answerChars: 4 }, steps: [step, end] })
+  const session = await world.open()
+  const ended = await world.time.until(
+    session.send('go').answer.then(
+      () => 'answer',
+      ({ code, message }: { code: string; message: string }) =>
+        message.includes('limits.answerChars') ? code : message,
+    ),
+  )
+  expect(ended).toBe(outcome)
+})
+
 test('the page of the limits has the defaults that hold, of every limit', async () => {
   const page = await readFile(new URL('../../../../docs/context.md', import.meta.url), 'utf8')
   const table = page.split('## What a turn may take')[1]?.split('\n## ')[0] ?? ''

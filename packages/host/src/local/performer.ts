@@ -3,7 +3,15 @@
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
 import type { SessionEngine, SessionFeed } from '@baton/runtime'
-import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
+import {
+  createModelJob,
+  createToolIo,
+  createToolJob,
+  GrowingText,
+  performModel,
+  performTool,
+  ToolQuestions,
+} from '@baton/runtime'
 
 export interface PerformerInit {
   /** Its clock is the session's time. */
@@ -100,14 +108,14 @@ export class Performer {
     const run: RunningModel = {
       attempt,
       controller: new AbortController(),
-      text: '',
+      text: new GrowingText(),
       loggedChars: 0,
       stopTimer: undefined,
     }
     this.#models = [...this.#models, run]
     this.#newestAttempt = attempt
     const { controller } = run
-    const live = (frame: LiveFrame): void => this.#stream(run, frame)
+    const live = this.#stream.bind(this, run)
     const io = { history, signal: controller.signal, abort: () => controller.abort(), live }
     return {
       start: performModel.bind(undefined, session.world, createModelJob(state, effect), io),
@@ -153,7 +161,7 @@ export class Performer {
     if (!this.#models.includes(run)) return
     this.#init.feed.publishLive(frame)
     if (frame.type !== 'text-delta') return
-    run.text += frame.text
+    run.text.add(frame.text)
     if (run.text.length - run.loggedChars >= PROGRESS_CHARS) this.#logProgress(run)
     run.stopTimer ??= this.#init.environment.timers.start(PROGRESS_MS, () => {
       run.stopTimer = undefined
@@ -165,7 +173,7 @@ export class Performer {
     const { attempt, text, loggedChars: offset } = run
     if (text.length === offset) return
     run.loggedChars = text.length
-    this.#report({ type: 'attempt-progress', attempt, offset, text: text.slice(offset) })
+    this.#report({ type: 'attempt-progress', attempt, offset, text: text.read(offset) })
   }
 
   #abortModel(attempt: number, state: State): void {
@@ -176,7 +184,7 @@ export class Performer {
     if (run) this.#abort(run)
     // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
     if (!state.interrupting) return
-    this.#report({ type: 'model-stopped', attempt, text: run?.text ?? '' })
+    this.#report({ type: 'model-stopped', attempt, text: run?.text.read() ?? '' })
   }
 
   #abort({ controller, stopTimer }: RunningModel): void {
@@ -220,7 +228,7 @@ function ignoreDeath(): void {}
 interface RunningModel {
   readonly attempt: number
   readonly controller: AbortController
-  text: string
+  readonly text: GrowingText
   /** How much of the text was logged. */
   loggedChars: number
   /** While there may be text that was not logged. */

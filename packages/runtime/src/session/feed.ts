@@ -60,7 +60,12 @@ export class SessionFeed {
       if (!fact) continue
       if (this.#readers.size > 0) this.#push(toFrame(record, fact, index < last))
       if (fact.type === 'model-started') {
-        this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
+        this.#written = {
+          attempt: fact.attempt,
+          text: new GrowingText(),
+          reasoning: new GrowingText(),
+          calls: new Map(),
+        }
         this.#lastAttempt = fact.attempt
         if (this.#early.length > 0) this.#publishEarly(fact.attempt)
       } else if (ENDS_ATTEMPT.has(fact.type)) this.#written = undefined
@@ -81,7 +86,7 @@ export class SessionFeed {
 
   /** The text that an attempt has streamed so far. */
   textOfAttempt(attempt: number): string {
-    return this.#written?.attempt === attempt ? this.#written.text : ''
+    return this.#written?.attempt === attempt ? this.#written.text.read() : ''
   }
 
   /**
@@ -145,42 +150,36 @@ const ENDS_ATTEMPT: ReadonlySet<string> = new Set<FactType>([
 
 interface WrittenAttempt {
   readonly attempt: number
-  text: string
-  reasoning: string
+  readonly text: GrowingText
+  readonly reasoning: GrowingText
   /** By their index. */
-  readonly calls: Map<number, { readonly name: string; readonly text: string }>
+  readonly calls: Map<number, { readonly name: string; readonly text: GrowingText }>
 }
 
 function listReasoning(written: WrittenAttempt | undefined): Piece | undefined {
-  if (!written || written.reasoning === '') return undefined
-  return { type: 'reasoning-delta', attempt: written.attempt, offset: 0, text: written.reasoning }
+  if (!written || written.reasoning.length === 0) return undefined
+  return { type: 'reasoning-delta', attempt: written.attempt, offset: 0, text: written.reasoning.read() }
 }
 
 function listWritten(written: WrittenAttempt): readonly LiveFrame[] {
   const { attempt, text, calls } = written
   const said = listReasoning(written)
   const frames: LiveFrame[] = said ? [said] : []
-  if (text !== '') frames.push({ type: 'text-delta', attempt, offset: 0, text })
+  if (text.length > 0) frames.push({ type: 'text-delta', attempt, offset: 0, text: text.read() })
   for (const [index, call] of calls)
-    frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text })
+    frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text.read() })
   return frames
 }
 
 /** False: the piece came before, or pieces before it are missing. A text with a hole would never be shown right. */
-function write(written: WrittenAttempt, piece: Piece): boolean {
-  const { type } = piece
-  const before =
-    type === 'text-delta'
-      ? written.text
-      : type === 'reasoning-delta'
-        ? written.reasoning
-        : (written.calls.get(piece.index)?.text ?? '')
+function write(attempt: WrittenAttempt, piece: Piece): boolean {
   const { offset, text } = piece
-  if (offset > before.length || (text !== '' && offset + text.length <= before.length)) return false
-  const after = before + text.slice(before.length - offset)
-  if (type === 'text-delta') written.text = after
-  else if (type === 'reasoning-delta') written.reasoning = after
-  else written.calls.set(piece.index, { name: piece.name, text: after })
+  const call =
+    'index' in piece ? (attempt.calls.get(piece.index) ?? { name: piece.name, text: new GrowingText() }) : undefined
+  const written = call?.text ?? (piece.type === 'text-delta' ? attempt.text : attempt.reasoning)
+  if (offset > written.length || (text !== '' && offset + text.length <= written.length)) return false
+  if (call && 'index' in piece) attempt.calls.set(piece.index, call)
+  written.add(text.slice(written.length - offset))
   return true
 }
 
@@ -231,4 +230,49 @@ function hideBinding<Bound extends { readonly argumentsHash: string; readonly to
   if (bound.tokenHash === undefined) return { ...bound, argumentsHash: '' }
   const { tokenHash: _, ...rest } = bound
   return { ...rest, argumentsHash: '' } as Bound // the hashes are hidden, the rest stands
+}
+
+/** UTF-16 units of pieces that are joined at once. */
+const JOINED_CHARS = 2048
+
+/**
+ * A text that comes in small pieces, at the memory of a whole one. A string that grew by `+=` keeps every piece and a node for each,
+ * some ten times the text; a slice of it keeps all of it.
+ */
+export class GrowingText {
+  readonly #chunks: string[] = []
+  #pieces: string[] = []
+  #pieceChars = 0
+  /** UTF-16 units; only `add` changes it. */
+  length = 0
+
+  add(piece: string): void {
+    this.#pieces.push(piece)
+    this.#pieceChars += piece.length
+    this.length += piece.length
+    if (this.#pieceChars >= JOINED_CHARS) this.#join()
+  }
+
+  /** The text from here to its end. */
+  read(from = 0): string {
+    this.#join()
+    // Most readers want what came last, and a slice of the whole would keep the whole.
+    let at = this.#chunks.length
+    let start = this.length
+    while (start > from) {
+      at -= 1
+      start -= this.#chunks[at]?.length ?? 0
+    }
+    return this.#chunks
+      .slice(at)
+      .join('')
+      .slice(from - start)
+  }
+
+  #join(): void {
+    if (this.#pieces.length === 0) return
+    this.#chunks.push(this.#pieces.join(''))
+    this.#pieces = []
+    this.#pieceChars = 0
+  }
 }

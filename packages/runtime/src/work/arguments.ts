@@ -1,6 +1,14 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
-import { BatonError, isBatonError, isStandardSchema, toJsonSchema, parseJson, withoutForcedNulls } from '@baton/core'
+import {
+  BatonError,
+  isBatonError,
+  isStandardSchema,
+  JSON_DEPTH_MAX,
+  toJsonSchema,
+  parseJson,
+  withoutForcedNulls,
+} from '@baton/core'
 import type { ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { _, Ajv2020 } from 'ajv/dist/2020.js'
 import { createLinearPattern } from './linear-pattern.ts'
@@ -104,7 +112,10 @@ export function createArgumentValidator(): ArgumentValidator {
   return {
     validate: ({ input: schema, subject = 'the arguments are' }, argumentsText) => {
       const parsed = parseJson(argumentsText)
-      if (!parsed.ok) return { ok: false, issues: `${subject} not JSON` }
+      if (!parsed.ok) {
+        const issues = parsed.tooDeep ? `${subject} deeper than ${JSON_DEPTH_MAX} levels` : `${subject} not JSON`
+        return { ok: false, issues }
+      }
       const { value } = parsed
       if (PROTO.test(argumentsText) && holdsProto(value))
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }

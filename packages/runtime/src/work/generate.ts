@@ -125,7 +125,7 @@ async function askOnce(
   request: ModelRequest,
 ): Promise<string> {
   const answer = await unlessAborted(signal, async () => await model.run(request, () => {}, signal))
-  const decoded = decodeModelAnswer(answer)
+  const decoded = decodeModelAnswer(answer, context.agent.limits)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const usage = addPrice(context, { model: id }, decoded.value.usage)
   spending.usage = addUsage(spending.usage, usage)

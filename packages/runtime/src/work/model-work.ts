@@ -105,7 +105,7 @@ async function askSummary(work: ModelWork): Promise<HostReport> {
   const { context, job, io, heard } = work
   const model = context.modelOf(job.model)
   const request = await createRequest({ context, model, history: io.history }, job)
-  const decoded = decodeModelAnswer(await model.run(request, streamTo(work, ignore), io.signal))
+  const decoded = decodeModelAnswer(await model.run(request, streamTo(work, ignore), io.signal), context.agent.limits)
   if (heard.failure) throw heard.failure
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, usage } = decoded.value
@@ -119,8 +119,12 @@ function ignore(): void {}
  * Turns pieces of an answer into frames with offsets. The pieces come from code of others, at any time and of any shape: a wrong one ends
  * the call, and never throws at the code that handed it in.
  */
-function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => void): (event: ModelEvent) => void {
+function streamTo(
+  { context, job, io, heard }: ModelWork,
+  live: (frame: LiveFrame) => void,
+): (event: ModelEvent) => void {
   const { attempt } = job.effect
+  const { answerChars } = context.agent.limits
   const calls = new Map<unknown, { readonly name: string; chars: number }>()
   let textChars = 0
   let reasoningChars = 0
@@ -137,7 +141,7 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
       const given = event as { readonly name?: unknown; readonly text?: unknown } // of any shape
       if (typeof given.name === 'string') chars += given.name.length
       if (typeof given.text === 'string') chars += given.text.length
-      if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
+      if (chars > answerChars) throw createTooLarge(answerChars, 'characters (limits.answerChars)')
       if (type === 'call-start') {
         const { index, name } = event
         if (typeof name !== 'string' || typeof index !== 'number') throw createMalformed(type)
@@ -203,7 +207,7 @@ async function finishStep(
 ): Promise<HostReport> {
   const { context, job, io, heard, inForce, streaks } = work
   if (heard.failure) throw heard.failure
-  const decoded = decodeModelAnswer(answer)
+  const decoded = decodeModelAnswer(answer, context.agent.limits)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, finish, model, requestId } = decoded.value
   const { session, principal, birth, clientTools } = job

@@ -43,7 +43,7 @@ interface ReadArguments {
 /** Undefined if the text is not an object or was cut off. */
 function readArguments(given: string): ReadArguments | undefined {
   const parsed = parseJson(given)
-  if (!parsed.ok && parsed.cutOff) return undefined
+  if (!parsed.ok && (parsed.cutOff || parsed.tooDeep)) return undefined
   const outer = repairJson(given)
   if (!outer) return undefined
   if (isJsonObject(outer.value)) return { text: outer.text, value: outer.value, repairs: outer.repairs }

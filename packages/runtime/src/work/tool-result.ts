@@ -4,7 +4,9 @@ import {
   BatonError,
   decodeUserInput,
   isBatonError,
+  isDeepText,
   isErrorCode,
+  JSON_DEPTH_MAX,
   parseJson,
   readServiceFailure,
   tool,
@@ -119,6 +121,8 @@ export function stringifyResult(value: unknown): string {
   }
   if (text === undefined)
     throw new BatonError({ code: 'result_invalid', message: `the result is a ${typeof value}, which is not JSON` })
+  if (isDeepText(text))
+    throw new BatonError({ code: 'result_invalid', message: `the result is deeper than ${JSON_DEPTH_MAX} levels` })
   return text
 }
 

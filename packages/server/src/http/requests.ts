@@ -1,6 +1,6 @@
 // Reads what a request brings: JSON within its bound, and values of the address.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, isJsonObject, JSON_DEPTH_MAX, parseJson } from '@baton/core'
 import { createInvalid } from './ui-messages.ts'
 
 /** A request whose body is to be read. */
@@ -30,8 +30,8 @@ export async function readJsonBody(incoming: Incoming): Promise<JsonValue> {
     throw createInvalid(`content-type must be application/json, not ${JSON.stringify(type.slice(0, 80))}`)
   const bytes = await readBody()
   const parsed = parseJson(new TextDecoder().decode(bytes))
-  if (!parsed.ok) throw createInvalid('the body must be JSON')
-  if (isDeeper(parsed.value, DEPTH_MAX)) throw createInvalid(`the body is deeper than ${DEPTH_MAX} levels`)
+  if (!parsed.ok)
+    throw createInvalid(parsed.tooDeep ? `the body is deeper than ${JSON_DEPTH_MAX} levels` : 'the body must be JSON')
   return parsed.value
 }
 
@@ -54,14 +54,6 @@ async function readBytes(request: Request, { bytesMax, takeBytes }: BodyLimits):
     at += piece.byteLength
   }
   return bytes
-}
-
-/** Objects and arrays in one another. */
-const DEPTH_MAX = 100
-
-export function isDeeper(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
 /** @throws BatonError `input_too_large`, `invalid_event`, `rate_limited` */

@@ -1,6 +1,6 @@
 // What each request of version 2 does. The session decodes what it is handed, and its refusal names the field that is wrong.
 import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
-import { BatonError, checkFields, decodeUserInput, parseJson, readTurnOf } from '@baton/core'
+import { BatonError, checkFields, decodeUserInput, isDeeper, JSON_DEPTH_MAX, parseJson, readTurnOf } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
 import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
@@ -259,6 +259,11 @@ const EARLIER_MS = 5000
 /** @throws BatonError `invalid_event` */
 function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
   if (typeof outcome !== 'object' || outcome === null) throw createOutcomeError()
+  // It was parsed from JSON; what is deeper could not be written again. One level is the outcome's own.
+  if (isDeeper(outcome, JSON_DEPTH_MAX + 1)) {
+    const message = `the result is deeper than ${JSON_DEPTH_MAX} levels`
+    return { type: 'error', code: 'result_invalid', message }
+  }
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes > mostBytes) {
     const message = `the result has ${bytes} bytes; at most ${mostBytes} are taken`

@@ -85,6 +85,24 @@ test('a call is offered to a device, claimed before it acts, and its result is t
   expect(settled).toMatchObject({ call: { result: { type: 'ok', value: { people: 0 } } } })
 })
 
+test.each([101, 3000])(
+  'a result that nests %d levels is told to the model as unusable, and the session can be read',
+  async (levels) => {
+    const { url } = await start([{ calls: [{ name: 'camera', arguments: { room: 'hall' } }] }, { text: 'Sorry.' }])
+    const app = await begin(url, 's', device('phone'))
+    await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+    const { call } = await app.event('call', (event) => event.call.status === 'waiting')
+    await app.request('call.claim', { callId: call.callId })
+    const output = JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as never
+    await app.request('call.result', { callId: call.callId, outcome: { output } })
+    await app.event('turn-finished')
+    const settled = app.events.findLast((event) => event.type === 'call')
+    expect(settled).toMatchObject({ call: { result: { type: 'error', code: 'result_invalid' } } })
+    const again = await begin(url, 's')
+    expect((await again.request('session.messages', {})).messages).toHaveLength(2)
+  },
+)
+
 test('a result that changes nothing is answered with the reason', async () => {
   const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'It is empty.' }])
   const app = await begin(url, 's', device('phone'))
