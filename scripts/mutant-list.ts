@@ -297,6 +297,13 @@ export const MUTANTS: readonly Mutant[] = [
     test: { file: 'packages/temporal/src/session-view.test.ts' },
   },
   {
+    name: 'a client that was not asked answers for one that is away',
+    file: `${MACHINE}/rows-call.ts`,
+    from: 'if (offer.claims || client.claims || ',
+    to: 'if (',
+    test: { file: 'packages/core/src/machine/foreign-results.test.ts' },
+  },
+  {
     name: 'the outcome of a tool that went on is told to nobody',
     file: `${MACHINE}/rows-call.ts`,
     from: "    noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))\n",

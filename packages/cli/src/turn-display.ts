@@ -163,11 +163,11 @@ function describeFailure({ type, message }: Exclude<CallResult, { readonly type:
     case 'denied':
       return `denied, ${message}`
     case 'timed-out':
-      return 'timed out'
+      return `timed out, ${message}`
     case 'cancelled':
       return `cancelled, ${message}`
     case 'unknown':
-      return `nobody knows whether it ran, ${message}`
+      return `its outcome is unknown, ${message}`
     default:
       return type satisfies never
   }

@@ -1,6 +1,7 @@
 // The calls of a turn as whole views: each fact about a call makes a new view of it.
 import type { JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
+import { describeEnd } from '../machine/call-end.ts'
 import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { CallResult, CallView, MessageId } from './session-event.ts'
 
@@ -250,16 +251,16 @@ export function readCallResult(settlement: Settlement, deniedByPerson = false): 
       return { type, code, message, ...(deniedByPerson && { byPerson: true }) }
     }
     case 'timed-out':
-      return { type: 'timed-out', message: 'nobody ran it in its time' }
-    case 'cancelled':
-      return {
-        type: 'cancelled',
-        message: settlement.reason,
-        ...(settlement.begun && { begun: true }),
-        ...(settlement.detached && { detached: true }),
-      }
-    case 'unknown':
-      return { type: 'unknown', message: settlement.reason }
+    case 'cancelled': {
+      const { code, message } = describeEnd(settlement)
+      const begun = settlement.begun && ({ begun: true } as const)
+      if (settlement.type === 'timed-out') return { type: settlement.type, code, message, ...begun }
+      return { type: settlement.type, code, message, ...begun, ...(settlement.detached && { detached: true }) }
+    }
+    case 'unknown': {
+      const { code, message } = describeEnd(settlement)
+      return { type: settlement.type, code, message }
+    }
     default:
       return settlement satisfies never
   }

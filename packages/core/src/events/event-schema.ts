@@ -73,7 +73,13 @@ const RESULT: JsonObject = {
   anyOf: [
     object({ type: oneOf('ok'), content: listOf(refer('part')), 'value?': ANY }),
     object({ type: oneOf('error', 'denied'), code: TEXT, message: TEXT, 'byPerson?': FLAG }),
-    object({ type: oneOf('cancelled', 'timed-out', 'unknown'), message: TEXT, 'begun?': FLAG, 'detached?': FLAG }),
+    object({
+      type: oneOf('cancelled', 'timed-out', 'unknown'),
+      code: TEXT,
+      message: TEXT,
+      'begun?': FLAG,
+      'detached?': FLAG,
+    }),
   ],
 }
 

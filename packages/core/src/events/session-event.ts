@@ -121,9 +121,17 @@ export type CallResult =
    * `begun`: it was running, and may have had an effect. `detached`: the user interrupted the turn, and the tool still runs; the
    * model is told of its outcome with the next input after it.
    */
-  | { readonly type: 'cancelled'; readonly message: string; readonly begun?: true; readonly detached?: true }
-  /** `timed-out`: it had no effect. `unknown`: it may have had one. */
-  | { readonly type: 'timed-out' | 'unknown'; readonly message: string }
+  | {
+      readonly type: 'cancelled'
+      readonly code: ErrorCode
+      readonly message: string
+      readonly begun?: true
+      readonly detached?: true
+    }
+  /** No result came in time. `begun`: it was running, and may have had an effect. */
+  | { readonly type: 'timed-out'; readonly code: ErrorCode; readonly message: string; readonly begun?: true }
+  /** It may have had its effect, which must not happen twice. */
+  | { readonly type: 'unknown'; readonly code: ErrorCode; readonly message: string }
 
 /**
  * Why a turn ended. `limit`: the answer is complete, but a limit of the turn kept the model from calling more tools.

@@ -1,4 +1,5 @@
 // What becomes of a call is looked up in the table; here the looked-up outcome becomes facts.
+import { describeEffect } from './call-end.ts'
 import type { Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -24,22 +25,23 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
       settle(draft, call, { type: 'cancelled', reason: event, ...(hadEffect(call) && { begun: true }) }, true)
       break
     case 'settle-unknown':
-      settle(draft, call, { type: 'unknown', reason: event }, event !== 'deadline' && event !== 'turn-over')
+      settle(draft, call, { type: 'unknown', reason: event }, true)
       break
-    case 'settle-timed-out':
-      settle(draft, call, { type: 'timed-out' }, false)
+    case 'settle-timed-out': {
+      const begun = hadEffect(call)
+      settle(draft, call, { type: 'timed-out', reason: event, ...(begun && { begun }) }, begun)
       break
+    }
     case 'settle-expired':
-      settle(
-        draft,
-        call,
-        { type: 'denied', code: 'approval_expired', message: 'the approval of the call came too late or not at all' },
-        false,
-      )
+      settleUnrun(draft, call, {
+        type: 'denied',
+        code: 'approval_expired',
+        message: 'the approval of the call came too late or not at all',
+      })
       break
     case 'settle-gone': {
       const message = `the tool "${call.name}" was removed while its call was open`
-      settle(draft, call, { type: 'error', code: 'tool_gone', message }, false)
+      settleUnrun(draft, call, { type: 'error', code: 'tool_gone', message })
       break
     }
     case 'return':
@@ -53,8 +55,16 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
   }
 }
 
+/** Whether the call may have had its effect already: also by a client that claimed it and left. */
 function hadEffect(call: Call): boolean {
-  return call.effect !== 'pure' && mayHaveRun(call)
+  return call.effect !== 'pure' && (mayHaveRun(call) || call.mayHaveActed === true)
+}
+
+/** A call that waited to begin, though a client that left may have run it. */
+function settleUnrun(draft: Draft, call: Call, settlement: Extract<Settlement, { readonly message: string }>): void {
+  const begun = hadEffect(call)
+  const message = begun ? `${settlement.message}: ${describeEffect(begun)}` : settlement.message
+  settle(draft, call, { ...settlement, message }, begun)
 }
 
 /** A pure or idempotent tool whose process died is started again, but one that kills its process not for ever. */

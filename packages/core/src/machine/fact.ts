@@ -12,7 +12,8 @@ import type { EntryMedia, IndexEntry } from './state.ts'
 export type Settlement =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
-  | { readonly type: 'timed-out' }
+  /** `reason`: absent in older records. `begun`: see `cancelled`. */
+  | { readonly type: 'timed-out'; readonly reason?: string; readonly begun?: true }
   /** `begun`: it was running, and may have had an effect. `detached`: it still runs, and a note tells its outcome. */
   | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true; readonly detached?: true }
   | { readonly type: 'unknown'; readonly reason: string }

@@ -130,7 +130,7 @@ const checkSettlement = checkVariant({
   ok: checkFields({ content: checkContent, value: optional(checkJson) }),
   error: checkError,
   denied: checkError,
-  'timed-out': checkObject,
+  'timed-out': checkFields({ reason: optionalText, begun: optional(checkWord(true)) }),
   cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)), detached: optional(checkWord(true)) }),
   unknown: checkReason,
 })

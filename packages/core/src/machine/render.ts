@@ -1,5 +1,6 @@
 // How inputs and settlements read to a model.
 import type { AssistantPart, StoredPart, TextPart } from '../messages.ts'
+import { describeEffect, describeEnd } from './call-end.ts'
 import type { InputBody, Settlement } from './fact.ts'
 
 function renderInput(body: InputBody): readonly StoredPart[] {
@@ -58,13 +59,14 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
     case 'denied':
       return [text(`Error: ${settlement.message === '' ? 'unknown' : settlement.message}`)]
     case 'timed-out':
-      return [text('Error: tool_result_timeout')]
     case 'cancelled':
-      if (settlement.detached) return [text('Still running. The user spoke meanwhile; a note will tell the outcome.')]
-      return [text(`Error: cancelled (${settlement.begun ? 'it may have run' : 'it has no effect'})`)]
     case 'unknown': {
-      const timedOut = settlement.reason === 'deadline' || settlement.reason === 'turn-over'
-      return [text(`Error: ${timedOut ? 'tool_result_timeout' : 'tool_result_unknown'} (it may have run)`)]
+      if (settlement.type === 'cancelled' && settlement.detached)
+        return [text('Still running. The user spoke meanwhile; a note will tell the outcome.')]
+      const { code, mayHaveRun } = describeEnd(settlement)
+      // Apps of version 1 and their models know a time-out by these words.
+      if (settlement.type === 'timed-out' && !mayHaveRun) return [text(`Error: ${code}`)]
+      return [text(`Error: ${code} (${describeEffect(mayHaveRun)})`)]
     }
     default:
       return settlement satisfies never

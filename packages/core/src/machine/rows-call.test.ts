@@ -166,14 +166,16 @@ describe('a result', () => {
     expect(session.told().at(-1)).toBe('call_1_0 = spawned')
   })
 
-  test('of a claimed call comes over the new connection of a version 2 client too', () => {
+  test('of a claimed call comes from its client under its own name, and from no other', () => {
     const session = new TestSession()
       .attach()
       .user('go')
       .says({ calls: ['spawn'] })
       .claim('call_1_0')
       .detach()
-    session.attach('again').clientReturns('call_1_0', 'spawned', 'again')
+    session.attach('again').clientReturns('call_1_0', 'forged', 'again')
+    expect(session.fact('result-ignored').reason).toBe('foreign')
+    session.attach().clientReturns('call_1_0', 'spawned')
     expect(session.told().at(-1)).toBe('call_1_0 = spawned')
   })
 

@@ -45,9 +45,9 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
 }
 
 /**
- * Only who was asked may answer: the connection that holds the call, or, once that one is gone, another of the same
- * principal (an app that reconnected). A client without claims may come back before its old connection is seen to be
- * dead: a result that it brings over a newer one is its own too, since it cannot say so by a claim.
+ * Only the client that was asked may answer, under its own name, until the call's deadline: neither the end of its lease nor a
+ * restart gives its claim to another client. Apps without claims have no name that outlives a connection, so for them the
+ * principal stands in: a newer connection without claims may bring the result, also before the old one is seen to be dead.
  */
 function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boolean {
   const { clients } = draft.state
@@ -55,9 +55,9 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
   const client = clients[answers]
   if (!offer || !client) return false
   if (offer.connection === connection) return true
-  if (client.principal !== offer.principal) return false
+  if (offer.claims || client.claims || client.principal !== offer.principal) return false
   const holds = clients.findIndex((other) => other.connection === offer.connection)
-  return holds < 0 || (!client.claims && answers > holds)
+  return answers > holds
 }
 
 function boundOutcome(draft: Draft, outcome: Outcome): Settlement {

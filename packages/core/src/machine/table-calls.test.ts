@@ -149,7 +149,8 @@ const EVENTS = Object.keys(CALL_TABLE) as CallEvent[] // the table's own keys
 
 // What the model is told stands after the colon; `+late`: it is also told of a result that comes after all.
 const TIMED_OUT = 'timed-out: Error: tool_result_timeout'
-const TIMED_OUT_MAY_HAVE_RUN = 'unknown: Error: tool_result_timeout (it may have run)'
+const UNKNOWN_IN_TIME = 'unknown: Error: tool_result_timeout (it may have run) +late'
+const TIMED_OUT_BEGUN = 'timed-out: Error: tool_result_timeout (it may have run) +late'
 const CANCELLED = 'cancelled: Error: cancelled (it has no effect) +late'
 const CANCELLED_MAY_HAVE_RUN = 'cancelled: Error: cancelled (it may have run) +late'
 const UNKNOWN = 'unknown: Error: tool_result_unknown (it may have run) +late'
@@ -182,8 +183,8 @@ const PINS: Pins = {
     'awaiting-approval': ['no timer, awaiting-approval', 'no timer, awaiting-approval'],
     ready: [TIMED_OUT, TIMED_OUT],
     offered: [TIMED_OUT, TIMED_OUT],
-    claimed: [TIMED_OUT_MAY_HAVE_RUN, TIMED_OUT],
-    started: [TIMED_OUT_MAY_HAVE_RUN, TIMED_OUT],
+    claimed: [UNKNOWN_IN_TIME, TIMED_OUT_BEGUN],
+    started: [UNKNOWN_IN_TIME, TIMED_OUT_BEGUN],
     settled: ['no timer, settled', 'no timer, settled'],
   },
   approve: {
@@ -254,8 +255,8 @@ const PINS: Pins = {
     'awaiting-approval': [CANCELLED, CANCELLED],
     ready: [CANCELLED, CANCELLED],
     offered: [TIMED_OUT, TIMED_OUT],
-    claimed: [TIMED_OUT_MAY_HAVE_RUN, TIMED_OUT],
-    started: [TIMED_OUT_MAY_HAVE_RUN, TIMED_OUT],
+    claimed: [UNKNOWN_IN_TIME, TIMED_OUT_BEGUN],
+    started: [UNKNOWN_IN_TIME, TIMED_OUT_BEGUN],
     settled: ['settled', 'settled'],
   },
   restart: {

@@ -2,12 +2,12 @@
 // some can be read.
 import { tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { TestWorld } from './test-world.ts'
-import { act, createTestWorld, listCalls, noUnhandledRejections, SESSION } from './test-world.ts'
+import type { TestWorld } from './test-world.test-kit.ts'
+import { act, createTestWorld, listCalls, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
 
-afterEach(noUnhandledRejections())
+noUnhandledRejections()
 
 const TOO_DEEP = 'the arguments are deeper than 100 levels; nothing was executed'
 

@@ -1,5 +1,5 @@
 // The outcome of a call, as an MCP client gets it: whole texts, images, files and the value, or an error with its code.
-import type { CallResult, CallView, JsonObject, JsonValue, StoredPart } from '@baton/core'
+import type { CallView, JsonObject, JsonValue, StoredPart } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { READ_RESULT, describeThrown, readPiece } from '@baton/runtime'
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
@@ -18,7 +18,7 @@ export async function toMcpResult(calls: readonly CallView[], place: ResultPlace
   const [call, ...reads] = calls
   const result = call?.result
   if (!call || !result) return tellError('cancelled', 'the call was taken back before it ended')
-  if (result.type !== 'ok') return tellError(codeOf(result), result.message)
+  if (result.type !== 'ok') return tellError(result.code, result.message)
   try {
     const content = joinPieces(call, result.content, reads)
     const value = result.value ?? (place.needsValue ? readValue(content) : undefined)
@@ -40,12 +40,6 @@ export function toMcpError(cause: unknown): CallToolResult {
 
 function tellError(code: string, message: string): CallToolResult {
   return { content: [{ type: 'text', text: `${code}: ${message}` }], isError: true, _meta: { 'baton/code': code } }
-}
-
-function codeOf(result: Exclude<CallResult, { readonly type: 'ok' }>): string {
-  if ('code' in result) return result.code
-  if (result.type === 'cancelled') return 'cancelled'
-  return result.type === 'timed-out' ? 'tool_result_timeout' : 'tool_result_unknown'
 }
 
 function joinPieces(

@@ -76,6 +76,7 @@ class Lease implements LeaseClient {
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
     const given = readResult(callId, this.client, outcome)
     const { engine } = this.#parts
+    await this.#comeBack(callId)
     const accepted = insist(await submitResult(engine, given))
     const ignored = await findIgnored(engine, accepted.pos, callId)
     return ignored === undefined ? accepted : { ...accepted, ignored }
@@ -85,6 +86,14 @@ class Lease implements LeaseClient {
     // It takes its tools with it; a lease that only runs out leaves them, for a client that comes back.
     if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })
     await this.#report({ type: 'client-detached', connection: this.client })
+  }
+
+  /** A session listens only to attached clients: one whose lease is over brings the result of its call as an attached one. */
+  async #comeBack(callId: string): Promise<void> {
+    const { clients, step, recentCalls } = this.#parts.engine.state()
+    const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
+    if (!call || !this.#isOwn(call.offer) || clients.some(({ connection }) => connection === this.client)) return
+    await this.renew()
   }
 
   #isOwn(offer: { readonly connection: string } | null): boolean {

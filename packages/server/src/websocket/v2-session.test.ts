@@ -120,6 +120,25 @@ test('a result that changes nothing is answered with the reason', async () => {
   expect(await holder.request('call.result', { callId, outcome })).toEqual({ ignored: 'duplicate' })
 })
 
+test('a claim outlives the connection and the lease: a result of another device is foreign', async () => {
+  const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'It is empty.' }])
+  const one = await begin(url, 's', { device: { name: 'one' } })
+  await one.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { call } = await one.event('call', (event) => event.call.status === 'waiting')
+  const { callId } = call
+  await one.request('call.claim', { callId })
+  // As at the end of a lease, without the wait.
+  await one.request('device.release', {})
+  one.cut()
+  const two = await begin(url, 's', device('two'))
+  const outcome = { output: { people: 7 } }
+  expect(await two.request('call.result', { callId, outcome })).toEqual({ ignored: 'foreign' })
+  const again = await begin(url, 's', device('one'))
+  expect(await again.request('call.result', { callId, outcome: { output: { people: 0 } } })).toEqual({})
+  const settled = await two.event('call', (event) => event.call.status === 'settled')
+  expect(settled).toMatchObject({ call: { result: { value: { people: 0 } } } })
+})
+
 test('a claimed call stays with its device over a lost connection, and one that is not moves to another', async () => {
   const { url } = await start([
     {

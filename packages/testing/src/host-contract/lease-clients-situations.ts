@@ -1,12 +1,50 @@
 // Clients without a connection: they hold their place by a lease, bring tools of their own, and only they run them.
+import type { Session } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
+import type { ContractWorld } from './host-kind.ts'
 import { CALL, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
+import { forEachRow } from './situation.ts'
 
 const LOOK = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs: 600_000 })
 
 const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
+
+/** A tool whose calls wait long enough for a lease to end. */
+export const SPAWN = tool({
+  name: 'spawn',
+  description: 'Starts an agent',
+  input: { type: 'object' },
+  effect: 'once',
+  timeoutMs: 600_000,
+})
+
+const forged = { type: 'ok', content: [{ type: 'text', text: 'forged' }] } as const
+
+/** How somebody who was not asked can bring a result through a session. */
+export const STRANGERS: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
+  ['a client with a lease', async (session) => await (await session.client({ client: 'two' })).result(CALL, forged)],
+  ['a client without handlers', async (session) => await (await session.attach()).toolResult(CALL, forged)],
+  ['toolResult of the session', async (session) => await session.toolResult(CALL, forged)],
+  [
+    'an app of version 1',
+    async (session) => {
+      const app = session.connect({ connection: 'app', sequential: true })
+      await app.attach()
+      await app.result(CALL, forged)
+    },
+  ],
+]
+
+/** The forged result was ignored, and the holder's own one counts. */
+export async function expectOwnResult({ facts, model, time }: ContractWorld, session: Session): Promise<void> {
+  expect((await facts('result-ignored')).map(({ reason }) => reason)).toEqual(['foreign'])
+  const holder = await session.client({ client: 'one', leaseMs: 60_000 })
+  expect(await holder.result(CALL, done)).not.toHaveProperty('ignored')
+  await time.settle()
+  expect(resultsTold(model).at(-1)).toEqual({ isError: false, text: 'seen' })
+}
 
 export const LEASE_CLIENT_SITUATIONS: Situations = {
   'a client that comes now and then claims its call, brings the result, and is known by its name': async ({
@@ -71,5 +109,32 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     const broken = { name: 'x', description: 'x', inputSchema: { type: 'string' } }
     await expect(session.client({ client: 'a', tools: [broken] })).rejects.toThrow(/inputSchema/)
     await expect(session.client({ client: 'a', leaseMs: Number.NaN })).rejects.toThrow(/leaseMs/)
+  },
+  ...forEachRow(
+    'a claimed once call whose client’s lease is over waits for that client: %s is foreign',
+    STRANGERS,
+    async ({ createWorld }, [, bring]) => {
+      const world = await createWorld({ tools: [SPAWN], steps: [listCalls('spawn'), { text: 'done' }] })
+      const session = await world.open()
+      const one = await session.client({ client: 'one', leaseMs: 60_000 })
+      session.send('go').answer.catch(() => {})
+      await world.time.settle()
+      await one.claim(CALL)
+      await world.time.pass(60_001)
+      await bring(session)
+      await expectOwnResult(world, session)
+    },
+  ),
+  'a client whose lease is over brings the result of the call that it claimed': async ({ createWorld }) => {
+    const world = await createWorld({ tools: [SPAWN], steps: [listCalls('spawn'), { text: 'done' }] })
+    const session = await world.open()
+    const one = await session.client({ client: 'one', leaseMs: 60_000 })
+    const turn = session.send('go')
+    await world.time.settle()
+    await one.claim(CALL)
+    await world.time.pass(60_001)
+    expect(await one.result(CALL, done)).not.toHaveProperty('ignored')
+    await world.time.until(turn.answer)
+    expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'seen' }])
   },
 }

@@ -4,8 +4,10 @@ import type { PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
-import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
+import { expectOwnResult, SPAWN, STRANGERS } from './lease-clients-situations.ts'
+import { act, CALL, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
+import { forEachRow } from './situation.ts'
 
 async function restart(world: ContractWorld, init: ContractWorldInit): Promise<ContractWorld> {
   if (!world.restart) throw new Error('hosts of this kind outlive their processes')
@@ -171,4 +173,20 @@ export const RESTART_SITUATIONS: Situations = {
     expect(resultsTold(after.model)[0]?.text).toBe('Error: tool_result_unknown (it may have run)')
     expect(runs).toBe(1)
   },
+  ...forEachRow(
+    'a once call that was claimed before a restart waits for its client: %s is foreign',
+    STRANGERS,
+    async ({ createWorld }, [, bring]) => {
+      const before = await createWorld({ tools: [SPAWN], steps: [listCalls('spawn')] })
+      const asking = await before.open()
+      const one = await asking.client({ client: 'one', leaseMs: 60_000 })
+      asking.send('go').answer.catch(() => {})
+      await before.time.settle()
+      await one.claim(CALL)
+      const after = await restart(before, { tools: [SPAWN], steps: [{ text: 'done' }] })
+      const session = await after.open()
+      await bring(session)
+      await expectOwnResult(after, session)
+    },
+  ),
 }
