@@ -9,6 +9,7 @@ import type {
   Model,
   ModelAnswer,
   ModelRequest,
+  Timers,
   Transport,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
@@ -19,8 +20,9 @@ import type { AnswerReaderInit, Answering, BodyReader } from './transport/answer
 import { createAnswerReader } from './transport/answer-reader.ts'
 import { SYSTEM_TIME } from './transport/deadlines.ts'
 import { createFetchTransport } from './transport/fetch-transport.ts'
-import { listSecrets } from './transport/redact.ts'
+import { describePlace, listSecrets } from './transport/redact.ts'
 import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
+import { postUntilWhole } from './transport/whole-answer.ts'
 
 /** What the options of all these models have in common. */
 export interface HttpModelOptions {
@@ -29,11 +31,15 @@ export interface HttpModelOptions {
   readonly transport?: Transport
   /** The system's by default. */
   readonly clock?: Clock
+  /** The system's by default. */
+  readonly timers?: Timers
   /** Added to each request, over the adapter's own: what a gateway asks for. */
   readonly headers?: Readonly<Record<string, string>>
   /** Milliseconds; 30 s by default, both, and minutes where the provider says nothing while its model thinks. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
+  /** Milliseconds in which nothing but signs of life (comments, pings) may come; 5 minutes by default. */
+  readonly keepAliveTimeoutMs?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -66,6 +72,7 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
 }
 
 const TIMEOUT_MS = 30_000
+const KEEP_ALIVE_TIMEOUT_MS = 300_000
 
 const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
 
@@ -77,6 +84,7 @@ export function createHttpModel<
   refuseOtherNames(options, init.label)
   const { id, provider, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
+  const { timers = SYSTEM_TIME.timers, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
   const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
@@ -112,11 +120,16 @@ export function createHttpModel<
         readError,
         readNowMs: () => clock.nowMs(),
       })
-      const head = await transport.post(
-        { url, headers, body, firstByteTimeoutMs, betweenBytesTimeoutMs },
+      const posting = { url, headers, body, firstByteTimeoutMs, betweenBytesTimeoutMs }
+      const head = await postUntilWhole({
+        post: (closing, onBytes) => transport.post(posting, closing, onBytes),
+        reader,
         signal,
-        reader.push,
-      )
+        clock,
+        timers,
+        keepAliveTimeoutMs,
+        place: describePlace(url),
+      })
       return reader.end(head)
     },
   }

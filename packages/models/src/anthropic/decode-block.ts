@@ -5,6 +5,8 @@ import { isJsonObject, parseJson } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
+import type { MeantArguments } from '../meant-arguments.ts'
+import { readMeantArguments } from '../meant-arguments.ts'
 import { PROVIDER } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
@@ -17,6 +19,8 @@ export interface Block {
   isOpen: boolean
   /** Text, thinking or JSON text, by the block's type. */
   text: string
+  /** The newest piece, as long as each began with the one before it. */
+  cumulative: string | undefined
   signature: string
   readonly citations: JsonValue[]
   readonly unknownDeltas: JsonObject[]
@@ -32,6 +36,7 @@ export function openBlock(start: JsonObject, call: number): Block {
     call,
     isOpen: true,
     text: hasText ? text : '',
+    cumulative: type === 'tool_use' ? '' : undefined,
     signature: typeof start['signature'] === 'string' ? start['signature'] : '',
     citations: [],
     unknownDeltas: [],
@@ -43,6 +48,8 @@ export function applyDelta(block: Block, delta: JsonObject): string {
   const text = textOfDelta(block, delta)
   if (text !== undefined) {
     block.text += text
+    if (block.cumulative !== undefined && text !== '')
+      block.cumulative = text.startsWith(block.cumulative) ? text : undefined
     return text
   }
   if (delta['type'] === 'signature_delta' && typeof delta['signature'] === 'string')
@@ -79,6 +86,8 @@ function textOfDelta(block: Block, delta: JsonObject): string | undefined {
 export interface PartOptions {
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
+  /** Whether the answer ended so that its calls run. */
+  readonly isEndedForCalls: boolean
 }
 
 /** Undefined for a block that says nothing: empty text is not allowed in a request. */
@@ -92,14 +101,17 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
         text: block.text,
         state: buildState(options.model, { ...rest(block, ['type', 'thinking']), signature: block.signature }),
       }
-    case 'tool_use':
+    case 'tool_use': {
+      const { text, repair } = readArguments(block, options.isEndedForCalls)
       return {
         type: 'call',
         name: readCallName(block, options.names),
-        arguments: readArguments(block),
+        arguments: text,
+        ...(repair !== undefined && { repairs: [repair] }),
         // `id`, and what else the block says (`caller`, for programmatic calls), goes back with it.
         state: buildState(options.model, rest(block, ['type', 'name', 'input'])),
       }
+    }
     default:
       return { type: 'provider', state: buildState(options.model, providerData(block)) }
   }
@@ -145,11 +157,16 @@ function providerData(block: Block): JsonObject {
   return { block: { ...block.start, ...input }, ...unknown(block) }
 }
 
-/** Anthropic sends `input: {}` and then the JSON in pieces, or no piece but "" for no arguments; some calls come whole. */
-function readArguments(block: Block): string {
-  if (block.text !== '') return block.text
-  const input = block.start['input']
-  return isJsonObject(input) ? JSON.stringify(input) : '{}'
+/**
+ * Anthropic sends `input: {}` and then the JSON in pieces, or no piece but "" for no arguments; some calls come whole. Without a
+ * piece, an answer that did not end for calls has lost them.
+ */
+function readArguments(block: Block, isEndedForCalls: boolean): MeantArguments {
+  if (block.text !== '') return readMeantArguments(block)
+  const { input } = block.start
+  const isEmpty = !isJsonObject(input) || Object.keys(input).length === 0
+  if (isEmpty) return { text: isEndedForCalls && isJsonObject(input) ? '{}' : '' }
+  return { text: JSON.stringify(input) }
 }
 
 function rest(block: Block, known: readonly string[]): JsonObject {

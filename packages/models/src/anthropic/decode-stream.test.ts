@@ -184,9 +184,23 @@ describe('streams that are no answer', () => {
   const call = toolUse(0, 'toolu_a', ['{}'])
   test.each([
     ['nothing came', [], 'model_cut_off'],
-    ['message_stop is missing', [start, ...call, ...end('tool_use').slice(0, 1)], 'model_cut_off'],
+    ['message_stop and its reason are missing', [start, ...call], 'model_cut_off'],
+    [
+      'message_stop is missing behind an open block',
+      [start, ...call.slice(0, 2), ...end('tool_use').slice(0, 1)],
+      'model_cut_off',
+    ],
+    [
+      'message_stop is missing behind an unknown reason',
+      [start, ...call, ...end('novel').slice(0, 1)],
+      'model_cut_off',
+    ],
     ['a call was never closed', [start, ...call.slice(0, 2), ...end('tool_use')], 'model_malformed_answer'],
-    ['a block is skipped', [start, ...toolUse(1, 'toolu_a', [])], 'model_malformed_answer'],
+    [
+      'a block begins where another is open',
+      [start, ...call.slice(0, 2), ...toolUse(0, 'toolu_b', [])],
+      'model_malformed_answer',
+    ],
     ['a delta without its block', [start, delta(0, { type: 'text_delta', text: 'x' })], 'model_malformed_answer'],
     ['an end without a start', end('end_turn'), 'model_malformed_answer'],
     ['another answer is spliced in', [start, ...call, start, ...call, ...end('tool_use')], 'model_malformed_answer'],
@@ -275,11 +289,67 @@ test('end() may be asked between any two events', () => {
     decoder.end()
     return isBatonError(decoder.end())
   })
-  expect(outcomes).toEqual(events.map((_event, index) => index < events.length - 1))
+  // A known reason behind closed blocks is an end, too.
+  expect(outcomes).toEqual(events.map((_event, index) => index < events.length - 2))
   expect(decoder.end()).toEqual(decoder.end())
 })
 
 test('an error body in place of a message', () => {
   const outcome = decodeAnthropicMessage({ type: 'error', error: { type: 'overloaded_error', message: 'x' } }, options)
   expect(isBatonError(outcome) && outcome.code).toBe('model_overloaded')
+})
+
+describe('servers that nearly speak this wire', () => {
+  const hi = (index: number) => [
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+    delta(index, { type: 'text_delta', text: 'hi' }),
+    { type: 'content_block_stop', index },
+  ]
+  const call = (index: number) => toolUse(index, 'toolu_a', ['{"city":', '"Oslo"}'])
+  const CALL = ['call', '{"city":"Oslo"}']
+  const read = (events: readonly (object | string)[]) => {
+    const decoder = createAnthropicDecoder(options)
+    for (const event of events) decoder.push({ data: typeof event === 'string' ? event : JSON.stringify(event) })
+    const answer = decoder.end()
+    if (isBatonError(answer)) throw answer
+    return answer.parts.map((part) => [
+      part.type,
+      part.type === 'call' ? part.arguments : 'text' in part ? part.text : '',
+    ])
+  }
+  const TEXT = ['text', 'hi']
+
+  test.each<[string, readonly (object | string)[], readonly (readonly string[])[]]>([
+    ['[DONE] behind message_stop', [start, ...hi(0), ...end('end_turn'), '[DONE]'], [TEXT]],
+    ['[DONE] in place of message_stop', [start, ...hi(0), end('end_turn')[0] ?? '', '[DONE]'], [TEXT]],
+    ['no message_stop', [start, ...call(0), end('tool_use')[0] ?? ''], [CALL]],
+    ['an index is used again', [start, ...hi(0), ...call(0), ...end('tool_use')], [TEXT, CALL]],
+    ['indexes begin at 1', [start, ...hi(1), ...call(2), ...end('tool_use')], [TEXT, CALL]],
+    ['indexes have gaps', [start, ...hi(0), ...call(7), ...end('tool_use')], [TEXT, CALL]],
+    [
+      'the end of a block comes twice',
+      [start, ...hi(0), { type: 'content_block_stop', index: 0 }, ...call(1), ...end('tool_use')],
+      [TEXT, CALL],
+    ],
+    [
+      'deltas under another index than the only open block',
+      [
+        start,
+        ...toolUse(3, 'toolu_a', []).slice(0, 1),
+        delta(0, { type: 'input_json_delta', partial_json: '{"city":"Oslo"}' }),
+        { type: 'content_block_stop', index: 3 },
+        ...end('tool_use'),
+      ],
+      [CALL],
+    ],
+    [
+      'the whole arguments twice',
+      [start, ...toolUse(0, 'toolu_a', ['{"city":"Oslo"}', '{"city":"Oslo"}']), ...end('tool_use')],
+      [CALL],
+    ],
+    ['arguments that never came', [start, ...toolUse(0, 'toolu_a', []), ...end('end_turn')], [['call', '']]],
+    ['no arguments', [start, ...toolUse(0, 'toolu_a', []), ...end('tool_use')], [['call', '{}']]],
+  ])('%s', (_situation, events, parts) => {
+    expect(read(events)).toEqual(parts)
+  })
 })

@@ -8,6 +8,7 @@ import { listSources } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { ReadAhead, SseEvent } from '../transport/sse.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import type { Block } from './decode-block.ts'
 import {
   applyDelta,
@@ -45,6 +46,8 @@ export interface AnthropicDecoder {
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  readonly progress: AnswerProgress
+  readonly heard: number
 }
 
 export function createAnthropicDecoder(options: AnthropicDecoderOptions): AnthropicDecoder {
@@ -66,8 +69,13 @@ class StreamDecoder implements AnthropicDecoder {
   failure: BatonError | undefined
   readonly #options: AnthropicDecoderOptions
   readonly #sink: (event: ModelEvent) => void
-  /** In the order of their `index`. */
-  #blocks: Block[] = []
+  /** In the order in which they began. */
+  readonly #blocks: Block[] = []
+  /** The newest block with each `index`: gateways leave gaps, begin at 1, and use an index again. */
+  readonly #blockAt = new Map<JsonValue | undefined, Block>()
+  #open = 0
+  /** Events that said something. */
+  heard = 0
   /** Names of the calls of Anthropic's own tools, by their ids. */
   readonly #serverTools = new Map<string, string>()
   #calls = 0
@@ -76,6 +84,8 @@ class StreamDecoder implements AnthropicDecoder {
   #started: JsonObject | undefined
   #stop: JsonObject = {}
   #usage: JsonObject = {}
+  /** Whether a `message_delta` came, which has the reason. */
+  #hasDelta = false
   #isComplete = false
 
   constructor(options: AnthropicDecoderOptions) {
@@ -84,7 +94,12 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   push(event: SseEvent): void {
-    if (event.event === 'ping') return
+    if (event.event === 'ping' || this.#isComplete || event.data.trim() === '') return
+    // Behind or in place of `message_stop`, from gateways of Chat Completions.
+    if (event.data.trim() === '[DONE]') {
+      this.handleEvent({ type: 'message_stop' })
+      return
+    }
     let parsed: unknown
     try {
       parsed = JSON.parse(event.data)
@@ -97,7 +112,7 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   readonly #pieces = new PieceReader((index, type) => {
-    const block = this.#blocks[index]
+    const block = this.#blockAt.get(index)
     return block?.isOpen === true && takesDelta(block, type)
   })
 
@@ -112,6 +127,7 @@ class StreamDecoder implements AnthropicDecoder {
   handleEvent(event: WireEvent, length?: number): void {
     // What follows the end belongs to no answer; a failure stays.
     if (this.failure || this.#isComplete) return
+    if (event.type !== 'ping') this.heard += 1
     switch (event.type) {
       case 'content_block_delta':
         this.#handleDelta(event)
@@ -141,10 +157,17 @@ class StreamDecoder implements AnthropicDecoder {
     }
   }
 
+  /** Without `message_stop`, an answer has ended by a reason that is known, once all of its blocks are closed. */
+  get progress(): AnswerProgress {
+    if (this.#isComplete) return 'whole'
+    const hasReason = this.#hasDelta && readFinish(this.#stop['stop_reason']) !== 'other'
+    return hasReason && this.#open === 0 ? 'ended' : 'open'
+  }
+
   end(): ModelAnswer | BatonError {
     if (this.failure) return this.failure
     const message = this.#started
-    if (!this.#isComplete || !message)
+    if (this.progress === 'open' || !message)
       return new BatonError({
         code: 'model_cut_off',
         message: `Anthropic’s stream ended before ${message ? 'message_stop' : 'message_start'}`,
@@ -165,9 +188,10 @@ class StreamDecoder implements AnthropicDecoder {
 
   #readParts(): readonly ModelPart[] {
     const parts: ModelPart[] = []
+    const isEndedForCalls = ['tool-calls', 'pause'].includes(readFinish(this.#stop['stop_reason']))
     const sources: FoundSource[] = []
     for (const block of this.#blocks) {
-      const part = readPart(block, this.#options)
+      const part = readPart(block, { ...this.#options, isEndedForCalls })
       if (part) parts.push(part)
       if (block.type === 'text') sources.push(...findSources(block))
     }
@@ -198,13 +222,19 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined, length?: number): void {
-    if (!this.#started || index !== this.#blocks.length || !isJsonObject(start)) {
+    if (!this.#started || !isJsonObject(start)) {
       this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
+      return
+    }
+    if (this.#blockAt.get(index)?.isOpen === true) {
+      this.#fail(`content_block_start ${JSON.stringify(index)} came before the end of the block with this index`)
       return
     }
     if (!this.#fits(length ?? JSON.stringify(start).length)) return
     const block = openBlock(start, this.#calls)
     this.#blocks.push(block)
+    this.#blockAt.set(index, block)
+    this.#open += 1
     if (block.type === 'tool_use') {
       this.#calls++
       this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
@@ -241,9 +271,12 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
+    // Some tell the end of a block twice.
+    if (this.#blockAt.get(index)?.isOpen === false) return
     const block = this.#openBlockAt(index)
     if (!block) return
     block.isOpen = false
+    this.#open -= 1
     if (block.type === 'tool_use') this.#sink({ type: 'call-end', index: block.call })
   }
 
@@ -252,6 +285,7 @@ class StreamDecoder implements AnthropicDecoder {
       this.#fail('message_delta came before message_start')
       return
     }
+    this.#hasDelta = true
     if (isJsonObject(event.delta)) this.#stop = overlay(this.#stop, event.delta)
     this.#takeUsage(event.usage)
   }
@@ -273,8 +307,10 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #openBlockAt(index: JsonValue | undefined): Block | undefined {
-    const block = typeof index === 'number' ? this.#blocks[index] : undefined
+    const block = this.#blockAt.get(index)
     if (block?.isOpen === true) return block
+    const [only] = this.#open === 1 ? this.#blocks.filter(({ isOpen }) => isOpen) : []
+    if (only && !block) return only
     this.#fail(`an event names block ${JSON.stringify(index)}, which is not open`)
     return undefined
   }

@@ -60,7 +60,13 @@ function read(written: string, cutAt: readonly number[], readsAhead: boolean): u
   }
   const decoder = createAnthropicDecoder({ model: 'm', names: createToolNames([]), sink })
   const { readAhead, push, end } = decoder
-  const plain = { failure: undefined, push: push.bind(decoder), end: end.bind(decoder) }
+  const plain = {
+    failure: undefined,
+    progress: 'open' as const,
+    heard: 0,
+    push: push.bind(decoder),
+    end: end.bind(decoder),
+  }
   const reader = readSseInto(readsAhead ? { ...plain, readAhead } : plain)
   const bytes = new TextEncoder().encode(written)
   const cuts = [0, ...cutAt.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length]

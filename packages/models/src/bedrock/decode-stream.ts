@@ -9,6 +9,7 @@ import { applyDelta, findSources, readCallName, closeBlock, openBlock, listParts
 import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireEvent } from './wire.ts'
@@ -35,6 +36,8 @@ export interface BedrockDecoder {
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  readonly progress: AnswerProgress
+  readonly heard: number
 }
 
 export function createBedrockDecoder(options: BedrockDecoderOptions): BedrockDecoder {
@@ -60,6 +63,9 @@ class StreamDecoder implements BedrockDecoder {
   /** UTF-16 units of all blocks together. */
   #length = 0
   #stop: JsonObject | undefined
+  #hasMetadata = false
+  /** Events that came. */
+  heard = 0
   #usage: JsonObject = {}
 
   constructor(options: BedrockDecoderOptions) {
@@ -68,8 +74,16 @@ class StreamDecoder implements BedrockDecoder {
     this.#hasTags = (options.family ?? findTraits({ model: options.model }).family).startsWith('nova')
   }
 
+  /** Behind the reason comes `metadata`, and nothing else. */
+  get progress(): AnswerProgress {
+    if (!this.#stop) return 'open'
+    return this.#hasMetadata ? 'whole' : 'ended'
+  }
+
   push({ type, isException, payload }: WireEvent): void {
     if (this.failure) return
+    this.heard += 1
+    if (type === 'metadata') this.#hasMetadata = true
     // `metadata` comes behind the end; nothing else that does belongs to the answer.
     if (type === 'metadata' && !isException) this.#handleMetadata(payload)
     else if (this.#stop) return

@@ -1,6 +1,6 @@
 // One call of an answer while it arrives: whole in one part, or in pieces that Vertex streams (`partialArgs`, `willContinue`).
 import type { JsonObject, JsonValue, ModelCallPart } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { PROVIDER } from './wire.ts'
@@ -38,8 +38,10 @@ export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   const isLast = call['willContinue'] !== true
   // Whole, as it nearly always comes: the order and spelling of the provider stay.
   if (isLast && partialArgs === undefined && draft.pieces.isEmpty) {
-    if (args !== undefined && args !== null && !isJsonObject(args)) return false
-    draft.arguments = JSON.stringify(args ?? {})
+    // Gateways write the object as text.
+    const given = typeof args === 'string' ? readObject(args) : (args ?? {})
+    if (!isJsonObject(given)) return false
+    draft.arguments = JSON.stringify(given)
     return true
   }
   if (isJsonObject(args)) draft.pieces.set(args)
@@ -49,6 +51,11 @@ export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   if (!draft.pieces.isWhole) return false
   draft.arguments = draft.pieces.toString()
   return true
+}
+
+function readObject(text: string): JsonValue | undefined {
+  const parsed = parseJson(text)
+  return parsed.ok ? parsed.value : undefined
 }
 
 export function buildCallPart(draft: CallDraft, model: string, names: Pick<ToolNames, 'decode'>): ModelCallPart {

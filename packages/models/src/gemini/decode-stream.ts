@@ -7,6 +7,7 @@ import type { FoundSource } from '../found-sources.ts'
 import { listSources, readSource } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addToCall, buildCallPart, openCall } from './decode-call.ts'
 import { createCounts, readFinish, updateCounts, readUsage } from './decode-end.ts'
@@ -34,6 +35,8 @@ export interface GeminiDecoder {
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  readonly progress: AnswerProgress
+  readonly heard: number
 }
 
 export function createGeminiDecoder(options: GeminiDecoderOptions): GeminiDecoder {
@@ -59,6 +62,8 @@ class StreamDecoder implements GeminiDecoder {
   readonly #sink: (event: ModelEvent) => void
   #sources: readonly FoundSource[] = []
   readonly #drafts: (TextDraft | OpaqueDraft | CallDraft)[] = []
+  /** Chunks that said something. */
+  heard = 0
   #calls = 0
   #openCall: CallDraft | undefined
   /** A call could not be read, or was never closed: none of the answer may run. */
@@ -84,6 +89,10 @@ class StreamDecoder implements GeminiDecoder {
     else
       for (const chunk of Array.isArray(parsed.value) ? (parsed.value as readonly JsonValue[]) : [parsed.value])
         if (isJsonObject(chunk) && !this.failure) this.#handleChunk(chunk)
+  }
+
+  get progress(): AnswerProgress {
+    return (this.#reason ?? this.#blocked) === undefined ? 'open' : 'ended'
   }
 
   end(): ModelAnswer | BatonError {
@@ -118,6 +127,7 @@ class StreamDecoder implements GeminiDecoder {
     if (typeof responseId === 'string' && responseId !== '') this.#responseId = responseId
     // One answer is asked for; a second one would be a model's own idea.
     const candidate = Array.isArray(candidates) ? (candidates as readonly JsonValue[]).find(isFirst) : undefined
+    if (candidate !== undefined || usageMetadata !== undefined) this.heard += 1
     if (isJsonObject(candidate)) this.#handleCandidate(candidate)
     if (isJsonObject(usageMetadata)) this.#takeUsage(usageMetadata)
     const blocked = isJsonObject(promptFeedback) ? promptFeedback['blockReason'] : undefined
@@ -151,7 +161,8 @@ class StreamDecoder implements GeminiDecoder {
     const { text, functionCall, thoughtSignature } = part
     const signature = typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
     if (isJsonObject(functionCall)) this.#handleCall(functionCall, signature)
-    else if (typeof text === 'string') this.#handleText(text, part['thought'] === true, signature)
+    else if (typeof text === 'string' || (signature !== undefined && Object.keys(part).length === 1))
+      this.#handleText(typeof text === 'string' ? text : '', part['thought'] === true, signature)
     else if (Object.keys(part).some((key) => key !== 'thought')) {
       this.#drafts.push({ type: 'provider', part })
       this.#tellServerTool(part)
@@ -176,6 +187,11 @@ class StreamDecoder implements GeminiDecoder {
     const type = isThought || text === '' ? 'reasoning' : 'text'
     if (text === '' && signature === undefined) return
     const last = this.#drafts.at(-1)
+    // A signature on an empty part of its own belongs to the call before it, which would be refused without it.
+    if (text === '' && last?.type === 'call' && last.signature === undefined) {
+      last.signature = signature
+      return
+    }
     if (signature === undefined && last?.type === type && last.signature === undefined) last.text += text
     else this.#drafts.push({ type, text, signature, isText: !isThought })
     if (text !== '') this.#sink({ type: isThought ? 'reasoning-delta' : 'text-delta', text })

@@ -102,6 +102,12 @@ function readStream(answering: Answering, head: HttpHead): BodyReader {
       get failure() {
         return decoder.failure
       },
+      get progress() {
+        return decoder.progress
+      },
+      get heard() {
+        return decoder.heard
+      },
       end() {
         const late = isBatonError(decoder.end()) ? bareErrorIn(tail.text()) : undefined
         if (late !== undefined) decoder.push({ data: late })

@@ -1,7 +1,9 @@
 // The calls of an answer while they arrive. Servers number them, or not; give ids once, in every piece, or never; send
 // arguments in pieces, whole, or as an object. Which call a piece belongs to is decided here.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import type { MeantArguments } from '../meant-arguments.ts'
+import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-arguments.ts'
 
 export interface CallDraft {
   /** Number in the answer, from 0. */
@@ -142,70 +144,8 @@ export function addName(call: CallDraft, name: string): boolean {
   return true
 }
 
-export interface MeantArguments {
-  /** Empty where the model's arguments never came: such a call does not run. */
-  readonly text: string
-  /** What was made of them, for the log. */
-  readonly repair?: string
-}
-
-/**
- * The arguments that a call means. What has one meaning is repaired: an empty object before the whole, the whole once more,
- * and pieces that each hold all before them.
- * @param mayBeEmpty whether an empty text says that there are none
- */
+/** @param mayBeEmpty whether an empty text says that there are none */
 export function readArguments(call: CallDraft, mayBeEmpty: boolean): MeantArguments {
-  const text = call.arguments
-  if (text.trim() === '') return { text: call.isGiven && mayBeEmpty ? '{}' : '' }
-  if (parseJson(text).ok) return { text }
-  const whole = splitValues(text)
-  const [meant, ...others] = new Set(whole?.filter((value) => !isEmptyObject(value)))
-  if (meant !== undefined && others.length === 0) return { text: meant, repair: 'repeated-arguments' }
-  const { cumulative = '' } = call
-  return cumulative !== text && parseJson(cumulative).ok ? { text: cumulative, repair: 'repeated-arguments' } : { text }
-}
-
-function isEmptyObject(text: string): boolean {
-  return /^\s*\{\s*\}\s*$/.test(text)
-}
-
-/** Several values of JSON behind each other; undefined for a single one, and where the last one is not whole. */
-function splitValues(text: string): readonly string[] | undefined {
-  const values: string[] = []
-  let progress = new JsonProgress()
-  let from = 0
-  for (let at = 0; at < text.length; at++) {
-    progress.push(text[at] ?? '')
-    if (!progress.isClosed) continue
-    values.push(text.slice(from, at + 1).trim())
-    progress = new JsonProgress()
-    from = at + 1
-  }
-  return text.slice(from).trim() === '' && values.length > 1 ? values : undefined
-}
-
-/** Whether JSON text that arrives in pieces has closed its outermost bracket; each character is looked at once. */
-export class JsonProgress {
-  #depth = 0
-  #inString = false
-  #isEscaped = false
-  #hasOpened = false
-
-  push(text: string): void {
-    for (const char of text) {
-      if (this.#isEscaped) this.#isEscaped = false
-      else if (this.#inString) {
-        if (char === '\\') this.#isEscaped = true
-        else if (char === '"') this.#inString = false
-      } else if (char === '"') this.#inString = true
-      else if (char === '{' || char === '[') {
-        this.#depth++
-        this.#hasOpened = true
-      } else if (char === '}' || char === ']') this.#depth--
-    }
-  }
-
-  get isClosed(): boolean {
-    return this.#hasOpened && this.#depth <= 0 && !this.#inString
-  }
+  if (call.arguments.trim() === '') return { text: call.isGiven && mayBeEmpty ? '{}' : '' }
+  return readMeantArguments({ text: call.arguments, cumulative: call.cumulative })
 }

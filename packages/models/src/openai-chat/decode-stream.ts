@@ -6,6 +6,7 @@ import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listSources, readSource } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
@@ -48,6 +49,8 @@ export interface OpenAiChatDecoder {
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  readonly progress: AnswerProgress
+  readonly heard: number
 }
 
 export function createOpenAiChatDecoder(options: OpenAiChatDecoderOptions): OpenAiChatDecoder {
@@ -80,6 +83,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   readonly #sources: FoundSource[] = []
   /** UTF-16 units of all that is kept. */
   #length = 0
+  /** Reasons and counts that came. */
+  #others = 0
   #model = ''
   #id = ''
   #usage: JsonObject = {}
@@ -129,6 +134,15 @@ class StreamDecoder implements OpenAiChatDecoder {
     const choices = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly JsonValue[]) : []
     for (const choice of choices) if (isJsonObject(choice) && (choice['index'] ?? 0) === 0) this.#handleChoice(choice)
     this.#takeUsage(chunk['usage'] ?? (isJsonObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined))
+  }
+
+  get progress(): AnswerProgress {
+    if (this.#isDone) return 'whole'
+    return this.#finish === undefined ? 'open' : 'ended'
+  }
+
+  get heard(): number {
+    return this.#length + this.#others
   }
 
   handleDone(): void {
@@ -191,6 +205,7 @@ class StreamDecoder implements OpenAiChatDecoder {
       return
     }
     // It does not close the answer: some put one into each piece, or calls behind it. The last one counts.
+    this.#others += 1
     this.#finish = reason
     this.#callsBeforeReason = callsBefore
     this.#endParts()
@@ -302,6 +317,7 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   #takeUsage(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage) || this.failure) return
+    this.#others += 1
     this.#usage = overlay(this.#usage, usage)
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }

@@ -5,6 +5,7 @@ import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import { listObjects, readText } from '../json-fields.ts'
+import { readMeantArguments } from '../meant-arguments.ts'
 
 export interface PartInit {
   readonly state: (data: JsonObject) => ProviderState
@@ -41,6 +42,30 @@ export class ItemDraft {
     this.isRefused ||= said(item).some(({ isRefusal }) => isRefusal)
     const whole = this.whole()
     return whole.startsWith(this.streamed) ? whole.slice(this.streamed.length) : ''
+  }
+
+  /** Whether such an item, at the place of this one, is the next one: servers give two the same place. */
+  isFollowedBy(item: JsonObject): boolean {
+    if (!this.isDone) return false
+    if (!this.hasTypeOf(item)) return true
+    return this.type === 'function_call' && !this.hasIdOf(item) && !this.says(item)
+  }
+
+  hasTypeOf(item: JsonObject): boolean {
+    return this.item['type'] === item['type']
+  }
+
+  /** Of a call its `call_id` counts: that is what its result names. */
+  hasIdOf(item: JsonObject): boolean {
+    const field = this.type === 'function_call' ? 'call_id' : 'id'
+    return this.hasTypeOf(item) && readText(this.item, field) !== '' && this.item[field] === item[field]
+  }
+
+  /** Whether an item of the same kind says the same, or goes on where this one was cut. */
+  says(item: JsonObject): boolean {
+    if (!this.hasTypeOf(item) || readText(item, 'name') !== this.name) return false
+    const whole = new ItemDraft(item, undefined).whole()
+    return this.isDone ? whole === this.whole() : whole.startsWith(this.streamed)
   }
 
   /** Not whole although it is done: it says so itself. */
@@ -115,11 +140,14 @@ export class ItemDraft {
       ...(typeof callId === 'string' && callId !== '' && { id: callId }),
       ...(Object.keys(extra).length > 0 && { extra }),
     }
-    const text = this.isDone ? this.whole() : this.streamed
+    const { text, repair } = readMeantArguments({ text: this.isDone ? this.whole() : this.streamed })
+    // An item that is done says by an empty text that there are none; one without the field has lost them.
+    const isNone = text === '' && this.isDone && this.item['arguments'] !== undefined
     return {
       type: 'call',
       name: this.name === '' ? '' : readName(this.name),
-      arguments: text === '' ? '{}' : text,
+      arguments: isNone ? '{}' : text,
+      ...(repair !== undefined && { repairs: [repair] }),
       ...(Object.keys(data).length > 0 && { state: state(data) }),
     }
   }

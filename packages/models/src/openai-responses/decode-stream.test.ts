@@ -189,7 +189,7 @@ describe('servers differ', () => {
       { type: 'response.of.tomorrow', delta: 'x' },
       added({ type: 'telepathy', thing: 1 }),
       text('lost', 0),
-      text('lost', 9),
+      text('kept', 9),
       done({ type: 'telepathy', thing: 2 }),
       added(message(), 1),
       done(message({ type: 'hologram', text: 'seen' }), 1),
@@ -197,7 +197,11 @@ describe('servers differ', () => {
       end('completed', { output: 'x', usage: { input_tokens: null } }),
     ])
     const item = { type: 'telepathy', thing: 2 }
-    expect(answer.parts).toMatchObject([{ type: 'provider', state: { data: { item } } }, { text: 'seen' }])
+    expect(answer.parts).toMatchObject([
+      { type: 'provider', state: { data: { item } } },
+      { text: 'kept' },
+      { text: 'seen' },
+    ])
   })
 
   test('a summary of several parts, and a thought in its own words', () => {
@@ -251,5 +255,65 @@ describe('answers that came whole', () => {
     ['a list', [], 'model_malformed_answer'],
   ])('%s', (_what, response, code) => {
     expect(decodeWhole(response)).toMatchObject({ code })
+  })
+})
+
+describe('servers that nearly speak this wire', () => {
+  const oslo = call({ name: 'a', arguments: '{"city":"Oslo"}', status: 'completed' })
+  const begun = call({ name: 'a', arguments: '' })
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'E' }
+  const withoutIndex = (event: object) => ({ ...event, output_index: undefined })
+  const read = (events: readonly object[]) =>
+    readAnswer(events).parts.map((part) => [
+      part.type,
+      part.type === 'call' ? part.arguments : 'text' in part ? part.text : '',
+    ])
+  const CALL = ['call', '{"city":"Oslo"}']
+  const THOUGHT = ['reasoning', '']
+
+  test.each<[string, readonly object[], readonly (readonly string[])[]]>([
+    [
+      'two items under one index',
+      [added(thought), done(thought), added(begun), done(oslo), end('completed', { output: [thought, oslo] })],
+      [THOUGHT, CALL],
+    ],
+    [
+      'no index',
+      [
+        ...[thought, oslo].flatMap((item) => [withoutIndex(added(item)), withoutIndex(done(item))]),
+        end('completed', { output: [thought, oslo] }),
+      ],
+      [THOUGHT, CALL],
+    ],
+    ['text without items', [text('hello'), end('completed', { output: [] })], [['text', 'hello']]],
+    [
+      'arguments without items, and the call in the end',
+      [args('{"city":'), args('"Oslo"}'), end('completed', { output: [oslo] })],
+      [CALL],
+    ],
+    [
+      'items that only the end lists',
+      [text('Hm'), end('completed', { output: [message(said('Hm')), oslo] })],
+      [['text', 'Hm'], CALL],
+    ],
+    ['items that the end does not list', [added(begun), done(oslo), end('completed', { output: [] })], [CALL]],
+    [
+      'another id for the same call in the end',
+      [added(begun), done(oslo), end('completed', { output: [{ ...oslo, call_id: 'other' }] })],
+      [CALL],
+    ],
+    [
+      'an end of an item that comes twice',
+      [added(begun), done(oslo), done(oslo), end('completed', { output: [oslo] })],
+      [CALL],
+    ],
+  ])('%s', (_situation, events, parts) => {
+    expect(read(events)).toEqual(parts)
+  })
+
+  test('two calls of the same name and arguments with ids of their own stay two', () => {
+    const second = { ...oslo, call_id: 'call_2' }
+    const events = [added(begun), done(oslo), added({ ...begun, call_id: 'call_2' }, 1), done(second, 1)]
+    expect(read([...events, end('completed', { output: [oslo, second] })])).toEqual([CALL, CALL])
   })
 })

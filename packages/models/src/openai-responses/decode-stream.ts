@@ -7,6 +7,7 @@ import { listSources } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
@@ -32,6 +33,8 @@ export interface OpenAiResponsesDecoder {
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  readonly progress: AnswerProgress
+  readonly heard: number
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
@@ -56,8 +59,15 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   failure: BatonError | undefined
   readonly #options: OpenAiResponsesDecoderOptions
   readonly #sink: (event: ModelEvent) => void
-  /** By `output_index`. Ids do not tell items apart everywhere: proxies give an item another one in each event. */
-  readonly #items = new Map<number, ItemDraft>()
+  /** In the order in which they began. */
+  readonly #items: ItemDraft[] = []
+  /**
+   * The newest item at each `output_index`, or with each id where there is no index. Ids alone do not tell items apart: proxies
+   * give an item another one in each event.
+   */
+  readonly #itemAt = new Map<JsonValue | undefined, ItemDraft>()
+  /** Events that said something. */
+  heard = 0
   #calls = 0
   /** UTF-16 units of all that is kept. */
   #length = 0
@@ -94,10 +104,14 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     else this.#fail('it is no response')
   }
 
+  get progress(): AnswerProgress {
+    return this.#end ? 'whole' : 'open'
+  }
+
   end(): ModelAnswer | BatonError {
     if (this.failure) return this.failure
     if (!this.#end) return this.#cutOff()
-    const items = this.#inOrder()
+    const items = this.#items
     const calls = items.filter(({ type }) => type === 'function_call')
     const { status, details } = this.#end
     const finish = readFinish({
@@ -132,10 +146,12 @@ class StreamDecoder implements OpenAiResponsesDecoder {
         this.#takeHead(event['response'])
         break
       case 'response.output_item.added':
-        this.#open(event['output_index'], event['item'])
+        this.heard += 1
+        this.#open(readKey(event), event['item'])
         break
       case 'response.output_item.done':
-        this.#close(event['output_index'], event['item'])
+        this.heard += 1
+        this.#close(readKey(event), event['item'])
         break
       case 'response.completed':
       case 'response.incomplete':
@@ -153,8 +169,10 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   }
 
   #handlePiece(type: string, event: JsonObject): void {
-    const { delta, output_index: index } = event
+    const { delta } = event
     const text = typeof delta === 'string' ? delta : ''
+    if (text !== '') this.heard += 1
+    const index = readKey(event)
     switch (type) {
       case 'response.output_text.delta':
         this.#say(index, 'message', text)
@@ -195,13 +213,19 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
-  #open(index: JsonValue | undefined, item: JsonValue | undefined): ItemDraft | undefined {
-    if (typeof index !== 'number' || !isJsonObject(item)) return undefined
-    const known = this.#items.get(index)
-    if (known) return known
+  /** The item at this place: one that is there, or a new one, also where two share a place. */
+  #open(key: JsonValue | undefined, item: JsonValue | undefined): ItemDraft | undefined {
+    if (!isJsonObject(item)) return undefined
+    const known = this.#itemAt.get(key ?? item['id'] ?? item['call_id'])
+    if (known && !known.isFollowedBy(item)) return known
+    return this.#begin(key ?? item['id'] ?? item['call_id'], item)
+  }
+
+  #begin(key: JsonValue | undefined, item: JsonObject): ItemDraft | undefined {
     if (!this.#fits(ITEM_LENGTH)) return undefined
     const draft = new ItemDraft(item, item['type'] === 'function_call' ? this.#calls++ : undefined)
-    this.#items.set(index, draft)
+    this.#items.push(draft)
+    this.#itemAt.set(key, draft)
     if (draft.call !== undefined) {
       const name = this.#options.names.decode(draft.name)
       this.#sink({ type: 'call-start', index: draft.call, name })
@@ -210,9 +234,14 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     return draft
   }
 
-  /** A piece of an item; one that was never begun, or is of another kind, is for the item's end to set right. */
-  #say(index: JsonValue | undefined, type: ItemDraft['type'], text: string): ItemDraft | undefined {
-    const draft = typeof index === 'number' ? this.#items.get(index) : undefined
+  /**
+   * A piece of an item. Text and thoughts of one that was never begun begin it; a piece of another kind, and arguments
+   * without a call, are for the item's end to set right.
+   */
+  #say(key: JsonValue | undefined, type: ItemDraft['type'], text: string): ItemDraft | undefined {
+    const known =
+      this.#itemAt.get(key) ?? (key === undefined ? this.#items.findLast((one) => one.type === type) : undefined)
+    const draft = known ?? (type === 'function_call' || text === '' ? undefined : this.#begin(key, { type }))
     if (draft?.type !== type || draft.isDone || !this.#fits(text.length)) return undefined
     draft.streamed += text
     this.#tell(draft, text)
@@ -226,9 +255,12 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     else if (draft.call !== undefined) this.#sink({ type: 'call-delta', index: draft.call, text })
   }
 
-  #close(index: JsonValue | undefined, item: JsonValue | undefined): void {
-    const draft = this.#open(index, item)
-    if (!draft || draft.isDone || !isJsonObject(item)) return
+  #close(key: JsonValue | undefined, item: JsonValue | undefined): void {
+    if (isJsonObject(item)) this.#finish(this.#open(key, item), item)
+  }
+
+  #finish(draft: ItemDraft | undefined, item: JsonObject): void {
+    if (!draft || draft.isDone) return
     // All of it is kept: encrypted thoughts and items of OpenAI's own tools may be long without having been streamed.
     if (!this.#fits(Math.max(JSON.stringify(item).length - draft.streamed.length, 0))) return
     this.#tell(draft, draft.close(item))
@@ -255,27 +287,31 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       return
     }
     this.#closeRest(response['output'])
-    const open = this.#inOrder().some(({ type, isDone }) => type === 'function_call' && !isDone)
+    const open = this.#items.some(({ type, isDone }) => type === 'function_call' && !isDone)
     if (open && status === 'completed') this.#fail('it is completed, but one of its calls is not')
     if (!this.failure) this.#end = { status, details: response['incomplete_details'] }
   }
 
   /**
-   * The response repeats all items. Only those that were begun and not ended are taken from it, or all where none was
-   * streamed: what does not fit to the stream must not become a second call.
+   * The response repeats all items. What was begun and not ended is ended by it, and what the stream had not is taken; what was
+   * streamed and is not listed stays. A call must not become a second one: it is known by its id, or by what it says.
    */
   #closeRest(output: JsonValue | undefined): void {
     if (!Array.isArray(output)) return
-    const isWhole = this.#items.size === 0
+    const unseen = [...this.#items]
     for (const [index, item] of (output as readonly JsonValue[]).entries()) {
-      const draft = this.#items.get(index)
-      const isSame = draft !== undefined && isJsonObject(item) && draft.item['type'] === item['type']
-      if (isWhole || isSame) this.#close(index, item)
+      if (!isJsonObject(item)) continue
+      const fits = [
+        (one: ItemDraft): boolean => one.hasIdOf(item),
+        (one: ItemDraft): boolean => one === this.#itemAt.get(index) && one.hasTypeOf(item),
+        (one: ItemDraft): boolean => one.says(item),
+      ]
+      const draft = fits.map((fit) => unseen.find(fit)).find((one) => one !== undefined)
+      if (draft) {
+        unseen.splice(unseen.indexOf(draft), 1)
+        this.#finish(draft, item)
+      } else this.#finish(this.#begin(undefined, item), item)
     }
-  }
-
-  #inOrder(): readonly ItemDraft[] {
-    return [...this.#items].toSorted(([one], [other]) => one - other).map(([, draft]) => draft)
   }
 
   #state(data: JsonObject) {
@@ -313,4 +349,9 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const message = `${this.#place().label}’s answer is malformed: ${what}`
     this.failure ??= new BatonError({ code: 'model_malformed_answer', message })
   }
+}
+
+/** The place of an item: its number in the answer, else its id. */
+function readKey({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
+  return typeof index === 'number' ? index : typeof id === 'string' ? id : undefined
 }

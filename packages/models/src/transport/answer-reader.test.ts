@@ -5,11 +5,12 @@ import { expect, test } from 'vitest'
 import type { AnswerReaderInit } from './answer-reader.ts'
 import { createAnswerReader } from './answer-reader.ts'
 
+const QUIET = { progress: 'open', heard: 0 } as const
 const failure = new BatonError({ code: 'model_overloaded', message: 'x' })
 const init: AnswerReaderInit = {
   label: 'Theirs',
   secrets: [],
-  createReader: () => ({ push: () => undefined, failure, end: () => failure }),
+  createReader: () => ({ push: () => undefined, failure, ...QUIET, end: () => failure }),
   decodeWhole: () => failure,
   readNowMs: () => 0,
   readError: ({ body }) => new BatonError({ code: 'model_provider_failed', message: body.slice(0, 10) }),
@@ -59,6 +60,7 @@ test('what a reader throws is told by the status, or as an answer that is malfor
       throw new RangeError('Maximum call stack size exceeded')
     },
     failure: undefined,
+    ...QUIET,
     end: () => failure,
   })
   const { push, end } = createAnswerReader({ ...init, readError, createReader })
@@ -102,7 +104,7 @@ test('what a provider says of itself is bounded, and has no key in it', () => {
     model: `\u001b[2J${key}${'m'.repeat(9000)}`,
     requestId: key,
   }
-  const createReader = () => ({ push: () => undefined, failure: undefined, end: () => answer })
+  const createReader = () => ({ push: () => undefined, failure: undefined, ...QUIET, end: () => answer })
   const read = createAnswerReader({ ...init, secrets: [key], createReader }).end(STREAM)
   expect(read.model).toBe(`[2J[redacted]${'m'.repeat(256 - 14)}`)
   expect(read.requestId).toBe('[redacted]')
@@ -122,7 +124,7 @@ test('a call that comes twice with one id is one; with other arguments it is ano
   })
   const parts = [call('c1', '{"a":1}'), call('c1', '{"a":1}'), call('c1', '{"a":2}'), call('c2', '{"a":1}')]
   const answer: ModelAnswer = { parts, finish: 'tool-calls', usage: {}, model: 'm' }
-  const createReader = () => ({ push: () => undefined, failure: undefined, end: () => answer })
+  const createReader = () => ({ push: () => undefined, failure: undefined, ...QUIET, end: () => answer })
   expect(createAnswerReader({ ...init, createReader }).end(STREAM).parts).toEqual([
     { ...call('c1', '{"a":1}'), repairs: ['repeated-call'] },
     call('c1', '{"a":2}'),

@@ -9,8 +9,9 @@ import { readErrorBody } from './http-errors.ts'
 import { redact } from './redact.ts'
 import type { ReadAhead, SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
+import type { AnswerProgress, Heard } from './whole-answer.ts'
 
-export interface AnswerReader {
+export interface AnswerReader extends Heard {
   /** @throws BatonError when nothing more can come of it */
   readonly push: (bytes: Uint8Array, head: HttpHead) => void
   /** @throws BatonError */
@@ -29,7 +30,7 @@ export interface Answering {
   readonly answerLengthMax?: number | undefined
 }
 
-export interface StreamDecoder {
+export interface StreamDecoder extends Heard {
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
   /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
@@ -100,6 +101,12 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
     }
   }
   return {
+    get progress() {
+      return reader?.progress ?? 'open'
+    },
+    get heard() {
+      return reader?.heard ?? body.length
+    },
     push: (bytes, head) =>
       guard(() => {
         // Some programs call all that they write HTML.
@@ -155,6 +162,14 @@ class JoinedReader implements BodyReader {
 
   get failure(): BatonError | undefined {
     return this.#decoder.failure
+  }
+
+  get progress(): AnswerProgress {
+    return this.#decoder.progress
+  }
+
+  get heard(): number {
+    return this.#decoder.heard
   }
 
   push(bytes: Uint8Array): void {

@@ -1,0 +1,81 @@
+// Posts a request and stops waiting once its answer is whole: gateways keep a connection open behind it, with signs of life or
+// without. The connection gets a moment to end by itself, so that it can be used again.
+import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
+import { BatonError, readMonotonicMs } from '@baton/core'
+
+/** How far an answer has come. `ended`: it has a reason to end, and may go on. `whole`: nothing of it can follow. */
+export type AnswerProgress = 'open' | 'ended' | 'whole'
+
+export interface Heard {
+  readonly progress: AnswerProgress
+  /** Grows with all that is heard of an answer; comments and pings leave it as it is. */
+  readonly heard: number
+}
+
+export interface WholeAnswerInit {
+  readonly post: (signal: AbortSignalLike, onBytes: (bytes: Uint8Array, head: HttpHead) => void) => Promise<HttpHead>
+  readonly reader: { push(bytes: Uint8Array, head: HttpHead): void } & Heard
+  readonly signal: AbortSignalLike
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Milliseconds in which nothing but signs of life may come. */
+  readonly keepAliveTimeoutMs: number
+  /** For people: `https://api.example.com/v1`. */
+  readonly place: string
+}
+
+/** Milliseconds of silence behind a reason after which an answer is whole. */
+export const QUIET_MS = 2000
+/** Milliseconds in which a connection may end behind a whole answer, before it is closed. */
+const LINGER_MS = 1000
+
+/** @throws BatonError of the transport and of the reader, and `model_timeout` where only signs of life come */
+export async function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
+  const { reader, signal, clock, timers, keepAliveTimeoutMs, place } = init
+  const closing = new AbortController()
+  const close = (): void => closing.abort(signal.reason)
+  if (signal.aborted) close()
+  signal.addEventListener('abort', close, { once: true })
+  const { promise: whole, resolve } = Promise.withResolvers<HttpHead>()
+  let heardMs = readMonotonicMs(clock)
+  let heard = reader.heard
+  let stopQuiet = (): void => {}
+  let isOver = false
+  const onBytes = (bytes: Uint8Array, head: HttpHead): void => {
+    if (isOver) return // the answer was given already
+    reader.push(bytes, head)
+    if (reader.progress === 'whole') {
+      stopQuiet()
+      resolve(head)
+    } else if (reader.heard !== heard) {
+      heard = reader.heard
+      heardMs = readMonotonicMs(clock)
+      stopQuiet()
+      if (reader.progress === 'ended') stopQuiet = timers.start(QUIET_MS, () => resolve(head))
+    } else if (readMonotonicMs(clock) - heardMs >= keepAliveTimeoutMs) throw onlyAlive(place, keepAliveTimeoutMs)
+  }
+  let stopLingering = (): void => {}
+  let hasEnded = false
+  const end = (): void => {
+    hasEnded = true
+    stopLingering()
+    signal.removeEventListener('abort', close)
+  }
+  const posted = init.post(closing.signal, onBytes)
+  posted.then(end, end)
+  try {
+    return await Promise.race([posted, whole])
+  } finally {
+    isOver = true
+    stopQuiet()
+    if (!hasEnded) stopLingering = timers.start(LINGER_MS, close)
+  }
+}
+
+function onlyAlive(place: string, timeoutMs: number): BatonError {
+  return new BatonError({
+    code: 'model_timeout',
+    message: `${place} sent nothing but signs of life for ${timeoutMs} ms`,
+    data: { phase: 'between-bytes', timeoutMs },
+  })
+}
