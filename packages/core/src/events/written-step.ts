@@ -21,6 +21,8 @@ export class WrittenStep {
   readonly attempt: number
   readonly #callPrefix: string
   readonly #told = { text: 0, reasoning: 0 }
+  /** The text that was told, piece by piece, to compare it with the finished step. */
+  readonly #pieces: { readonly offset: number; readonly text: string }[] = []
   #inputs: number[] = []
   #progress: string
 
@@ -75,12 +77,21 @@ export class WrittenStep {
     if (offset > told || offset + text.length <= told) return []
     this.#told[type] = offset + text.length
     const { message, step } = this
-    return [{ type, message, step, offset: told, text: text.slice(told - offset) }]
+    const rest = text.slice(told - offset)
+    if (type === 'text') this.#pieces.push({ offset: told, text: rest })
+    return [{ type, message, step, offset: told, text: rest }]
   }
 
-  /** The rest of the step's text, or how much of what was told stays. */
+  /**
+   * The rest of the step's text. Where a model streamed something else than its answer has, as thoughts that turn out to be
+   * none of the text, only what both have stays.
+   */
   finish(text: string): readonly EventBody[] {
-    return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
+    const other = this.#pieces.find((piece) => !text.startsWith(piece.text, piece.offset))
+    const keep = other ? other.offset + countCommon(other.text, text.slice(other.offset)) : text.length
+    const cut = this.cutTo(keep)
+    if (cut.length > 0) this.#told.text = keep
+    return [...cut, ...this.write('text', 0, text)]
   }
 
   /** What the log has of the text: told where it was not told live, and kept for a step that is never finished. */
@@ -118,4 +129,12 @@ export class WrittenStep {
       text: rest,
     }
   }
+}
+
+/** UTF-16 units that two texts begin with alike, without half of a pair. */
+function countCommon(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  const last = one.charCodeAt(at - 1)
+  return last >= 0xd800 && last <= 0xdbff ? at - 1 : at
 }

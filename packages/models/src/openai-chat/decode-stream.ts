@@ -15,7 +15,7 @@ import { isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
-import { ThinkTags } from './think-tags.ts'
+import { splitAtClose, ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
@@ -326,9 +326,16 @@ class StreamDecoder implements OpenAiChatDecoder {
     const { names } = this.#options
     const reasoning = this.#reasoning
     const parts: ModelPart[] = []
-    if (!reasoning.isEmpty)
-      parts.push({ type: 'reasoning', text: reasoning.text, ...(reasoning.data && this.#state(reasoning.data)) })
-    if (this.#text !== '') parts.push({ type: 'text', text: this.#text })
+    // It may have been streamed as text before its end was known.
+    const split = this.#tags && splitAtClose(this.#text)
+    const { thoughts = '', text = this.#text } = split ?? {}
+    if (!reasoning.isEmpty || thoughts !== '')
+      parts.push({
+        type: 'reasoning',
+        text: [reasoning.text, thoughts].filter((one) => one !== '').join('\n\n'),
+        ...(reasoning.data && this.#state(reasoning.data)),
+      })
+    if (text !== '') parts.push({ type: 'text', text })
     const named = this.#calls.all.filter(({ name }) => name !== '')
     const isOneLost = named.length < this.#calls.all.length
     for (const call of named) {

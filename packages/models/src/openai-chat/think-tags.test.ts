@@ -59,3 +59,18 @@ describe('reasoning in the text, between tags', () => {
     expect(listTexts(['<think>x</think>'], false)).toEqual([['text', '<think>x</think>']])
   })
 })
+
+test.each([
+  ['in the next piece', ['The user wants the weather.', '\n</think>\n\nIt is sunny.']],
+  ['cut in the tag', ['The user wants the weather.</th', 'ink>It is sunny.']],
+])('a tag that was never opened ends thoughts, which are no text of the answer: %s', (_situation, pieces) => {
+  const decoder = createOpenAiChatDecoder({ model: 'm', names: createToolNames([]), thinkTags: true })
+  for (const content of pieces) decoder.push({ data: JSON.stringify({ choices: [{ index: 0, delta: { content } }] }) })
+  decoder.push({ data: JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }) })
+  expect(decoder.end()).toMatchObject({
+    parts: [
+      { type: 'reasoning', text: 'The user wants the weather.' },
+      { type: 'text', text: 'It is sunny.' },
+    ],
+  })
+})

@@ -17,9 +17,11 @@ export class ThinkTags {
   /** What cannot be told yet: it may be the beginning of a tag. */
   #held = ''
 
-  constructor(tag: 'think' | 'thinking' = 'think') {
+  /** @param isOpen whether the model's own template has opened the tag: the answer begins with thoughts */
+  constructor(tag: 'think' | 'thinking' = 'think', isOpen = false) {
     this.#open = `<${tag}>`
     this.#close = `</${tag}>`
+    if (isOpen) this.#place = 'thinking'
   }
 
   push(text: string): readonly TaggedPiece[] {
@@ -63,6 +65,19 @@ export class ThinkTags {
     this.#place = 'text'
     return text === '' ? [] : [{ type, text }]
   }
+}
+
+/**
+ * Splits a text whose closing tag was never opened, because the model's template opens it: all before it is thoughts.
+ * Undefined where there is no such tag.
+ */
+export function splitAtClose(
+  text: string,
+  tag = 'think',
+): { readonly thoughts: string; readonly text: string } | undefined {
+  const at = text.indexOf(`</${tag}>`)
+  if (at < 0 || text.slice(0, at).includes(`<${tag}>`)) return undefined
+  return { thoughts: text.slice(0, at).trim(), text: text.slice(at + tag.length + 3).trimStart() }
 }
 
 /** How many characters at the end may be the beginning of the closing tag. */

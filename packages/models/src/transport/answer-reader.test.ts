@@ -139,7 +139,7 @@ test('an error is bounded, and has no key in it', () => {
     message: `index ${key} ${'x'.repeat(9000)}`,
     data: { requestId: key, type: 'y'.repeat(9000) },
   })
-  const createReader = () => ({ push: () => undefined, failure: told, end: () => told })
+  const createReader = () => ({ push: () => undefined, failure: told, ...QUIET, end: () => told })
   const { push } = createAnswerReader({ ...init, secrets: [key], createReader })
   let thrown: unknown
   try {
