@@ -48,6 +48,11 @@ export interface SessionEngine extends SessionReplica {
    * ended, whoever ended it.
    */
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
+  /**
+   * Resolves when the model calls that were aborted here have settled, or were abandoned. Undefined where there are none. Never
+   * rejects.
+   */
+  abortedCalls?(): Promise<void> | undefined
 }
 
 /** A host that can copy a session's log has this too. */

@@ -39,6 +39,8 @@ export { Directory, isListedOtherwise, readOpening } from './session/session-dir
 export type { DirectoryInit } from './session/session-directory.ts'
 export type { SessionHandleInit } from './session/session.ts'
 export { hasRunningWork, waitForTurns } from './session/wait-for-turns.ts'
+export { AbortedCalls } from './work/aborted-calls.ts'
+export type { AbortedCallsInit } from './work/aborted-calls.ts'
 export { createArgumentValidator, ValidatedArguments } from './work/arguments.ts'
 export { RequestMessages } from './work/request.ts'
 export type { ArgumentValidator } from './work/arguments.ts'

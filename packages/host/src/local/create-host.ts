@@ -14,7 +14,15 @@ import type {
 } from '@baton/core'
 import { checkFields, BatonError, describeValue } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
+import {
+  AbortedCalls,
+  createCatalog,
+  createForeignError,
+  createHostOver,
+  Directory,
+  readOpening,
+  SharedTimers,
+} from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'
@@ -65,6 +73,11 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   readonly secrets?: readonly string[]
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
+  /**
+   * Milliseconds that the next model call of a session waits for one that was aborted and has not ended; 0 to 60,000. 5,000 by
+   * default. Then the log says that it was abandoned.
+   */
+  readonly abortMs?: number
   /** Milliseconds that a session is kept after its last record; for ever by default. Sessions in use are always kept. */
   readonly retentionMs?: number
   /** Records of a busy session between two snapshots of it. 256. */
@@ -106,7 +119,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ? guardLog(options.log) : SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
-  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [] } = options
+  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs } = options
   const openSessions = new OpenSessions(environment)
   const blobs = guardBlobs(store.blobs, openSessions)
   const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
@@ -123,7 +136,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const directory = createDirectory({ store, log, openSessions })
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const engine = createLocalEngine(
-    { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory },
+    { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, abortMs },
     openSessions,
   )
 
@@ -279,6 +292,7 @@ const HOST_FIELDS = {
     'services',
     'secrets',
     'interruptMs',
+    'abortMs',
     'retentionMs',
     'snapshotRecords',
     'log',

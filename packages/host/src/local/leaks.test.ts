@@ -5,8 +5,13 @@ import { BatonError, defineAgent, voice } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
+<<<<<<< HEAD
 import { createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
 import { expect, test } from 'vitest'
+=======
+import { AbortedCalls, createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
+import { afterEach, expect, test } from 'vitest'
+>>>>>>> h1
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
 import { act, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.test-kit.ts'
@@ -77,7 +82,8 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
   }
   const performer = new Performer({
     environment,
-    session: { world: context as SessionWorld }, // only what work needs is asked for here
+    session: { session: 's', world: context as SessionWorld }, // only what work needs is asked for here
+    aborted: new AbortedCalls(context),
     history,
     feed: new SessionFeed({ readPast: () => createMemoryStore().read('s', 0) }),
     submit: async (inputs) => {

@@ -64,7 +64,8 @@ test('an urgent event may end the running answer; what was said so far is told a
   await time.until(listener.event({ type: 'BEGIN' }))
   await time.pass(1500)
   await time.until(listener.event({ type: 'WITHDRAWN', urgency: 'interrupt' }))
-  await time.pass(100)
+  // The model notices the abort with its next piece, and the next call begins then.
+  await time.pass(600)
   expect(told).toEqual([
     ['response', 'one ', 'interrupted'],
     ['response', 'stop here'],

@@ -1,16 +1,24 @@
 // The local engine: sessions as actors in this process.
 import type { Agent } from '@baton/core'
 import type { Engine } from '@baton/runtime'
-import { hasRunningWork, waitForTurns } from '@baton/runtime'
+import { AbortedCalls, hasRunningWork, waitForTurns } from '@baton/runtime'
 import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
 /** What all sessions of a host share. */
-export type LocalEngineInit = Omit<LocalSessionInit, 'session' | 'agent' | 'principal' | 'meta'>
+export interface LocalEngineInit extends Omit<
+  LocalSessionInit,
+  'session' | 'agent' | 'principal' | 'meta' | 'aborted'
+> {
+  /** Milliseconds that an aborted model call is waited for. */
+  readonly abortMs?: number | undefined
+}
 
-export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSessions): Engine {
-  const { environment, leases } = shared
+/** @throws BatonError `invalid_option` */
+export function createLocalEngine({ abortMs, ...init }: LocalEngineInit, openSessions: OpenSessions): Engine {
+  const { environment, leases, log } = init
+  const shared = { ...init, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
   const open: Engine['open'] = async (session, { agent, principal, meta = {} }) => {
     const { local, leave } = await openSessions.hold(session, () =>
       openLocalSession({ ...shared, session, agent, principal, meta }),

@@ -14,7 +14,11 @@ import type {
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
+<<<<<<< HEAD
 import type { Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
+=======
+import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionEngine, SessionWorld } from '@baton/runtime'
+>>>>>>> h1
 import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
@@ -37,6 +41,7 @@ export interface LocalSessionInit {
   readonly store: LimitedStore
   readonly disk: Store
   readonly environment: Environment
+  readonly aborted: AbortedCalls
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
@@ -136,6 +141,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.#world.adopt(agent, () => this.state())
   }
 
+  abortedCalls(): Promise<void> | undefined {
+    return this.#init.aborted.settled(this.session)
+  }
+
   /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
   copyTo(to: string): Promise<void> {
     return copySession(this.#init.store, { from: this.session, to })
@@ -171,6 +180,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#feed.end()
     // A removal of the session comes after its snapshots.
     await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
+    // The next owner of the log may ask a model at once.
+    const aborted = this.abortedCalls()
+    if (aborted) await aborted
     await actor.release(rests ? 'nothing' : 'work')
     if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
@@ -282,8 +294,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
       actor.start(() => {
         const { timers } = this.#init.environment
         const { history, clock } = actor
+<<<<<<< HEAD
         const submit: Actor['submit'] = (inputs) => actor.submit(inputs)
         const init = { environment: { clock, timers }, session: this, history, feed: this, submit }
+=======
+        const submit = actor.submit.bind(actor)
+        const { aborted } = this.#init
+        const init = { environment: { clock, timers }, session: this, aborted, history, feed: this.#shown, submit }
+>>>>>>> h1
         return (this.#performer = new Performer(init))
       })
     } catch (cause) {

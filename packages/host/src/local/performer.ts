@@ -2,6 +2,7 @@
 // answers with an input of its own, and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
+<<<<<<< HEAD
 import type { SessionEngine, SessionFeed } from '@baton/runtime'
 import {
   createModelJob,
@@ -12,12 +13,18 @@ import {
   performTool,
   ToolQuestions,
 } from '@baton/runtime'
+=======
+import type { AbortedCalls, SessionEngine, SessionFeed } from '@baton/runtime'
+import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
+>>>>>>> h1
 
 export interface PerformerInit {
   /** Its clock is the session's time. */
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Its agent may change. */
-  readonly session: Pick<SessionEngine, 'world'>
+  readonly session: Pick<SessionEngine, 'session' | 'world'>
+  /** Of all performers of the session. */
+  readonly aborted: AbortedCalls
   readonly history: History
   readonly feed: Pick<SessionFeed, 'publishLive'>
   /** Rejects when the session died: its successor begins from the log. */
@@ -104,9 +111,11 @@ export class Performer {
 
   #prepareModel(effect: EffectOf<'call-model' | 'summarise'>, state: State): Task {
     const { attempt } = effect
-    const { session, history, submit } = this.#init
+    const { session, history, submit, aborted } = this.#init
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
     const run: RunningModel = {
       attempt,
+      settled,
       controller: new AbortController(),
       text: new GrowingText(),
       loggedChars: 0,
@@ -117,10 +126,13 @@ export class Performer {
     const { controller } = run
     const live = this.#stream.bind(this, run)
     const io = { history, signal: controller.signal, abort: () => controller.abort(), live }
+    const perform = performModel.bind(undefined, session.world, createModelJob(state, effect), io)
+    const before = aborted.calls.has(session.session) ? aborted.settled(session.session) : undefined
     return {
-      start: performModel.bind(undefined, session.world, createModelJob(state, effect), io),
+      start: before ? () => before.then(() => (controller.signal.aborted ? undefined : perform())) : perform,
       // An aborted attempt has answered already; what it brings now would be stale.
       take: (report) => {
+        settle()
         run.stopTimer?.()
         const isAwaited = this.#models.includes(run)
         this.#models = this.#models.filter((one) => one !== run)
@@ -187,9 +199,11 @@ export class Performer {
     this.#report({ type: 'model-stopped', attempt, text: run?.text.read() ?? '' })
   }
 
-  #abort({ controller, stopTimer }: RunningModel): void {
+  #abort({ controller, stopTimer, settled }: RunningModel): void {
+    const { aborted, session } = this.#init
     stopTimer?.()
     controller.abort()
+    aborted.note(session.session, settled)
   }
 
   /** A tool that ignores its signal may never end: it is forgotten here and now. */
@@ -228,7 +242,13 @@ function ignoreDeath(): void {}
 interface RunningModel {
   readonly attempt: number
   readonly controller: AbortController
+<<<<<<< HEAD
   readonly text: GrowingText
+=======
+  /** Never rejects. */
+  readonly settled: Promise<void>
+  text: string
+>>>>>>> h1
   /** How much of the text was logged. */
   loggedChars: number
   /** While there may be text that was not logged. */

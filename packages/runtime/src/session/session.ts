@@ -71,7 +71,8 @@ import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import type { PlacedInput } from '../speech/count-heard.ts'
-import { countHeard, countInput, isInWords, isPlaced } from '../speech/count-heard.ts'
+import { countInput, isPlaced } from '../speech/count-heard.ts'
+import { interruptSession } from './interrupt-session.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
@@ -223,19 +224,16 @@ class SessionHandle implements Session {
   }
 
   async control(action: SessionAction): Promise<Accepted> {
-    return insist(await this.submit({ type: demand(decodeAction(action)) }))
+    const type = demand(decodeAction(action))
+    const accepted = insist(await this.submit({ type }))
+    if (type === 'stop') await this.#init.engine.abortedCalls?.()
+    return accepted
   }
 
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
     const given = demand(decodeInterruptOptions(options))
-    const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep' } = given
-    const { engine } = this.#init
-    const waiting = queue === 'withdraw' ? engine.state().queue : []
-    const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
     if (this.#closed) throw createClosedError()
-    const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
-    const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard: counted }])
-    insist(outcomes.at(-1) ?? NO_ANSWER)
+    await interruptSession(this.#init.engine, given)
   }
 
   async rewind(at: RewindOptions): Promise<Rewound> {

@@ -6,6 +6,8 @@ import {
   CancellationScope,
   executeChild,
   isCancellation,
+  log,
+  patched,
   scheduleActivity,
   sleep,
   TimeoutFailure,
@@ -33,13 +35,20 @@ export interface WorkUnderWayInit {
 interface Running {
   readonly effect: WorkEffectData
   readonly scope: CancellationScope
+  /** Never rejects. */
+  readonly ended: Promise<void>
 }
+
+/** Milliseconds that the next model call waits for a cancelled one to end. */
+const ABORT_MS = 5000
+/** Histories from before a model call waited for a cancelled one have no such wait. */
+const ONE_AT_A_TIME = 'one-model-call-at-a-time'
 
 export class WorkUnderWay {
   readonly #init: WorkUnderWayInit
   readonly #running = new Map<string, Running>()
   /** Cancelled, and not ended. */
-  readonly #ending = new Set<string>()
+  readonly #ending = new Map<string, Running>()
 
   constructor(init: WorkUnderWayInit) {
     this.#init = init
@@ -64,12 +73,12 @@ export class WorkUnderWay {
 
   perform(owed: readonly AwaitedEffect[], plans: Readonly<Record<string, WorkPlan>>): void {
     const keys = new Set(owed.map(effectKey))
-    for (const [key, { scope }] of this.#running)
+    for (const [key, running] of this.#running)
       if (!keys.has(key)) {
         // It may still say what it had done; the machine knows what to make of it.
         this.#running.delete(key)
-        this.#ending.add(key)
-        scope.cancel()
+        this.#ending.set(key, running)
+        running.scope.cancel()
       }
     for (const effect of owed) {
       const key = effectKey(effect)
@@ -80,10 +89,31 @@ export class WorkUnderWay {
 
   #start(key: string, effect: WorkEffectData, plan: WorkPlan): void {
     const scope = new CancellationScope()
-    this.#running.set(key, { effect, scope })
-    void this.#follow(key, effect, () => scope.run(() => this.#invoke(effect, plan))).finally(() => {
+    const before = effect.type === 'run-tool' ? undefined : this.#waitForModels()
+    const invoke = before
+      ? () => scope.run(() => before.then(() => this.#invoke(effect, plan)))
+      : () => scope.run(() => this.#invoke(effect, plan))
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    this.#running.set(key, { effect, scope, ended })
+    void this.#follow(key, effect, invoke).finally(() => {
       this.#ending.delete(key)
+      resolve()
     })
+  }
+
+  /** Waits until cancelled model calls have ended: a cancelled activity runs until its model notices. Never rejects. */
+  #waitForModels(): Promise<void> | undefined {
+    const ending = [...this.#ending.values()].filter(({ effect }) => effect.type !== 'run-tool')
+    if (ending.length === 0 || !patched(ONE_AT_A_TIME)) return undefined
+    const patience = new CancellationScope()
+    const abandoned = patience
+      .run(() => sleep(ABORT_MS))
+      .then(
+        () => log.warn('a model call that was aborted has not ended, and is abandoned', { waitedMs: ABORT_MS }),
+        () => {}, // all have ended, or the workflow is cancelled
+      )
+    const ended = Promise.all(ending.map((running) => running.ended)).then(() => patience.cancel())
+    return Promise.race([ended, abandoned])
   }
 
   async #follow(key: string, effect: WorkEffectData, invoke: () => Promise<WorkflowInput | undefined>): Promise<void> {

@@ -126,7 +126,8 @@ export const INPUT_SITUATIONS: Situations = {
     await world.time.pass(600)
     await session.submit({ type: 'urgent-event', inputId: 'u', name: 'fire', delivery: 'interrupt' })
     expect((await world.time.until(turn.answer)).outcome).toBe('interrupted')
-    await world.time.settle()
+    // The model notices the abort with its next piece, and the next call begins then.
+    await world.time.pass(500)
     expect(textsTold(world.model, 'assistant')).toEqual(['a '])
     expect(session.phase).toBe('idle')
   },

@@ -45,6 +45,27 @@ function calling(tool: Tool): ContractWorldInit {
 }
 
 export const INTERRUPT_SITUATIONS: Situations = {
+  'the next model call waits until the aborted one has ended, whatever the interrupt waits for': async ({
+    createWorld,
+  }) => {
+    // It notices an abort only with its next piece.
+    const world = await createWorld({ steps: [{ text: 'One two three', pieceMs: 2500 }, AFTER] })
+    const running = { now: 0, most: 0 }
+    const { run } = world.model
+    Object.assign(world.model, {
+      run: async (...given: Parameters<typeof run>) => {
+        running.now += 1
+        running.most = Math.max(running.most, running.now)
+        return await run(...given).finally(() => (running.now -= 1))
+      },
+    })
+    const session = await world.open()
+    session.send('go').answer.catch(() => {})
+    await world.time.pass(2600)
+    await session.interrupt()
+    expect((await world.time.until(session.send('next').answer)).text).toBe('after')
+    expect(running).toEqual({ now: 0, most: 1 })
+  },
   'a signal ends the turn that it was sent with, and what was said stays': async ({ createWorld }) => {
     const world = await createWorld({ steps: [SPEAKS, AFTER] })
     const session = await world.open()

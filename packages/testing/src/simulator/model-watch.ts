@@ -16,6 +16,9 @@ export interface SaidSink {
   end(): void
 }
 
+/** Milliseconds that a host waits for an aborted call. */
+const ABORT_MS = 5000
+
 export class ModelWatch {
   /** Requests that were compared. */
   compared = 0
@@ -29,9 +32,14 @@ export class ModelWatch {
   /** What was begun and has not ended, with the process that it runs in. */
   readonly #running = new Map<AbortSignalLike, SimulatedProcess>()
 
-  constructor(log: () => FoldedLog, fail: (failure: Error) => void) {
+  /** When the signals of calls that run were aborted, by the simulated time. */
+  readonly #abortedMs = new Map<AbortSignalLike, number>()
+  readonly #nowMs: () => number
+
+  constructor(log: () => FoldedLog, fail: (failure: Error) => void, nowMs: () => number) {
     this.#log = log
     this.#fail = fail
+    this.#nowMs = nowMs
   }
 
   /** Records that were stored together; the log has folded them. */
@@ -50,12 +58,19 @@ export class ModelWatch {
     if (attempt && !signal.aborted) this.#compareRequest(model, request)
     const number = attempt?.attempt ?? 0
     if (!signal.aborted) this.#said.set(number, '')
+    this.#checkAlone(process, number)
     this.#running.set(signal, process)
+    const noteAbort = (): void => void this.#abortedMs.set(signal, this.#nowMs())
+    if (signal.aborted) noteAbort()
+    else signal.addEventListener('abort', noteAbort, { once: true })
     return {
       said: (text) => {
         if (!signal.aborted) this.#said.set(number, (this.#said.get(number) ?? '') + text)
       },
-      end: () => this.#running.delete(signal),
+      end: () => {
+        this.#running.delete(signal)
+        this.#abortedMs.delete(signal)
+      },
     }
   }
 
@@ -68,6 +83,16 @@ export class ModelWatch {
   checkStopped(process: SimulatedProcess): void {
     const left = this.running().filter((one) => one === process).length
     if (left > 0) this.#fail(new Error(`the host stopped, and ${left} model calls run on`))
+  }
+
+  /** One call at a time, counted until it settles: one that was aborted is waited for, as long as an abort may take. */
+  #checkAlone(process: SimulatedProcess, attempt: number): void {
+    const nowMs = this.#nowMs()
+    for (const [signal, other] of this.#running) {
+      const abortedMs = this.#abortedMs.get(signal)
+      if (other === process && process.isAlive() && (abortedMs === undefined || nowMs - abortedMs < ABORT_MS))
+        this.#fail(new Error(`attempt ${attempt} is asked while another model call of the session runs`))
+    }
   }
 
   #compareRequest(model: string, { messages, tools, toolChoice }: ModelRequest): void {

@@ -168,6 +168,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
     watch: new ModelWatch(
       () => world.observed,
       (failure) => (world.observed.failure ??= failure),
+      () => time.nowMs(),
     ),
     story: [],
     faults: { failing: random.chance(0.5) ? 0.03 : 0, slow: random.chance(0.5) ? 0.05 : 0, on: true },

@@ -7,6 +7,7 @@ import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@ba
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
 import {
+  AbortedCalls,
   createLossReport,
   isWorkEffect,
   OpenWorld,
@@ -66,6 +67,8 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
 interface Activity {
   readonly effect: AwaitedEffect
   readonly cancellation: AbortController
+  /** Resolves when its work has ended; never rejects. */
+  readonly settled: Promise<void>
   /** Its report is on its way to the workflow. */
   hasEnded: boolean
 }
@@ -83,6 +86,7 @@ class WorkflowRun implements WorkflowService {
   readonly #session: string
   readonly #world: OpenWorld
   readonly #activities = new Map<string, Activity>()
+  readonly #aborted: AbortedCalls
   #workflow: SessionWorkflow
   #stopTimer = (): void => {}
   #closed = false
@@ -91,6 +95,8 @@ class WorkflowRun implements WorkflowService {
     this.#init = init
     this.#clock = startSessionClock(init.environment.clock)
     this.#session = session
+    const { timers } = init.environment
+    this.#aborted = new AbortedCalls({ timers, log: { info: () => {}, warn: () => {} } })
     this.#world = new OpenWorld({
       catalog: init.catalog,
       onChange: () => this.#report({ type: 'agent-changed' }),
@@ -173,20 +179,26 @@ class WorkflowRun implements WorkflowService {
   }
 
   startActivity(key: string, effect: AwaitedEffect, state: State): void {
-    const activity = { effect, cancellation: new AbortController(), hasEnded: false }
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
+    const activity = { effect, cancellation: new AbortController(), settled, hasEnded: false }
     this.#activities.set(key, activity)
     if (!isWorkEffect(effect)) return // what people and clients are asked stands in the records
-    this.#perform(effect, copy(state), activity).then(
-      (report) => {
-        activity.hasEnded = true
-        // Of a tool that was too late the machine says so; a model that was stopped has nothing to say.
-        if (this.#activities.get(key) === activity || effect.type === 'run-tool') this.#report(report)
-      },
-      () => {}, // the session was closed under it
-    )
+    this.#perform(effect, copy(state), activity)
+      .finally(settle)
+      .then(
+        (report) => {
+          activity.hasEnded = true
+          // Of a tool that was too late the machine says so; a model that was stopped has nothing to say.
+          if (this.#activities.get(key) === activity || effect.type === 'run-tool') this.#report(report)
+        },
+        () => {}, // the session was closed under it
+      )
   }
 
   async #perform(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
+    const before = effect.type === 'run-tool' ? undefined : this.#aborted.settled(this.#session)
+    if (before) await before
+    if (activity.cancellation.signal.aborted && before) return undefined
     const lost = this.#init.loses?.(effect)
     const report = lost === 'early' ? undefined : await this.#work(effect, state, activity)
     if (!lost) return report && copy(report)
@@ -220,7 +232,10 @@ class WorkflowRun implements WorkflowService {
   cancelActivity(key: string): void {
     const activity = this.#activities.get(key)
     this.#activities.delete(key)
-    if (!activity?.hasEnded) activity?.cancellation.abort()
+    if (!activity || activity.hasEnded) return
+    activity.cancellation.abort()
+    if (activity.effect.type === 'call-model' || activity.effect.type === 'summarise')
+      this.#aborted.note(this.#session, activity.settled)
   }
 
   #report(report: HostReport | undefined): void {
