@@ -77,6 +77,12 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
   return effects
 }
 
+/** Whether the death of its host takes something from a session: a turn, a client, an input that waits, or anything that is owed. */
+export function losesByRestart(state: State): boolean {
+  const { turn, clients, queue } = state
+  return turn !== null || clients.length > 0 || queue.length > 0 || outstanding(state).length > 0
+}
+
 function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): void {
   const { callId, offer, approval, attempt } = call
   if (call.state === 'started') {

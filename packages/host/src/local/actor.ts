@@ -2,7 +2,7 @@
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { DecidedBatch, History, Input, InputType, Spec, State } from '@baton/core/machine'
-import { applyRecord, decideBatch, openSession, outstanding, SeenInputs } from '@baton/core/machine'
+import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, SeenInputs } from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
@@ -11,6 +11,8 @@ import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorInit extends LogAccess {
   readonly newId: () => string
+  /** Its actor in this process died. */
+  readonly isReopened: boolean
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
   /** Asked once, when the log was read. @throws BatonError when the session has no agent */
@@ -97,11 +99,10 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
   }
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
-  if (!isNew)
-    await actor.submit([
-      { type: 'agent-changed' },
-      { type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) },
-    ])
+  const downMs = Math.max(0, clock.nowMs() - log.lastMs)
+  // A session that only rested has lost nothing. One whose actor died proves that its store takes records again.
+  const restarts = init.isReopened || losesByRestart(state) ? [{ type: 'host-restarted', downMs } as const] : []
+  if (!isNew) await actor.submit([{ type: 'agent-changed' }, ...restarts])
   return actor
 }
 
@@ -237,7 +238,7 @@ class SessionActor implements Actor {
     }
     let next = 0
     for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))
-    listener.onCommit(this.state, this.history)
+    if (batch.records.length > 0) listener.onCommit(this.state, this.history)
   }
 
   /** Work never rejects; where that rule is broken, the session begins anew from its log. */

@@ -75,6 +75,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #actor!: Actor
   readonly #world: OpenWorld
   #performer: Performer | undefined
+  /** Of the newest record that was committed here. */
+  #committedPos = -1
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
@@ -100,7 +102,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** Called once, before anything else. */
   async open(): Promise<void> {
     try {
-      this.#actor = await this.#openActor()
+      this.#actor = await this.#openActor(false)
       this.#startActor()
     } catch (cause) {
       await this.#actor?.release('work') // one that could not be opened has released its log itself
@@ -179,10 +181,16 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#performer?.close()
     this.#feed.end()
     // A removal of the session comes after its snapshots.
+<<<<<<< HEAD
     await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
     // The next owner of the log may ask a model at once.
     const aborted = this.abortedCalls()
     if (aborted) await aborted
+=======
+    // The state of one that committed nothing has an epoch that no record of it has.
+    const isOwn = actor.state.pos === this.#committedPos
+    await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
+>>>>>>> h2
     await actor.release(rests ? 'nothing' : 'work')
     if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
@@ -206,6 +214,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   onCommit(state: State, history: History): void {
+    this.#committedPos = state.pos
     const { directory } = this.#init
     if (state.pos >= this.#snapshots.dueAtPos) this.#snapshots.take(state, history)
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
@@ -243,11 +252,12 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return await this.#actor.submit(inputs)
   }
 
-  #openActor(): Promise<Actor> {
+  #openActor(isReopened: boolean): Promise<Actor> {
     this.#untold = []
     const { leases, principal, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
+      isReopened,
       leases,
       store,
       disk,
@@ -320,7 +330,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       await this.#pause(tries)
       if (this.isClosed()) return
       try {
-        this.#actor = await this.#openActor()
+        this.#actor = await this.#openActor(true)
         if (!this.#closed) return this.#startActor()
         this.#actor.kill(this.#closed)
         return await this.#actor.release('work')

@@ -168,6 +168,6 @@ test('an observer hears each record once, in order, and none that was committed 
   }
   const [first = [], second = []] = heard
   expect([...first, ...second]).toEqual([...first, ...second].map((_, index) => index))
-  expect(second.length).toBeGreaterThan(2)
+  expect(second.length).toBeGreaterThan(1)
   expect(live).toEqual(['text-delta', 'close s', 'text-delta', 'close s'])
 })

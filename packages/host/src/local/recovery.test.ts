@@ -189,7 +189,7 @@ test('a session whose work could be begun in part only leaves nothing of it when
 
 test('a session whose recovery cannot be stored does not open, and nothing of it lives on', async () => {
   const { open, faults, time, store, host } = faultyWorld()
-  await open()
+  await (await open()).client({ client: 'phone', leaseMs: 60_000 })
   await host.stop()
   faults.before = 3
   const next = createTestWorld({ store, time, steps: [{ text: 'fine' }] })

@@ -67,5 +67,16 @@ test('a session that nobody holds leaves the memory once it is at rest, and come
   expect((await world.facts('turn-finished')).map(({ outcome }) => outcome)).toEqual(['answered'])
   const again = await world.open()
   expect((await world.time.until(again.send('b').answer)).text).toBe('two')
-  expect((await world.facts('host-restarted')).length).toBe(1)
+  // It rested, and nobody was attached: nothing was lost, and the log says nothing of it.
+  expect(await world.facts('host-restarted')).toEqual([])
+})
+
+test('a session that had a client when its host went says that the host came back', async () => {
+  const world = createTestWorld({ steps: [{ text: 'one' }] })
+  const first = await world.open()
+  await first.client({ client: 'phone', leaseMs: 60_000 })
+  await world.host.stop()
+  const next = createTestWorld({ store: world.store, time: world.time, steps: [{ text: 'two' }] })
+  await next.open()
+  expect(await next.facts('host-restarted')).toHaveLength(1)
 })

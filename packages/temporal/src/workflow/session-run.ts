@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { HostReport, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
+import { applyRecord, effectKey, followRecord, initialState, losesByRestart, outstanding } from '@baton/core/machine'
 import type {
   Answers,
   Carried,
@@ -145,7 +145,8 @@ export class SessionRun {
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
       if (!state) return
       const downMs = Math.max(0, before - state.nowMs)
-      const inputs = [{ type: 'agent-changed' }, { type: 'host-restarted', downMs }] as const
+      const restarted = losesByRestart(this.#state) ? [{ type: 'host-restarted', downMs } as const] : []
+      const inputs = [{ type: 'agent-changed' } as const, ...restarted]
       while (!(await this.#decide([{ inputs, reject: () => {} }])));
       // Activities of a run that was terminated may still write. What they wrote before this was taken is folded first.
     } while (!(await this.#publishing.claim()))
