@@ -38,6 +38,7 @@ async function opened() {
     clock: environment.clock,
     timers: environment.timers,
     pause: never,
+    isReopened: false,
     listener: {
       onRecord: () => {},
       onSnapshot: () => {},
@@ -49,8 +50,8 @@ async function opened() {
 }
 
 /** A performer that only looks at effects. */
-function every(perform: (effect: Effect) => unknown): () => Pick<Performer, 'prepare'> {
-  return () => ({ prepare: (effect) => void perform(effect) })
+function every(perform: (effect: Effect) => unknown): () => Pick<Performer, 'perform'> {
+  return () => ({ perform: (effect) => void perform(effect) })
 }
 
 /** Every append waits for the gate. */

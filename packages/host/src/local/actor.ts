@@ -1,7 +1,7 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { DecidedBatch, History, Input, InputType, Spec, State } from '@baton/core/machine'
+import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, SeenInputs } from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
@@ -39,7 +39,7 @@ export interface Actor {
    * Starts to perform effects, first everything that is outstanding. The performer is made for the first. Called once.
    * @throws BatonError when an effect cannot be performed; then the actor is dead
    */
-  start(performer: () => Pick<Performer, 'prepare'>): void
+  start(performer: () => Pick<Performer, 'perform'>): void
   /** Decides by this spec from now on. */
   setSpec(spec: Spec): void
   /** The session's time, in which all its deadlines are. */
@@ -51,6 +51,8 @@ export interface Actor {
   isBusy(): boolean
   /** Refuses everything from now on. */
   kill(cause: BatonError): void
+  /** Dies of what nobody expected: a report that was promised and rejects. */
+  fail(cause: unknown): void
   /** Ends the ownership of the log, after the actor was killed or has died. */
   release(left: LeftBehind): Promise<void>
 }
@@ -133,8 +135,8 @@ class SessionActor implements Actor {
   #busy = false
   #dead: BatonError | undefined
   /** None until recovery is through, and none after its death. */
-  #makePerformer: (() => Pick<Performer, 'prepare'>) | undefined
-  #performer: Pick<Performer, 'prepare'> | undefined
+  #makePerformer: (() => Pick<Performer, 'perform'>) | undefined
+  #performer: Pick<Performer, 'perform'> | undefined
 
   constructor(init: ActorInit, { owned, spec, state, history, clock }: Opened) {
     this.#init = init
@@ -162,14 +164,10 @@ class SessionActor implements Actor {
     return leases.release(session, this.#owned.epoch, left)
   }
 
-  start(performer: () => Pick<Performer, 'prepare'>): void {
+  start(performer: () => Pick<Performer, 'perform'>): void {
     this.#makePerformer = performer
     try {
-      for (const effect of outstanding(this.state)) {
-        this.#performer ??= this.#makePerformer?.()
-        const task = this.#performer?.prepare(effect, this.state)
-        task?.start().then(task.take).catch(this.#fail)
-      }
+      this.#perform(outstanding(this.state), this.state)
     } catch (cause) {
       // Alive it would go on to write beside its successor. The caller learns of it by the throw, not as of a death.
       this.#makePerformer = undefined
@@ -188,7 +186,7 @@ class SessionActor implements Actor {
     this.#mailCount += inputs.length
     if (!this.#busy) {
       this.#busy = true
-      this.commit().catch(this.#fail)
+      this.commit().catch(this.fail)
     }
     return promise
   }
@@ -215,18 +213,20 @@ class SessionActor implements Actor {
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
-        // Started here and not in a function of its own: this is part of the way of every call. An effect that was
-        // performed before may have ended the session.
-        for (const effect of batch.effects) {
-          this.#performer ??= this.#makePerformer?.()
-          const task = this.#performer?.prepare(effect, batch.state)
-          task?.start().then(task.take).catch(this.#fail)
-        }
+        this.#perform(batch.effects, batch.state)
       } catch (cause) {
         return this.#die(isBatonError(cause) ? cause : describeInternal(cause), mail)
       }
     }
     this.#busy = false
+  }
+
+  /** An effect that was performed before may have ended the session. */
+  #perform(effects: readonly Effect[], state: State): void {
+    for (const effect of effects) {
+      this.#performer ??= this.#makePerformer?.()
+      this.#performer?.perform(effect, state)
+    }
   }
 
   #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): void {
@@ -241,8 +241,7 @@ class SessionActor implements Actor {
     if (batch.records.length > 0) listener.onCommit(this.state, this.history)
   }
 
-  /** Work never rejects; where that rule is broken, the session begins anew from its log. */
-  readonly #fail = (cause: unknown): void => this.#die(describeInternal(cause), [])
+  readonly fail = (cause: unknown): void => this.#die(describeInternal(cause), [])
 
   #die(cause: BatonError, mail: readonly Mail[]): void {
     for (const one of [...mail, ...this.#mail]) one.reject(this.#dead ?? cause)

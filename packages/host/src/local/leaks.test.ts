@@ -5,13 +5,8 @@ import { BatonError, defineAgent, voice } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
-<<<<<<< HEAD
-import { createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
-import { expect, test } from 'vitest'
-=======
 import { AbortedCalls, createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
-import { afterEach, expect, test } from 'vitest'
->>>>>>> h1
+import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
 import { act, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.test-kit.ts'
@@ -90,10 +85,14 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
       reports.push(...inputs)
       return inputs.map(() => ({ type: 'accepted', pos: 0 }))
     },
+    fail: (cause) => {
+      throw cause
+    },
   })
+  /** Resolves once what was begun has reported, or the event loop has turned. */
   const start = async (effect: Effect): Promise<void> => {
-    const task = performer.prepare(effect, STATE)
-    task?.take(await task.start())
+    performer.perform(effect, STATE)
+    await settle()
   }
   return { performer, reports, settle, start }
 }
@@ -131,7 +130,7 @@ test('a tool that hangs is forgotten when its call is over, and one that ended',
   void hanging.start({ ...RUN, attempt: 2 })
   await hanging.settle()
   expect(hanging.performer.countRunning()).toBe(2)
-  hanging.performer.prepare(ABORT, STATE)
+  hanging.performer.perform(ABORT, STATE)
   expect(hanging.performer.countRunning()).toBe(1)
   hanging.performer.close()
   expect(hanging.performer.countRunning()).toBe(0)
@@ -147,7 +146,7 @@ test('a tool whose call is over before its arguments were looked at is not execu
   let executed = 0
   const { performer, reports, settle, start } = createPerformer({ execute: () => (executed += 1) })
   const run = start(RUN)
-  performer.prepare(ABORT, STATE)
+  performer.perform(ABORT, STATE)
   await run
   await settle()
   expect(executed).toBe(0)
@@ -163,7 +162,7 @@ test('a model that hangs is forgotten when it is aborted, and one that ended', a
   await start({ ...effect, attempt: 2 })
   void start({ ...effect, attempt: 3 })
   expect(performer.countRunning()).toBe(2)
-  performer.prepare({ type: 'abort-summary', attempt: 1 }, STATE)
+  performer.perform({ type: 'abort-summary', attempt: 1 }, STATE)
   expect(performer.countRunning()).toBe(1)
   performer.close()
   expect(performer.countRunning()).toBe(0)

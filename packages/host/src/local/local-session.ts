@@ -14,11 +14,7 @@ import type {
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-<<<<<<< HEAD
-import type { Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
-=======
-import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionEngine, SessionWorld } from '@baton/runtime'
->>>>>>> h1
+import type { AbortedCalls, Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
 import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
@@ -181,16 +177,12 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#performer?.close()
     this.#feed.end()
     // A removal of the session comes after its snapshots.
-<<<<<<< HEAD
-    await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
-    // The next owner of the log may ask a model at once.
-    const aborted = this.abortedCalls()
-    if (aborted) await aborted
-=======
     // The state of one that committed nothing has an epoch that no record of it has.
     const isOwn = actor.state.pos === this.#committedPos
     await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
->>>>>>> h2
+    // The next owner of the log may ask a model at once.
+    const aborted = this.abortedCalls()
+    if (aborted) await aborted
     await actor.release(rests ? 'nothing' : 'work')
     if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
@@ -304,14 +296,17 @@ export class LocalSession implements CopyingEngine, ActorListener {
       actor.start(() => {
         const { timers } = this.#init.environment
         const { history, clock } = actor
-<<<<<<< HEAD
         const submit: Actor['submit'] = (inputs) => actor.submit(inputs)
-        const init = { environment: { clock, timers }, session: this, history, feed: this, submit }
-=======
-        const submit = actor.submit.bind(actor)
         const { aborted } = this.#init
-        const init = { environment: { clock, timers }, session: this, aborted, history, feed: this.#shown, submit }
->>>>>>> h1
+        const init = {
+          environment: { clock, timers },
+          session: this,
+          aborted,
+          history,
+          feed: this,
+          submit,
+          fail: actor.fail,
+        }
         return (this.#performer = new Performer(init))
       })
     } catch (cause) {

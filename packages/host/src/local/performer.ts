@@ -2,8 +2,7 @@
 // answers with an input of its own, and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
-<<<<<<< HEAD
-import type { SessionEngine, SessionFeed } from '@baton/runtime'
+import type { AbortedCalls, SessionEngine, SessionFeed } from '@baton/runtime'
 import {
   createModelJob,
   createToolIo,
@@ -13,10 +12,6 @@ import {
   performTool,
   ToolQuestions,
 } from '@baton/runtime'
-=======
-import type { AbortedCalls, SessionEngine, SessionFeed } from '@baton/runtime'
-import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
->>>>>>> h1
 
 export interface PerformerInit {
   /** Its clock is the session's time. */
@@ -29,12 +24,8 @@ export interface PerformerInit {
   readonly feed: Pick<SessionFeed, 'publishLive'>
   /** Rejects when the session died: its successor begins from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
-}
-
-/** Work to be started by the actor itself, so that a stack shows no detour. */
-export interface Task {
-  readonly start: () => Promise<Input | undefined>
-  readonly take: (report: Input | undefined) => void
+  /** Work never rejects; where that rule is broken, the session begins anew from its log. */
+  readonly fail: (cause: unknown) => void
 }
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>
@@ -63,27 +54,29 @@ export class Performer {
     return this.#models.length + this.#tools.size
   }
 
-  /** Sets and clears timers and aborts work at once; gives the work that is to be started. `state` is that of the commit. */
-  prepare(effect: Effect, state: State): Task | undefined {
+  /** Sets and clears timers, aborts work and starts it. `state` is that of the commit. */
+  perform(effect: Effect, state: State): void {
     switch (effect.type) {
       case 'call-model':
       case 'summarise':
-        return this.#prepareModel(effect, state)
+        this.#askModel(effect, state)
+        break
       case 'run-tool':
-        return this.#prepareTool(effect, state)
+        this.#runTool(effect, state)
+        break
       case 'abort-model':
       case 'abort-summary':
         this.#abortModel(effect.attempt, state)
-        return undefined
+        break
       case 'abort-tool':
         this.#abortTool(`${effect.callId}:${effect.attempt}`)
-        return undefined
+        break
       case 'set-timer':
         this.#setTimer(effect)
-        return undefined
+        break
       case 'clear-timer':
         this.#clearTimer(`${effect.timer}:${effect.generation}`)
-        return undefined
+        break
       // Their facts are frames already: a reader of the session sees the offer or the question.
       case 'offer-call':
       case 'withdraw-offer':
@@ -91,9 +84,9 @@ export class Performer {
       case 'withdraw-approval':
       case 'ask-question':
       case 'withdraw-question':
-        return undefined
+        break
       default:
-        return effect satisfies never
+        effect satisfies never
     }
   }
 
@@ -109,7 +102,7 @@ export class Performer {
     for (const key of this.#tools.keys()) this.#abortTool(key)
   }
 
-  #prepareModel(effect: EffectOf<'call-model' | 'summarise'>, state: State): Task {
+  #askModel(effect: EffectOf<'call-model' | 'summarise'>, state: State): void {
     const { attempt } = effect
     const { session, history, submit, aborted } = this.#init
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
@@ -126,25 +119,24 @@ export class Performer {
     const { controller } = run
     const live = this.#stream.bind(this, run)
     const io = { history, signal: controller.signal, abort: () => controller.abort(), live }
-    const perform = performModel.bind(undefined, session.world, createModelJob(state, effect), io)
+    const job = createModelJob(state, effect)
+    const ask = (): Promise<Input> => performModel(session.world, job, io)
     const before = aborted.calls.has(session.session) ? aborted.settled(session.session) : undefined
-    return {
-      start: before ? () => before.then(() => (controller.signal.aborted ? undefined : perform())) : perform,
-      // An aborted attempt has answered already; what it brings now would be stale.
-      take: (report) => {
-        settle()
-        run.stopTimer?.()
-        const isAwaited = this.#models.includes(run)
-        this.#models = this.#models.filter((one) => one !== run)
-        if (isAwaited && report) submit([report]).catch(ignoreDeath)
-      },
-    }
+    const asking = before?.then(() => (controller.signal.aborted ? undefined : ask())) ?? ask()
+    // An aborted attempt has answered already; what it brings now would be stale.
+    this.#takeReport(asking, (report) => {
+      settle()
+      run.stopTimer?.()
+      const isAwaited = this.#models.includes(run)
+      this.#models = this.#models.filter((one) => one !== run)
+      if (isAwaited && report) submit([report]).catch(ignoreDeath)
+    })
   }
 
-  #prepareTool(effect: EffectOf<'run-tool'>, state: State): Task | undefined {
+  #runTool(effect: EffectOf<'run-tool'>, state: State): void {
     const { session, history, submit, feed } = this.#init
     const job = createToolJob(state, history, effect)
-    if (!job) return undefined
+    if (!job) return
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new AbortController()
     this.#tools.set(key, cancellation)
@@ -158,14 +150,15 @@ export class Performer {
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),
     })
-    return {
-      start: performTool.bind(undefined, session.world, job, io),
-      // Late or not: the machine knows, and logs it.
-      take: (report) => {
-        this.#tools.delete(key)
-        if (report) submit([report]).catch(ignoreDeath)
-      },
-    }
+    // Late or not: the machine knows, and logs it.
+    this.#takeReport(performTool(session.world, job, io), (report) => {
+      this.#tools.delete(key)
+      if (report) submit([report]).catch(ignoreDeath)
+    })
+  }
+
+  #takeReport(work: Promise<Input | undefined>, take: (report: Input | undefined) => void): void {
+    work.then(take).catch(this.#init.fail)
   }
 
   /** Text goes to the readers at once; the log follows now and then, and nobody waits for it. */
@@ -242,13 +235,9 @@ function ignoreDeath(): void {}
 interface RunningModel {
   readonly attempt: number
   readonly controller: AbortController
-<<<<<<< HEAD
-  readonly text: GrowingText
-=======
   /** Never rejects. */
   readonly settled: Promise<void>
-  text: string
->>>>>>> h1
+  readonly text: GrowingText
   /** How much of the text was logged. */
   loggedChars: number
   /** While there may be text that was not logged. */
