@@ -88,10 +88,13 @@ export class WrittenStep {
    */
   finish(text: string): readonly EventBody[] {
     const other = this.#pieces.find((piece) => !text.startsWith(piece.text, piece.offset))
-    const keep = other ? other.offset + countCommon(other.text, text.slice(other.offset)) : text.length
+    if (!other) return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
+    const keep = Math.min(text.length, other.offset + countCommon(other.text, text.slice(other.offset)))
+    const { message, step } = this
     const cut = this.cutTo(keep)
-    if (cut.length > 0) this.#told.text = keep
-    return [...cut, ...this.write('text', 0, text)]
+    // What was told stays as far as it came: a reader that goes on from its cursor hears of it once.
+    this.#told.text = Math.max(this.#told.text, text.length)
+    return text.length > keep ? [...cut, { type: 'text', message, step, offset: keep, text: text.slice(keep) }] : cut
   }
 
   /** What the log has of the text: told where it was not told live, and kept for a step that is never finished. */

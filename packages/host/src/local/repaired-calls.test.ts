@@ -112,3 +112,18 @@ test('a call that its adapter could not read goes back with the adapter’s word
   const repaired = await run({ arguments: '{"text": "a"}', repairs: ['fence'] })
   expect([repaired.inputs, repaired.repairs]).toEqual([[{ text: 'a' }], ['fence']])
 })
+
+test.each(['write<|channel|>commentary', 'functions.write:0', 'default_api.write', 'default_api:write'])(
+  'the name %s means the tool, and the log says so',
+  async (name) => {
+    const ran = await run({ name, arguments: '{"text": "a"}' })
+    expect([ran.inputs, ran.repairs]).toEqual([[{ text: 'a' }], ['tool-name']])
+  },
+)
+
+test('a call whose arguments never came does not run, and the model is told', async () => {
+  const ran = await run({ arguments: '' })
+  expect(ran.inputs).toEqual([])
+  expect(ran.told).toContain('the arguments end early')
+  expect(ran.kept).toBe('{}')
+})

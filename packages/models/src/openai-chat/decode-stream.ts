@@ -154,19 +154,16 @@ class StreamDecoder implements OpenAiChatDecoder {
   end(): ModelAnswer | BatonError {
     if (this.failure) return this.failure
     const { all } = this.#calls
-    const calls = all.filter(({ name }) => name !== '')
     const areClosed = all.every(({ json }) => json.isClosed)
     // Without a reason, only what ends by itself is whole.
     if (this.#finish === undefined && !(this.#isDone && this.#hasChoice && areClosed)) return this.#cutOff()
-    // It says that the model called something, and not what.
-    if (calls.length === 0 && all.length > 0) return this.#malformed('it has a call without a name')
     const usage = readUsage(this.#usage)
     const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
     return {
       parts: this.#parts(),
       finish: readFinish({
         reason: this.#finish ?? 'stop',
-        hasCalls: calls.length > 0,
+        hasCalls: all.length > 0,
         areClosed,
         isRefused: this.#refusal !== '',
         usage,
@@ -336,19 +333,15 @@ class StreamDecoder implements OpenAiChatDecoder {
         ...(reasoning.data && this.#state(reasoning.data)),
       })
     if (text !== '') parts.push({ type: 'text', text })
-    const named = this.#calls.all.filter(({ name }) => name !== '')
-    const isOneLost = named.length < this.#calls.all.length
-    for (const call of named) {
+    for (const call of this.#calls.all) {
       const data = { ...(call.id !== '' && { id: call.id }), ...call.extra }
       const { text, repair } = readArguments(call, this.#mayBeEmpty(call))
       parts.push({
         type: 'call',
-        name: names.decode(call.name),
+        name: call.name === '' ? '' : names.decode(call.name),
         arguments: text,
         ...(Object.keys(data).length > 0 && this.#state(data)),
-        ...((repair !== undefined || isOneLost) && {
-          repairs: [...(repair === undefined ? [] : [repair]), ...(isOneLost ? ['nameless-call-left-out'] : [])],
-        }),
+        ...(repair !== undefined && { repairs: [repair] }),
       })
     }
     parts.push(...listSources(this.#sources))

@@ -156,3 +156,19 @@ test('after a failure nothing more is read: the connection can be closed', () =>
   const { push } = createAnswerReader(init)
   expect(() => push(new Uint8Array(1), { status: 200, headers: {} })).toThrow(failure)
 })
+
+test('a call without a name is left out beside another one, which says so; alone it fails the answer', () => {
+  const call = (name: string): ModelPart => ({ type: 'call', name, arguments: '{}' })
+  const end = (...parts: readonly ModelPart[]) => {
+    const answer: ModelAnswer = { parts, finish: 'tool-calls', usage: {}, model: 'm' }
+    const createReader = () => ({ push: () => undefined, failure: undefined, ...QUIET, end: () => answer })
+    return createAnswerReader({ ...init, createReader }).end(STREAM).parts
+  }
+  expect(end(call('a'), call(''), call('b'))).toEqual([
+    { type: 'call', name: 'a', arguments: '{}', repairs: ['nameless-call-left-out'] },
+    { type: 'call', name: 'b', arguments: '{}' },
+  ])
+  expect(() => end({ type: 'text', text: 'So:' }, call(''))).toThrow(
+    expect.objectContaining({ code: 'model_malformed_answer' }) as Error,
+  )
+})

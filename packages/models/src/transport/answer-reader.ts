@@ -1,6 +1,6 @@
 // Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
 // collected first. What the bytes mean, the adapter knows.
-import type { HttpHead, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
+import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'
@@ -129,9 +129,32 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
         if (isRefusal(head)) throw readRefusal(head)
         const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
         if (isBatonError(answer)) throw answer
-        return cleanAnswer(answer, secrets)
+        return cleanAnswer(withoutNameless(answer, label), secrets)
       }),
   }
+}
+
+/**
+ * A call without a name can neither run nor go back to the provider. Beside other calls it is left out, and they say so.
+ * @throws BatonError `model_malformed_answer` where nothing else was called
+ */
+function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
+  const isNameless = (part: ModelPart): boolean =>
+    part.type === 'call' && part.name === '' && part.unreadable === undefined
+  if (!answer.parts.some(isNameless)) return answer
+  const rest = answer.parts.filter((part) => !isNameless(part))
+  const first = rest.find((part) => part.type === 'call')
+  if (first)
+    return {
+      ...answer,
+      parts: rest.map((part) =>
+        part === first ? { ...first, repairs: [...(first.repairs ?? []), 'nameless-call-left-out'] } : part,
+      ),
+    }
+  throw new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label}’s answer is malformed: it has a call without a name`,
+  })
 }
 
 /** A page of a proxy or a login, or an address that is no API's: it would come again. */

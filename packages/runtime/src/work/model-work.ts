@@ -7,6 +7,7 @@ import type {
   ModelEvent,
   ModelPart,
   ModelRequest,
+  ToolDeclaration,
   Usage,
 } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
@@ -17,6 +18,7 @@ import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { fitToolName } from './fit-tool-name.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
 import { countRepeats } from './repeats.ts'
@@ -32,6 +34,8 @@ interface ModelWork {
   readonly heard: Heard
   /** Names of the tools in force, where `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
+  /** The tools that the model was told of. */
+  readonly offered?: readonly ToolDeclaration[]
   /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks | undefined
 }
@@ -90,8 +94,8 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
     if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
   // Fewer than three cannot repeat: most turns.
   const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
-  const work = { ...asking, streaks }
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
+  const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
   if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
@@ -120,7 +124,7 @@ function ignore(): void {}
  * the call, and never throws at the code that handed it in.
  */
 function streamTo(
-  { context, job, io, heard }: ModelWork,
+  { context, job, io, heard, offered = [] }: ModelWork,
   live: (frame: LiveFrame) => void,
 ): (event: ModelEvent) => void {
   const { attempt } = job.effect
@@ -143,8 +147,9 @@ function streamTo(
       if (typeof given.text === 'string') chars += given.text.length
       if (chars > answerChars) throw createTooLarge(answerChars, 'characters (limits.answerChars)')
       if (type === 'call-start') {
-        const { index, name } = event
-        if (typeof name !== 'string' || typeof index !== 'number') throw createMalformed(type)
+        const { index, name: said } = event
+        if (typeof said !== 'string' || typeof index !== 'number') throw createMalformed(type)
+        const name = fitToolName(said, offered) ?? said
         calls.set(index, { name, chars: 0 })
         live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
       }
@@ -209,7 +214,8 @@ async function finishStep(
   if (heard.failure) throw heard.failure
   const decoded = decodeModelAnswer(answer, context.agent.limits)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
-  const { parts, finish, model, requestId } = decoded.value
+  const { finish, model, requestId } = decoded.value
+  const parts = decoded.value.parts.map((part) => withToolName(part, request.tools))
   const { session, principal, birth, clientTools } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? nameUntrusted(work, parts) : []
@@ -265,6 +271,14 @@ async function finishStep(
     textBefore: textsBefore.join('\n\n'),
     ...(output && { output }),
   }
+}
+
+/** The log and the history have the tool's own name, and the log says that it was repaired. */
+function withToolName(part: ModelPart, tools: readonly ToolDeclaration[]): ModelPart {
+  const name = part.type === 'call' ? fitToolName(part.name, tools) : undefined
+  return part.type === 'call' && name !== undefined
+    ? { ...part, name, repairs: [...(part.repairs ?? []), 'tool-name'] }
+    : part
 }
 
 interface Mending {
