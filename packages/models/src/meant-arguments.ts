@@ -23,7 +23,7 @@ export interface GivenArguments {
 export function readMeantArguments({ text, cumulative = '' }: GivenArguments): MeantArguments {
   if (parseJson(text).ok) return { text }
   const whole = splitValues(text)
-  const [meant, ...others] = new Set(whole?.filter((value) => !isEmptyObject(value)))
+  const [meant = whole?.[0], ...others] = new Set(whole?.filter((value) => !isEmptyObject(value)))
   if (meant !== undefined && others.length === 0) return { text: meant, repair: 'repeated-arguments' }
   return cumulative !== text && parseJson(cumulative).ok ? { text: cumulative, repair: 'repeated-arguments' } : { text }
 }

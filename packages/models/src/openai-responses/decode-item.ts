@@ -46,9 +46,9 @@ export class ItemDraft {
 
   /** Whether such an item, at the place of this one, is the next one: servers give two the same place. */
   isFollowedBy(item: JsonObject): boolean {
-    if (!this.isDone) return false
     if (!this.hasTypeOf(item)) return true
-    return this.type === 'function_call' && !this.hasIdOf(item) && !this.says(item)
+    if (!this.isDone) return false
+    return !this.hasIdOf(item) && !this.says(item)
   }
 
   hasTypeOf(item: JsonObject): boolean {

@@ -216,9 +216,11 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   /** The item at this place: one that is there, or a new one, also where two share a place. */
   #open(key: JsonValue | undefined, item: JsonValue | undefined): ItemDraft | undefined {
     if (!isJsonObject(item)) return undefined
-    const known = this.#itemAt.get(key ?? item['id'] ?? item['call_id'])
+    const place = key ?? item['id'] ?? item['call_id']
+    const known = this.#itemAt.get(place)
     if (known && !known.isFollowedBy(item)) return known
-    return this.#begin(key ?? item['id'] ?? item['call_id'], item)
+    const open = known && this.#items.findLast((one) => !one.isDone && one.hasIdOf(item))
+    return open ?? this.#begin(place, item)
   }
 
   #begin(key: JsonValue | undefined, item: JsonObject): ItemDraft | undefined {
@@ -239,9 +241,11 @@ class StreamDecoder implements OpenAiResponsesDecoder {
    * without a call, are for the item's end to set right.
    */
   #say(key: JsonValue | undefined, type: ItemDraft['type'], text: string): ItemDraft | undefined {
-    const known =
-      this.#itemAt.get(key) ?? (key === undefined ? this.#items.findLast((one) => one.type === type) : undefined)
-    const draft = known ?? (type === 'function_call' || text === '' ? undefined : this.#begin(key, { type }))
+    const placed = this.#itemAt.get(key)
+    const isElsewhere = key === undefined || (placed !== undefined && placed.type !== type)
+    const known = isElsewhere ? this.#items.findLast((one) => one.type === type && !one.isDone) : placed
+    const mayBegin = !placed && type !== 'function_call' && text !== ''
+    const draft = known ?? (mayBegin ? this.#begin(key, { type }) : undefined)
     if (draft?.type !== type || draft.isDone || !this.#fits(text.length)) return undefined
     draft.streamed += text
     this.#tell(draft, text)
