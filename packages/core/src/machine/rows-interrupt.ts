@@ -11,6 +11,7 @@ import { wholeChars } from './cut-parts.ts'
 import { readText } from '../messages.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
+  if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return
   interruptTurn(draft, input.reason, input.heard)
   advance(draft)
 }
