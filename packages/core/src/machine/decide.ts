@@ -192,7 +192,9 @@ export function decideBatch(
       effects = effects.length === 0 ? decision.effects : effects.concat(decision.effects)
       state = decision.state
     }
-    answers.push({ type: 'accepted', pos: decision.seenAt ?? state.pos, ...describeDecision(input, decision, turn) })
+    const pos = decision.seenAt ?? state.pos
+    const tells = input.type === 'call-claimed' || input.type === 'interrupt'
+    answers.push({ type: 'accepted', pos, ...(tells && describeDecision(input, decision, turn)) })
   }
   return { state, records, answers, effects: records.length < 2 ? effects : keepOwed(effects, outstanding(state)) }
 }
