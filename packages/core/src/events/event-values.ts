@@ -20,6 +20,11 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   failed: 'failed',
 }
 
+/** The fact of a turn that was ended early has no text: it is what its steps have. */
+export function hasWholeText(outcome: TurnOutcome): boolean {
+  return outcome !== 'interrupted' && outcome !== 'stopped' && outcome !== 'failed'
+}
+
 /** `finish`: why the model stopped in the last step. */
 export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {
   if (outcome !== 'answered') return STOPS[outcome]
