@@ -63,7 +63,7 @@ test.each(KINDS)('a copy in %s has the conversation and its images, and runs not
 })
 
 test('a copy that is made while a detached tool runs is told that it goes on in the original', async () => {
-  let end = (_: string): void => {}
+  let end: (result: string) => void = () => {}
   const book = tool({
     name: 'book',
     description: 'Books',
