@@ -20,10 +20,8 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   failed: 'failed',
 }
 
-/** The fact of a turn that was ended early has no text: it is what its steps have. */
-export function hasWholeText(outcome: TurnOutcome): boolean {
-  return outcome !== 'interrupted' && outcome !== 'stopped' && outcome !== 'failed'
-}
+/** The facts of turns that ended early have no text: it is what their steps have. */
+export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['interrupted', 'stopped', 'failed'])
 
 /** `finish`: why the model stopped in the last step. */
 export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {

@@ -17,10 +17,10 @@ import type {
   StepResetReason,
 } from './session-event.ts'
 import {
+  ENDED_EARLY,
   createStepEnd,
   createUserMessage,
   findStop,
-  hasWholeText,
   joinReasoning,
   listKept,
   nameCalls,
@@ -387,7 +387,7 @@ export class SessionProjection {
       message: nameAnswer(turn),
       turn,
       stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
-      text: hasWholeText(outcome) ? text : (fold?.texts.join() ?? ''),
+      text: ENDED_EARLY.has(outcome) ? (fold?.texts.join() ?? '') : text,
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
     })

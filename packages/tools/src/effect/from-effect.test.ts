@@ -120,7 +120,7 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
     await expect(running).rejects.toMatchObject({ code: 'cancelled' })
     const opened = open({ closeMs: 50 })
     const { calls } = await playCalls(opened.tools, [['order.stubborn', {}]], { interruptAt: () => opened.begun })
-    expect(calls).toEqual(['order.stubborn cancelled: interrupt'])
+    expect(calls).toEqual(['order.stubborn cancelled cancelled: the turn was interrupted: it may have run'])
     await expect(opened.close()).rejects.toMatchObject({ code: 'cancelled', message: expect.stringContaining('50 ms') })
   })
 
