@@ -79,7 +79,7 @@ async function openConversation(
       isUsed = true
       return session.send(text)
     },
-    interrupt: () => session.interrupt({ reason: 'the person interrupted' }),
+    interrupt: async () => void (await session.interrupt({ reason: 'the person interrupted' })),
     setModel,
     decide: async (approvalId, answer) => {
       const decision = answer === 'deny' ? 'deny' : 'approve'

@@ -176,8 +176,8 @@ export const ERROR_CODES = {
   recovery_exhausted: row(
     'baton',
     false,
-    'A step was started three times and each time the process died.',
-    'Look for what kills the process; then send the input again.',
+    'A model call or a tool was started three times, and each time the process died, whatever killed it.',
+    'Look for what kills the process, also in other sessions; then send the input again.',
   ),
   model_refused: row('provider', false, 'The model refused to answer.', 'Ask differently.'),
   model_provider_failed: row(

@@ -107,7 +107,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'again?': { const: true },
     'interrupt?': { const: true },
   },
-  'turn.interrupt': { 'reason?': TEXT, 'heard?': PLAYED, 'queue?': oneOf('keep', 'withdraw') },
+  'turn.interrupt': { 'turn?': TEXT, 'reason?': TEXT, 'heard?': PLAYED, 'queue?': oneOf('keep', 'withdraw') },
   'speech.played': { message: TEXT, chars: COUNT },
   'approval.decide': {
     approvalId: TEXT,

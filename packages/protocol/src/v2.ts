@@ -204,8 +204,15 @@ export interface Requests {
     readonly answer: { readonly turn?: MessageId }
   }
   readonly 'turn.interrupt': {
-    readonly given: { readonly reason?: string; readonly heard?: Heard; readonly queue?: 'keep' | 'withdraw' }
-    readonly answer: object
+    /** `turn`: the answer whose turn ends. If a newer one has begun, nothing happens. */
+    readonly given: {
+      readonly turn?: MessageId
+      readonly reason?: string
+      readonly heard?: Heard
+      readonly queue?: 'keep' | 'withdraw'
+    }
+    /** The answer whose turn was ended; absent where no turn ran, or another one than was named. */
+    readonly answer: { readonly turn?: MessageId }
   }
   /**
    * A voice has played so many UTF-16 units of the answer `message`, such as up to the `end` of a sentence; 0: it begins with the
@@ -227,7 +234,8 @@ export interface Requests {
    */
   readonly 'call.claim': {
     readonly given: { readonly callId: string }
-    readonly answer: { readonly call: ClaimedCall }
+    /** `again`: this device had claimed the call before. If it has begun to run it, it must not begin again. */
+    readonly answer: { readonly call: ClaimedCall; readonly again?: true }
   }
   /** `device`: the device that claimed the call, if it is not the attached one: for example before a page was loaded again. */
   readonly 'call.result': {

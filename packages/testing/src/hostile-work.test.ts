@@ -274,7 +274,7 @@ test.each(LISTENERS)('an abort listener of a model %s', async (_, listen) => {
     },
   }
   const log = { info: () => {}, warn: (message: string) => void warnings.push(message) }
-  const host = createHost({ environment, agent: defineAgent({ name: 'a', model }), log })
+  const host = createHost({ environment, agent: defineAgent({ name: 'a', model }), log, abortMs: 0 })
   const session = await host.session('s')
   const turn = session.send('Go')
   await begun.promise
@@ -282,7 +282,10 @@ test.each(LISTENERS)('an abort listener of a model %s', async (_, listen) => {
   await turn.answer
   await setImmediate()
   await host.stop()
-  expect(warnings).toEqual(['an abort listener of a model failed'])
+  expect(warnings).toEqual([
+    'an abort listener of a model failed',
+    'a model call that was aborted has not ended, and is abandoned',
+  ])
 })
 
 test('nothing reached the process', () => {

@@ -16,6 +16,7 @@ import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
 
 const readInterruptOptions: Read<InterruptOptions> = readFields('the options of interrupt', {
+  turn: { optional: readName },
   reason: { optional: readReason },
   heard: { optional: readHeard },
   queue: { optional: readOneOf('keep', 'withdraw') },

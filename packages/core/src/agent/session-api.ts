@@ -19,6 +19,7 @@ import type { MessageId } from '../events/session-event.ts'
 import type {
   InterruptOptions,
   RewindOptions,
+  Interrupted,
   Rewound,
   SessionAction,
   SessionConfiguration,
@@ -120,9 +121,10 @@ export interface Session<A extends Agent = Agent> {
   /**
    * The user interrupts; `heard` says how much of the answer was taken in: by default what a
    * voice has reported, and all where none has. `queue: 'withdraw'` takes back
-   * what waits, in the same commit.
+   * what waits, in the same commit. The promise says which turn it ended.
+   * @throws BatonError `invalid_event` for a `turn` that the session does not have
    */
-  interrupt(options?: InterruptOptions): Promise<void>
+  interrupt(options?: InterruptOptions): Promise<Interrupted>
   /**
    * Takes the conversation back to a message, in one commit: it and all that follows leave, also behind the window. With
    * `replace` something else is said in its place, with `again` what was asked is asked once more (of an answer: another
@@ -258,6 +260,11 @@ export interface TakenResult extends Accepted {
   readonly ignored?: IgnoreReason
 }
 
+export interface ClientClaim extends OpenCall {
+  /** The client had claimed the call before: if it has begun to run it, it must not begin again. */
+  readonly again?: true
+}
+
 export interface LeaseClient {
   readonly client: string
   /** Prolongs the lease by its length. @throws BatonError when the session takes it no more */
@@ -265,7 +272,7 @@ export interface LeaseClient {
   /** Calls that it is asked to run and has not claimed. */
   calls(): readonly OpenCall[]
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
-  claim(callId: string): Promise<OpenCall>
+  claim(callId: string): Promise<ClientClaim>
   /** `ignored`: it changes nothing. */
   result(callId: string, outcome: Outcome): Promise<TakenResult>
   /** It is gone, with the tools that it brought: what it did not claim may move to another client. */

@@ -7,11 +7,21 @@ import type { ModelSettings } from './model.ts'
 import type { UserInput } from './session-api.ts'
 
 export interface InterruptOptions {
+  /**
+   * The answer whose turn ends, such as `t1`. If a newer turn has begun, nothing happens: an interrupt that is sent again does not
+   * end the next turn. By default the newest.
+   */
+  readonly turn?: MessageId
   readonly reason?: string
   /** How much of the newest answer the user took in; `reported` by default. */
   readonly heard?: Heard
   /** What becomes of inputs that wait: `keep` by default. */
   readonly queue?: 'keep' | 'withdraw'
+}
+
+export interface Interrupted {
+  /** The answer whose turn was ended; absent where no turn ran, or another one than was named. */
+  readonly turn?: MessageId
 }
 
 export interface RewindOptions {

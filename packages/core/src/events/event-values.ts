@@ -20,6 +20,9 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   failed: 'failed',
 }
 
+/** The facts of turns that ended early have no text: it is what their steps have. */
+export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['interrupted', 'stopped', 'failed'])
+
 /** `finish`: why the model stopped in the last step. */
 export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {
   if (outcome !== 'answered') return STOPS[outcome]

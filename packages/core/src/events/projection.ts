@@ -17,6 +17,7 @@ import type {
   StepResetReason,
 } from './session-event.ts'
 import {
+  ENDED_EARLY,
   createStepEnd,
   createUserMessage,
   findStop,
@@ -148,6 +149,7 @@ export class SessionProjection {
   }
 
   #tell(body: EventBody): void {
+    if ('message' in body && body.message === '') return
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
     this.#events.push(body)
   }
@@ -385,12 +387,13 @@ export class SessionProjection {
       message: nameAnswer(turn),
       turn,
       stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
-      text: outcome === 'interrupted' || outcome === 'stopped' ? (fold?.texts.join() ?? '') : text,
+      text: ENDED_EARLY.has(outcome) ? (fold?.texts.join() ?? '') : text,
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
     })
   }
 
+  /** Empty: of a step of a turn before the one that the reader began with. */
   #messageOf(step: number): MessageId {
     return this.#steps?.get(step) ?? this.#turn?.message ?? ''
   }

@@ -1,6 +1,6 @@
 // What becomes of a call is looked up in the table; here the looked-up outcome becomes facts.
 import { describeEffect } from './call-end.ts'
-import type { Settlement } from './fact.ts'
+import type { Fact, Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { isAttached } from './effect.ts'
@@ -102,10 +102,14 @@ export function detachCall(draft: Draft, call: Call): void {
 
 /** A note about a call. `words` are the tool's own: they are quoted, because the note stands beside the user's words. */
 export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?: string): void {
+  emit(draft, makeNote(draft.state, call, said, words))
+}
+
+function makeNote({ counters }: State, call: NotedCall, said: string, words?: string): Fact {
   const { callId, name, provenance } = call
   const text = `The tool "${name}" (${callId}) ${said}${words === undefined ? '' : `: ${JSON.stringify(words)}`}`
   const untrusted = words !== undefined && provenance?.trust === 'untrusted' && { untrusted: name }
-  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text, ...untrusted })
+  return { type: 'note-queued', note: counters.note + 1, text, ...untrusted }
 }
 
 export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
@@ -114,6 +118,16 @@ export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
 export function loseDetached(draft: Draft, call: Call, why: string): void {
   emit(draft, { type: 'result-ignored', callId: call.callId, reason: 'late', outcome: 'error', preview: why })
   noteOutcome(draft, call, `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`)
+}
+
+/** The facts with which a copy of the session lets go of a detached tool: it runs for the session itself. */
+export function leaveToOriginal(state: State, call: Call): readonly Fact[] {
+  const why = 'goes on in the conversation that this one is a copy of, and its outcome is told there'
+  const { callId } = call
+  return [
+    { type: 'result-ignored', callId, reason: 'late', outcome: 'error', preview: why },
+    makeNote(state, call, why),
+  ]
 }
 
 export function applyCallEventToAll(draft: Draft, event: CallEvent): void {

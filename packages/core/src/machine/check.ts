@@ -45,6 +45,8 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
     case 'transcript':
       if (input.text.trim() === '') return { code: 'invalid_transcript', message: 'the transcript has no text' }
       return checkText(spec, state, input.speaker.length + input.text.length, false)
+    case 'interrupt':
+      return checkInterrupted(state, input)
     case 'describe':
       return checkDescription(input)
     case 'rewind':
@@ -138,6 +140,11 @@ function checkText(spec: Spec, state: State, chars: number, empty: boolean): Ref
   if (waiting + chars > queueChars)
     return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
   return undefined
+}
+
+function checkInterrupted({ counters }: State, { turn }: InputOf<'interrupt'>): Refusal | undefined {
+  if (turn === undefined || turn <= counters.turn) return undefined
+  return { code: 'invalid_event', message: `the session has no turn ${turn} yet` }
 }
 
 function checkDescription({ title, meta }: InputOf<'describe'>): Refusal | undefined {

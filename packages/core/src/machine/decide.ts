@@ -178,6 +178,7 @@ export function decideBatch(
   let effects: readonly Effect[] = []
   let state = before
   for (const input of inputs) {
+    const { turn } = state
     const isIndexed = seen && state.recentInputs.length > LISTED_MAX
     const known = isIndexed ? seen.find(state, input) : seenAt(state, input)
     const decision = decideUnless(known, { spec, state, nowMs }, input)
@@ -191,9 +192,21 @@ export function decideBatch(
       effects = effects.length === 0 ? decision.effects : effects.concat(decision.effects)
       state = decision.state
     }
-    answers.push({ type: 'accepted', pos: decision.seenAt ?? state.pos })
+    const pos = decision.seenAt ?? state.pos
+    const tells = input.type === 'call-claimed' || input.type === 'interrupt'
+    answers.push({ type: 'accepted', pos, ...(tells && describeDecision(input, decision, turn)) })
   }
   return { state, records, answers, effects: records.length < 2 ? effects : keepOwed(effects, outstanding(state)) }
+}
+
+/** What the caller cannot see of what became of its input. */
+function describeDecision(
+  input: Input,
+  { facts }: { readonly facts: readonly Fact[] },
+  turn: State['turn'],
+): Pick<Accepted, 'again' | 'ended'> | undefined {
+  if (input.type === 'call-claimed' && facts.length === 0) return { again: true }
+  return input.type === 'interrupt' && facts.length > 0 && turn ? { ended: turn.turn } : undefined
 }
 
 function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): readonly Effect[] {

@@ -108,8 +108,14 @@ export type Fact =
     }
   /** What is absent stays as it is. */
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
-  /** A tool asked a model. */
-  | { readonly type: 'model-used'; readonly callId: string; readonly model: string; readonly usage: Usage }
+  /** What a model cost, where no step or summary says it: a tool asked it, or its answer was thrown away. */
+  | {
+      readonly type: 'model-used'
+      readonly callId?: string
+      readonly attempt?: number
+      readonly model: string
+      readonly usage: Usage
+    }
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }

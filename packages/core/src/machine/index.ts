@@ -1,5 +1,6 @@
 // The session machine: pure. `decide` is policy, `apply` is the fold, `outstanding` is what is owed.
 export * from './apply.ts'
+export { leaveToOriginal } from './call-event.ts'
 export * from './check.ts'
 export { listClientTools } from './client-tools.ts'
 export { nameCall, RUNS_AFTER } from './proposal.ts'

@@ -124,7 +124,8 @@ export type UserCommand =
       readonly heard?: Heard
       readonly asks?: boolean
     }
-  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
+  /** `turn`: only while this turn is the newest. */
+  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard; readonly turn?: number }
   | {
       readonly type: 'rewind'
       readonly inputId: string

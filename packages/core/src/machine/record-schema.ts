@@ -182,7 +182,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
       }),
     ),
   },
-  'model-used': { ...CALL, model: checkText, usage: checkUsage },
+  'model-used': { callId: optionalText, attempt: optional(checkWhole), model: checkText, usage: checkUsage },
   'session-described': { title: optional(checkNullOr(checkText)), meta: optional(checkObject) },
   'session-paused': {},
   'session-continued': {},

@@ -10,6 +10,10 @@ export interface Accepted {
   readonly type: 'accepted'
   /** Position of the record that holds it; of the first one, for an input that was sent again. */
   readonly pos: number
+  /** Of a claim: the client had claimed the call before. */
+  readonly again?: true
+  /** Of an interrupt: the turn that it ended. Absent where none ran, or another one than was named. */
+  readonly ended?: number
 }
 
 export interface Refused extends Refusal {

@@ -1,7 +1,27 @@
 // Interrupts: legal in every phase, and the history keeps what the listener took in.
 import { describe, expect, test } from 'vitest'
 import { defineAgent, createSpec } from '../agent/agent.ts'
+import { decideBatch } from './decide.ts'
+import type { Input } from './input.ts'
 import { clientTool, toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
+
+test('an interrupt that names a turn ends no later one', () => {
+  const session = new TestSession().user('one')
+  const { turn = 0 } = session.state.turn ?? {}
+  const named = { type: 'interrupt', reason: 'stop', heard: { type: 'all' }, turn } as const
+  const answers = (input: Input) => {
+    const start = { spec: session.spec, state: session.state, nowMs: session.nowMs }
+    return decideBatch(start, [input]).answers
+  }
+  expect(answers(named)).toMatchObject([{ type: 'accepted', ended: turn }])
+  session.send(named).user('two').fire('interrupt')
+  expect(session.state.turn?.turn).toBe(turn + 1)
+  const [repeated] = answers(named)
+  expect(repeated).not.toHaveProperty('ended')
+  expect(session.send(named).facts).toEqual([])
+  expect(session.refusal({ ...named, turn: turn + 2 })).toBe('invalid_event')
+  expect(session.interrupt().factTypes()).toContain('interrupt-accepted')
+})
 
 describe('an interrupt while the model speaks', () => {
   test('asks it to stop, and gives it a second', () => {

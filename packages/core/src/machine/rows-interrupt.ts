@@ -8,9 +8,11 @@ import { readTurnOf } from './state.ts'
 import { countChars } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
+import { countUnused, ignoreAnswer } from './rows-model.ts'
 import { readText } from '../messages.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
+  if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return
   interruptTurn(draft, input.reason, input.heard)
   advance(draft)
 }
@@ -61,7 +63,7 @@ export function finishInterrupt(
   input: InputOf<'model-stopped'> | InputOf<'model-finished'> | InputOf<'model-failed'>,
 ): void {
   if (input.attempt !== draft.state.attempt?.attempt) {
-    emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
+    ignoreAnswer(draft, input)
     return
   }
   if (input.type === 'model-failed') salvageInterrupted(draft)
@@ -93,7 +95,7 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
       interrupted: true,
     })
     closeStep(draft)
-  }
+  } else if (input.type === 'model-finished') countUnused(draft, input)
   finishTurn(draft, 'interrupted')
 }
 

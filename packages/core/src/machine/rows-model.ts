@@ -16,8 +16,19 @@ import type { RunningAttempt, Turn } from './state.ts'
 import { advance, closeStep, enterNotes, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
 
-export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
+export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
+  if ('usage' in input) countUnused(draft, input)
   emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
+}
+
+type Unused = InputOf<'model-finished'> | InputOf<'summary-finished'>
+
+/** An answer of which nothing is kept was paid for all the same. Called before the turn ends. */
+export function countUnused(draft: Draft, input: Unused): void {
+  const { attempt, usage } = input
+  if (Object.keys(usage).length === 0) return
+  const model = input.type === 'model-finished' ? input.model : (draft.state.attempt?.model ?? 'unknown')
+  emit(draft, { type: 'model-used', attempt, model, usage })
 }
 
 export function finishStep(draft: Draft, input: InputOf<'model-finished'>): void {
@@ -27,6 +38,7 @@ export function finishStep(draft: Draft, input: InputOf<'model-finished'>): void
     return
   }
   if (input.finish === 'malformed-call') {
+    countUnused(draft, input)
     failAttempt(draft, {
       type: 'model-failed',
       attempt: input.attempt,
@@ -136,6 +148,7 @@ function cleanSource({ url, title, mediaType, quote, ...part }: SourcePart): Sou
 }
 
 function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: RunningAttempt): void {
+  countUnused(draft, input)
   const turn = draft.state.turn
   if (input.finish === 'refusal') {
     emit(draft, { type: 'attempt-failed', attempt: attempt.attempt, error: REFUSED })
@@ -215,6 +228,7 @@ export function finishSummary(draft: Draft, input: InputOf<'summary-finished'>):
   }
   const { fromEntry, toEntry } = attempt
   if (input.text.trim() === '') {
+    countUnused(draft, input)
     const error: Failure = { code: 'empty_answer', message: 'the summary was empty', retryable: true }
     emit(draft, { type: 'summary-failed', attempt: input.attempt, error })
   } else {

@@ -14,15 +14,7 @@ import type {
 } from '@baton/core'
 import { checkFields, BatonError, describeValue } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import {
-  AbortedCalls,
-  createCatalog,
-  createForeignError,
-  createHostOver,
-  Directory,
-  readOpening,
-  SharedTimers,
-} from '@baton/runtime'
+import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'

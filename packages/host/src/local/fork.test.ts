@@ -62,6 +62,44 @@ test.each(KINDS)('a copy in %s has the conversation and its images, and runs not
   await store.close()
 })
 
+test('a copy that is made while a detached tool runs is told that it goes on in the original', async () => {
+  let end: (result: string) => void = () => {}
+  const book = tool({
+    name: 'book',
+    description: 'Books',
+    input: { type: 'object' },
+    onInterrupt: 'detach',
+    execute: () => new Promise<string>((resolve) => (end = resolve)),
+  })
+  const model = createScriptedModel({
+    steps: (_, call) => (call === 0 ? { calls: [{ name: 'book', arguments: {} }] } : { text: `answer ${call}` }),
+  })
+  const told = () =>
+    (model.requests.at(-1)?.messages.at(-1)?.parts ?? []).map((part) => (part.type === 'text' ? part.text : part.type))
+  const host = createHost({ agent: defineAgent({ name: 'a', model, tools: [book] }) })
+  const session = await host.session('s')
+  const running = session.send('book')
+  for await (const event of session.events({ from: 'start' }))
+    if (event.type === 'call' && event.call.status === 'running') break
+  await session.interrupt()
+  await running.answer
+  await session.send('meanwhile').answer
+  const copy = await host.session(await session.fork())
+  await copy.send('in the copy').answer
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /^The tool "book" \(call_.*\) goes on in the conversation that this one is a copy of, and its outcome is told there$/,
+    ),
+    'in the copy',
+  ])
+  end('room 12')
+  for await (const event of session.events({ from: 'start', delivery: true }))
+    if (event.type === 'result-ignored') break
+  await session.send('in the original').answer
+  expect(told()).toEqual([expect.stringMatching(/^The tool "book" .* has ended: "room 12"$/), 'in the original'])
+  await host.stop()
+})
+
 test('what was taken back behind the window is told to the model after a restart too', async () => {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: (_, call) => ({ text: `answer ${call}` }) })

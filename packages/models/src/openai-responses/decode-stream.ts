@@ -307,6 +307,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       if (!isJsonObject(item)) continue
       const fits = [
         (one: ItemDraft): boolean => one.hasIdOf(item),
+        (one: ItemDraft): boolean => one.isDone && one.says(item),
         (one: ItemDraft): boolean => one === this.#itemAt.get(index) && one.hasTypeOf(item),
         (one: ItemDraft): boolean => one.says(item),
       ]

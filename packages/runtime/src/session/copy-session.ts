@@ -1,7 +1,7 @@
 // A session's log under another name, up to where it last rested: what ran then would run twice.
 import type { LogStore } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, followRecord, initialState } from '@baton/core/machine'
+import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
 
 export interface Copying {
   readonly from: string
@@ -16,13 +16,16 @@ export async function copySession(
   const records: SessionRecord[] = []
   let rested = 0
   let state = initialState(from)
+  let atRest = state
   for await (const record of store.read(from, 0)) {
     followRecord(state, record)
     state = applyRecord(state, record)
     records.push(rename(record, to))
-    if (rests(state)) rested = records.length
+    if (!rests(state)) continue
+    rested = records.length
+    atRest = state
   }
-  await store.restore(to, records.slice(0, rested))
+  await store.restore(to, [...records.slice(0, rested), ...leaveDetached(atRest)])
   for (const name of await store.blobs.names(from)) {
     const text = await store.blobs.get(from, name)
     if (text !== undefined) await store.blobs.put(to, name, text)
@@ -31,6 +34,22 @@ export async function copySession(
 
 function rests({ turn, step, attempt, queue }: State): boolean {
   return turn === null && step === null && attempt === null && queue.length === 0
+}
+
+/** Tools of interrupted turns that run on: they do so for the original alone. */
+function leaveDetached(state: State): readonly SessionRecord[] {
+  const records: SessionRecord[] = []
+  let left = state
+  for (const call of state.detached) {
+    const { pos, nowMs, epoch } = left
+    const { callId, attempt } = call
+    const input = { type: 'work-lost', callId, attempt } as const
+    const facts = leaveToOriginal(left, call)
+    const record = { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input, facts }
+    records.push(record)
+    left = applyRecord(left, record)
+  }
+  return records
 }
 
 function rename(record: SessionRecord, session: string): SessionRecord {

@@ -1,16 +1,34 @@
 // An interrupt as a session takes it: what was heard is counted in characters, and what waits may be taken back with it.
-import type { InterruptOptions } from '@baton/core'
+import type { Interrupted, InterruptOptions } from '@baton/core'
+import { BatonError, readTurnOf } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER } from '../engine.ts'
 import { countHeard, isInWords } from '../speech/count-heard.ts'
 
-/** @throws BatonError the refusal */
-export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<void> {
-  const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep' } = options
-  const waiting = queue === 'withdraw' ? engine.state().queue : []
+/** @throws BatonError the refusal; `invalid_event` for a `turn` that the session does not have */
+export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<Interrupted> {
+  const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', turn: message } = options
+  const turn = message === undefined ? undefined : demandTurn(message)
+  const { counters, queue: inputs } = engine.state()
+  // What waits behind a newer turn was not meant.
+  const isOver = turn !== undefined && turn < counters.turn
+  const waiting = queue === 'withdraw' && !isOver ? inputs : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
   const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
-  const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard: counted }])
-  insist(outcomes.at(-1) ?? NO_ANSWER)
+  const interrupt: Input = { type: 'interrupt', reason, heard: counted, ...(turn !== undefined && { turn }) }
+  const outcomes = await engine.submit([...withdrawals, interrupt])
+  const { ended } = insist(outcomes.at(-1) ?? NO_ANSWER)
+  return ended === undefined ? {} : { turn: `t${ended}` }
+}
+
+/** @throws BatonError `invalid_event` */
+function demandTurn(message: string): number {
+  const turn = readTurnOf(message)
+  if (turn !== undefined) return turn
+  throw new BatonError({
+    code: 'invalid_event',
+    message: `turn names no answer: "${message.slice(0, 100)}"`,
+    hint: 'Send the `message` of its events, such as t1.',
+  })
 }

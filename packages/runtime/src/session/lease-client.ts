@@ -1,5 +1,5 @@
 // A client without a connection: it holds its place by a lease, asks for its calls, claims them and brings their results.
-import type { LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
+import type { Accepted, ClientClaim, LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
 import { BatonError, decodeClientReport } from '@baton/core'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
@@ -65,12 +65,13 @@ class Lease implements LeaseClient {
     return (asked ?? []).flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
   }
 
-  async claim(callId: string): Promise<OpenCall> {
+  async claim(callId: string): Promise<ClientClaim> {
     const { engine } = this.#parts
     const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
     const number = offer && this.#isOwn(offer) ? offer.number : 0
-    await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
-    return insist(engine.history().openCall(callId) ?? NO_CALL)
+    const { again } = await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
+    const call = insist(engine.history().openCall(callId) ?? NO_CALL)
+    return again ? { ...call, again } : call
   }
 
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
@@ -101,11 +102,11 @@ class Lease implements LeaseClient {
   }
 
   /** Decoded: names and schemas are the caller's own. @throws BatonError when it is refused */
-  async #report(report: ClientReport): Promise<void> {
+  async #report(report: ClientReport): Promise<Accepted> {
     const decoded = decodeClientReport(report)
     if (!decoded.ok) throw new BatonError(decoded.refusal)
     const [answer = NO_CALL] = await this.#parts.engine.submit([decoded.value])
-    insist(answer)
+    return insist(answer)
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   EventsOptions,
   EventStream,
   FrameStream,
+  Interrupted,
   LeaseClient,
   LeaseClientInit,
   MessagesPage,
@@ -230,10 +231,10 @@ class SessionHandle implements Session {
     return accepted
   }
 
-  async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
+  async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<Interrupted> {
     const given = demand(decodeInterruptOptions(options))
     if (this.#closed) throw createClosedError()
-    await interruptSession(this.#init.engine, given)
+    return await interruptSession(this.#init.engine, given)
   }
 
   async rewind(at: RewindOptions): Promise<Rewound> {

@@ -2,7 +2,6 @@
 // goes on. A session that rests costs nothing: its lease ends, and the device is attached again when a turn begins.
 import type { Clock, LeaseClient, LeaseClientInit, Logger, Session, TakenResult, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
-import type { OpenCall } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 
 export interface V2DeviceInit {
@@ -58,7 +57,7 @@ export class V2Device {
     await this.#renew()
   }
 
-  claim(callId: string): Promise<OpenCall> {
+  claim(callId: string): ReturnType<LeaseClient['claim']> {
     return this.#client.claim(callId)
   }
 

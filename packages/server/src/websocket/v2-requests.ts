@@ -81,10 +81,7 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     const { turn } = await session.rewind({ ...at, inputId: input })
     return turn === undefined ? {} : { turn }
   },
-  'turn.interrupt': async (state, given) => {
-    await demandSession(state).session.interrupt(given)
-    return {}
-  },
+  'turn.interrupt': async (state, given) => await demandSession(state).session.interrupt(given),
   'speech.played': notePlayed,
   'approval.decide': async (state, decision) => accept(await demandSession(state).session.decide(decision)),
   'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given)),
@@ -103,9 +100,10 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     return {}
   },
   'call.claim': async (state, { callId }) => {
-    const { name, arguments: text } = await demandDevice(demandSession(state)).claim(callId)
-    const input = parseJson(text)
-    return { call: { callId, name, input: input.ok ? (input.value as JsonObject) : {} } } // validated: an object
+    const { name, arguments: text, again } = await demandDevice(demandSession(state)).claim(callId)
+    const parsed = parseJson(text)
+    const input = parsed.ok ? (parsed.value as JsonObject) : {} // validated: an object
+    return { call: { callId, name, input }, ...(again && { again }) }
   },
   'call.result': takeResult,
   'model.pieces': (state, given) => demandModels(demandSession(state)).take(given),

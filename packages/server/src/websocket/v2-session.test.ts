@@ -2,6 +2,7 @@
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore } from '@baton/host'
 import { afterEach, expect, test, vi } from 'vitest'
 import { startServer } from './test-server.test-kit.ts'
 import type { App2 } from './v2.test-kit.ts'
@@ -77,7 +78,7 @@ test('a call is offered to a device, claimed before it acts, and its result is t
   })
   await app.event('call', (event) => event.call.status === 'running')
   // Claimed again by the device that has it, as after an answer that was lost.
-  await app.request('call.claim', { callId })
+  expect(await app.request('call.claim', { callId })).toMatchObject({ again: true, call: { callId } })
   await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
   const { text } = await app.event('turn-finished')
   expect(text).toBe('It is empty.')
@@ -118,6 +119,60 @@ test('a result that changes nothing is answered with the reason', async () => {
   expect(await holder.request('call.result', { callId, outcome })).toEqual({})
   await holder.event('turn-finished')
   expect(await holder.request('call.result', { callId, outcome })).toEqual({ ignored: 'duplicate' })
+})
+
+/** A client as the page describes it in one sentence: it claims what is offered to it, and runs what it has claimed. */
+async function runNaively(app: App2, from: number, ran: string[]): Promise<void> {
+  for (const event of app.events.slice(from)) {
+    if (event.type !== 'call' || event.call.status !== 'waiting' || event.call.holder !== 'one') continue
+    const { callId } = event.call
+    const claimed = await app.request('call.claim', { callId }).catch((cause: unknown) => cause)
+    if (claimed instanceof RefusedRequest || (claimed as { again?: true }).again) continue
+    ran.push(callId)
+  }
+}
+
+test.each(['claimed', 'offered'])('a call that was %s before a restart is run once', async (state) => {
+  const store = createMemoryStore()
+  const steps = [{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'It is empty.' }]
+  const first = await start(steps, { store })
+  const one = await begin(first.url, 's', device('one'))
+  const cursor = one.cursor()
+  await one.request('input.send', { input: 'i1', content: 'Who is there?' })
+  await one.event('call', (event) => event.call.status === 'waiting')
+  const ran: string[] = []
+  if (state === 'claimed') await runNaively(one, 0, ran)
+  one.cut()
+  await first.stop()
+  open.splice(open.indexOf(first), 1)
+  const { url } = await start([{ text: 'It is empty.' }], { store })
+  for (const from of [cursor, undefined]) {
+    const again = await begin(url, 's', { ...device('one'), ...(from && { from }) })
+    await again.request('ping', {})
+    await runNaively(again, 0, ran)
+    again.cut()
+  }
+  expect(ran).toHaveLength(1)
+})
+
+test('an interrupt that is sent again does not end the next turn, and says what it did', async () => {
+  const { url } = await start([{ hangs: 'until-aborted' }, { hangs: 'until-aborted' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'One' })
+  await app.event('step-started', (event) => event.message === 't1')
+  await app.request('input.send', { input: 'i2', content: 'Two' })
+  expect(await app.request('turn.interrupt', { turn: 't1' })).toEqual({ turn: 't1' })
+  await app.event('step-started', (event) => event.message === 't2')
+  expect(await app.request('turn.interrupt', { turn: 't1', queue: 'withdraw' })).toEqual({})
+  const { info } = await app.request('session.info', {})
+  expect(info.activity).toBe('running')
+  await expect(app.request('turn.interrupt', { turn: 't9' })).rejects.toThrow(
+    /invalid_event: the session has no turn 9/,
+  )
+  await expect(app.request('turn.interrupt', { turn: 'i1' })).rejects.toThrow(/invalid_event: turn names no answer/)
+  expect(await app.request('turn.interrupt', {})).toEqual({ turn: 't2' })
+  await app.event('turn-finished', (event) => event.message === 't2')
+  expect(await app.request('turn.interrupt', {})).toEqual({})
 })
 
 test('a claim outlives the connection and the lease: a result of another device is foreign', async () => {

@@ -83,7 +83,26 @@ export function placeOf({ cursor, speech }: Spoken): Cursor2 {
 
 export function listTold({ events, next }: EventBatch): readonly ToldEvent[] {
   const last = events.length - 1
-  return events.map((event, index) => ({ event: encodeAppView(event), next: index === last ? next : event.cursor }))
+  const told = events.map((event, index) => ({
+    event: encodeAppView(event),
+    next: index === last ? next : event.cursor,
+  }))
+  const withdrawn = findWithdrawn(events)
+  return withdrawn.size === 0 ? told : told.filter((_, index) => !withdrawn.has(index))
+}
+
+/** Offers of the past that were taken back, as by a restart: an app that reads them now would claim the same call for each. */
+function findWithdrawn(events: EventBatch['events']): ReadonlySet<number> {
+  const withdrawn = new Set<number>()
+  const offers = new Map<string, number>()
+  for (const [index, event] of events.entries()) {
+    if (event.type !== 'call') continue
+    const { callId, status } = event.call
+    const offer = offers.get(callId)
+    if (offer !== undefined && (status === 'proposed' || status === 'waiting')) withdrawn.add(offer)
+    if (status === 'waiting') offers.set(callId, index)
+  }
+  return withdrawn
 }
 
 export function tellSpoken(writer: V2Writer, spoken: Spoken, batch: EventBatch): void {
