@@ -68,8 +68,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a session is released before its last snapshot is stored',
     file: `${LOCAL}/local-session.ts`,
-    from: 'await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
-    to: 'void (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
+    from: 'await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
+    to: 'void (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
     test: { file: `${LOCAL}/closing.test.ts`, name: 'the store hears' },
   },
   {
