@@ -1,6 +1,7 @@
 // What a turn may take, and how a program hears of it.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
+import { createPriceOf } from '@baton/models/prices'
 
 const look = tool({
   name: 'look',
@@ -21,7 +22,8 @@ const agent = defineAgent({
   limits: { toolRounds: 5, turnMs: 60_000, turnTokens: 100_000, turnCostMicros: 250_000 }, // a quarter of a dollar
   window: { contextTokens: 32_000, summarise: true, keepExchanges: 5 },
 })
-const host = createHost({ agent })
+// A limit on the cost needs the price of the model, in dollars for a million tokens.
+const host = createHost({ agent, priceOf: createPriceOf({ 'scripted/model': { input: 1, output: 5 } }) })
 const session = await host.session('search')
 const turn = session.send('Find something new.')
 for await (const event of turn)

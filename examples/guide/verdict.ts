@@ -34,7 +34,7 @@ const judge = defineAgent({
       ? { tools: [scan.name], toolChoice: { type: 'tool', name: scan.name } }
       : undefined,
 })
-const host = createHost({ agent: judge, priceOf: createPriceOf() })
+const host = createHost({ agent: judge, priceOf: createPriceOf({ 'scripted/model': { input: 1, output: 5 } }) })
 const session = await host.session('submission-17')
 const goal = 'Requirement: explain leases. Comment: "Use a lease."'
 // The submission's own id: asked again, it is answered with the same verdict and costs nothing.

@@ -122,7 +122,7 @@ async function storeFinding(location: StoreLocation): Promise<Finding> {
     let sessions = 0
     for await (const session of store.list()) sessions += session.records > 0 ? 1 : 0
     await store.close()
-    return { subject, state: 'works', words: `${path}, ${sessions} sessions` }
+    return { subject, state: 'works', words: `${path}, ${sessions} session${sessions === 1 ? '' : 's'}` }
   } catch (cause) {
     return { subject, state: 'fails', words: `${path}: ${errorLine(cause)}; --store or BATON_STORE names another one` }
   }

@@ -6,7 +6,7 @@ import { defineAgent, tool } from '@baton/core'
 
 const population = tool({
   name: 'city.population',
-  description: 'The population of a city',
+  description: 'How many people live in a city',
   input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   effect: 'pure',
   execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),

@@ -274,9 +274,7 @@ test('a store is backed up, found to be damaged, and restored', async () => {
   const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'))
   expect(await baton(['store', 'backup', file, 'copy.db'])).toMatchObject({
     code: 0,
-    output: expect.stringMatching(
-      /copy\.db: 1 sessions, \d+ records, 0 large texts: everything is what was written\n$/,
-    ),
+    output: expect.stringMatching(/copy\.db: 1 session, \d+ records, 0 large texts: everything is what was written\n$/),
   })
   const db = new DatabaseSync(join(folder, file))
   db.exec("UPDATE records SET body = 'x' WHERE id = 67108864 + 2")

@@ -85,7 +85,7 @@ function tell(report: StoreReport, path: string, { terminal, json }: Telling): n
     const older = unchained === 0 ? '' : ` (${unchained} older records without a hash)`
     const verdict = findings.length === 0 ? 'everything is what was written' : `${findings.length} findings`
     terminal.write(
-      `${escapeLine(path)}: ${sessions} sessions, ${records} records, ${blobs} large texts${older}: ${verdict}\n`,
+      `${escapeLine(path)}: ${sessions} session${sessions === 1 ? '' : 's'}, ${records} records, ${blobs} large texts${older}: ${verdict}\n`,
     )
   }
   return findings.length === 0 ? 0 : 1

@@ -80,8 +80,8 @@ export const ERROR_CODES = {
   model_not_configured: row(
     'caller',
     false,
-    'A model was named, but its key, address, file or package is missing.',
-    'Do what the message says: it names the variable, the file or the package that is missing.',
+    'A model was named, but its key, address, file or package is missing, or its price where limits.turnCostMicros needs one.',
+    'Do what the message says: it names what is missing.',
   ),
   rate_limited: row('peer', true, 'More frames than the limit allows arrived.', 'Send fewer frames a minute.'),
   quota_exceeded: row(

@@ -34,17 +34,19 @@ export interface FakeOpenAiChatInit {
    * requests with tools fail, in the words of Ollama. `native` by default.
    */
   readonly tools?: 'native' | 'ignored' | 'refused'
+  /** Tokens of its window: it refuses a request whose prompt and longest answer do not fit, as vLLM does. Four characters are a token. */
+  readonly contextTokens?: number
   readonly script: FakeScript<FakeChatSaid>
 }
 
 /** Its address is for OPENAI_BASE_URL. */
 export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
-  const { dialect = 'openai', models = [], tools, script } = init
+  const { dialect = 'openai', models = [], tools, contextTokens = Infinity, script } = init
   return startFakeServer<FakeChatSaid>(
     {
       path: '/v1',
       findRefusal: (asked) => {
-        const refusal = findRefusal(asked, dialect)
+        const refusal = findRefusal(asked, dialect) ?? findOverflow(asked.body ?? {}, contextTokens)
         const hasTools = asked.body?.['tools'] !== undefined
         return refusal ?? (tools === 'refused' && hasTools ? withoutTools(asked.body ?? {}) : undefined)
       },
@@ -63,6 +65,18 @@ export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServe
     },
     (request) => script(tools === 'ignored' ? leaveOutTools(request) : request),
   )
+}
+
+/** The words of vLLM 0.11 (`vllm/entrypoints/openai/serving_engine.py`, seen 2026-11). */
+function findOverflow(body: JsonObject, window: number): FakeError | undefined {
+  const prompt = Math.ceil(JSON.stringify([body['messages'], body['tools'] ?? []]).length / 4)
+  const asked = body['max_completion_tokens'] ?? body['max_tokens']
+  const longest = typeof asked === 'number' ? asked : 0
+  if (prompt + longest <= window) return undefined
+  const message =
+    `This model's maximum context length is ${window} tokens. However, you requested ${prompt + longest} tokens ` +
+    `(${prompt} in the messages, ${longest} in the completion). Please reduce the length of the messages or completion.`
+  return { status: 400, message, type: 'BadRequestError' }
 }
 
 function leaveOutTools(request: FakeRequest): FakeRequest {

@@ -35,11 +35,15 @@ test.each<[object, RegExp]>([
   expect(define).toThrow(expect.objectContaining({ code: 'invalid_agent', message: expect.stringMatching(message) }))
 })
 
-test('tools of the provider leave room for calls, too', () => {
+test('with moreForTools, tools leave room for arguments, those of the provider too', () => {
   const maxOutputTokens = 512
-  expect(outputTokensFor({ maxOutputTokens }, false)).toBe(512)
-  expect(outputTokensFor({ maxOutputTokens, serverTools: { anthropic: [] } }, false)).toBe(512)
   const serverTools = { anthropic: [{ type: 'web_search_20250305' }] }
-  expect(outputTokensFor({ maxOutputTokens, serverTools }, false)).toBe(2048)
-  expect(outputTokensFor({ serverTools }, true)).toBeUndefined()
+  expect(outputTokensFor({ maxOutputTokens, serverTools }, true)).toBe(512)
+  const settings = { maxOutputTokens, moreForTools: true }
+  expect(outputTokensFor(settings, false)).toBe(512)
+  expect(outputTokensFor(settings, true)).toBe(2048)
+  expect(outputTokensFor({ ...settings, serverTools: { anthropic: [] } }, false)).toBe(512)
+  expect(outputTokensFor({ ...settings, serverTools }, false)).toBe(2048)
+  expect(outputTokensFor({ ...settings, maxOutputTokens: 5000 }, true)).toBe(5000)
+  expect(outputTokensFor({ moreForTools: true, serverTools }, true)).toBeUndefined()
 })

@@ -29,3 +29,10 @@ test('the texts of a source are bounded, and its address leads to the web or now
   const whole = { type: 'source', id: 's', url: `https://x.test/${'y'.repeat(2048 - 15)}` }
   expect(read(whole).parts).toEqual([whole])
 })
+
+test('a model of one’s own that ends with a wrong reason is told the right ones', () => {
+  const decoded = decodeModelAnswer({ parts: [], finish: 'stop', usage: {}, model: 'm' })
+  expect(decoded.ok || decoded.refusal.message).toContain(
+    'finish must be "end", "tool-calls", "max-tokens", "refusal", "pause", "context-full", "malformed-call" or "other", not "stop"',
+  )
+})

@@ -7,7 +7,7 @@ import { wellFormed } from '../machine/render.ts'
 import type { Limits } from '../machine/spec.ts'
 import { DEFAULT_LIMITS } from '../machine/spec.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
-import { readJson } from './read-value.ts'
+import { listWords, readJson } from './read-value.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
@@ -64,7 +64,8 @@ export function decodeModelAnswer(
         return refuse('it', `has more than ${answerChars} characters (limits.answerChars)`, 'model_answer_too_large')
     }
     const finish = own(answer, 'finish')
-    if (!FINISHES.has(finish)) return refuse('finish', `must be a reason such as "end", not ${describeValue(finish)}`)
+    if (typeof finish !== 'string' || !FINISHES.has(finish))
+      return refuse('finish', `must be ${listWords([...FINISHES])}, not ${describeValue(finish)}`)
     const model = own(answer, 'model')
     if (typeof model !== 'string') return refuse('model', `must be text, not ${describeValue(model)}`)
     const counts = own(answer, 'usage')
@@ -93,7 +94,7 @@ export function decodeModelAnswer(
 /** Of the name that a provider gives its model. */
 const MODEL_CHARS = 256
 
-const FINISHES: ReadonlySet<unknown> = new Set<FinishReason>([
+const FINISHES: ReadonlySet<string> = new Set<FinishReason>([
   'end',
   'tool-calls',
   'max-tokens',

@@ -115,6 +115,7 @@ export const readSettings: Read<ModelSettings> = readFields(
   'the settings of a model',
   {
     maxOutputTokens: { optional: readInteger(1) },
+    moreForTools: { optional: readBoolean },
     temperature: { optional: readNumber(0) },
     reasoningTokens: { optional: readInteger(0) },
     effort: { optional: readOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max') },

@@ -31,10 +31,15 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 /** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
 export interface ModelSettings {
   /**
-   * Most tokens of one answer without its thoughts, more while tools are active (see `outputTokensFor`); by default as many
-   * as the model can write. Adapters add room for thoughts, and never ask for more than the model can write.
+   * Most tokens of one answer without its thoughts; by default as many as the model can write. Adapters add room for thoughts,
+   * and never ask for more than the model can write or its window leaves.
    */
   readonly maxOutputTokens?: number
+  /**
+   * While tools are active, the provider's own included, an answer may have four times `maxOutputTokens`, up to 4,096, and never
+   * less than `maxOutputTokens`: arguments are longer than what is spoken. The profile `voice` sets it.
+   */
+  readonly moreForTools?: boolean
   readonly temperature?: number
   /** Tokens that the model may think; 0 or absent: off, or as little as the model can where it always thinks. */
   readonly reasoningTokens?: number
@@ -151,15 +156,12 @@ export interface Model {
   run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
 }
 
-/**
- * Output tokens of a call where they are set: with tools active, the provider's own included, at least what arguments need,
- * but a larger setting is never lowered (max(configured, min(4 × configured, 4096))). Undefined: as many as the model can write.
- */
+/** Output tokens of a call where they are set. Undefined: as many as the model can write. */
 export function outputTokensFor(
-  { maxOutputTokens, serverTools }: ModelSettings,
+  { maxOutputTokens, moreForTools = false, serverTools }: ModelSettings,
   hasTools: boolean,
 ): number | undefined {
-  if (maxOutputTokens === undefined) return undefined
+  if (maxOutputTokens === undefined || !moreForTools) return maxOutputTokens
   const hasServerTools = Object.values(serverTools ?? {}).some((tools) => tools.length > 0)
   if (!hasTools && !hasServerTools) return maxOutputTokens
   return Math.max(maxOutputTokens, Math.min(4 * maxOutputTokens, 4096))

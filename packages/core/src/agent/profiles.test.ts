@@ -13,7 +13,11 @@ test('an agent has 50 rounds, the whole window of its model with summaries, and 
 
 test('the voice profile answers shortly, remembers 20 exchanges, and has 8 rounds', () => {
   const { limits, window, settings } = defineAgent({ name: 'a', profile: voice })
-  expect([limits.toolRounds, limits.callsPerTurn, settings]).toEqual([8, 64, { maxOutputTokens: 512 }])
+  expect([limits.toolRounds, limits.callsPerTurn, settings]).toEqual([
+    8,
+    64,
+    { maxOutputTokens: 512, moreForTools: true },
+  ])
   expect(window).toMatchObject({ exchanges: 20, summarise: false })
 })
 
@@ -26,7 +30,7 @@ test('what an agent says itself wins over its profile, field by field', () => {
     settings: { temperature: 0 },
   })
   expect([limits.toolRounds, limits.callsPerTurn, window.exchanges, window.summarise]).toEqual([3, 64, 20, true])
-  expect([settings, emptyAnswer]).toEqual([{ maxOutputTokens: 512, temperature: 0 }, 'silence'])
+  expect([settings, emptyAnswer]).toEqual([{ maxOutputTokens: 512, moreForTools: true, temperature: 0 }, 'silence'])
 })
 
 test('a profile with a limit that there is not is refused', () => {

@@ -9,7 +9,7 @@ export type AgentProfile = Pick<AgentInit, 'limits' | 'window' | 'retry' | 'batc
  * without summaries, 8 rounds of tools.
  */
 export const voice: AgentProfile = {
-  settings: { maxOutputTokens: 512 },
+  settings: { maxOutputTokens: 512, moreForTools: true },
   window: { exchanges: 20, summarise: false },
   limits: { toolRounds: 8, callsPerTurn: 64 },
 }

@@ -5,7 +5,7 @@ import type { Spec } from './spec.ts'
 import type { Counted, IndexEntry, State } from './state.ts'
 
 /** Characters that a token of the overhead was measured with, and the first guess for everything else. */
-const CHARS_PER_TOKEN = 4
+export const CHARS_PER_TOKEN = 4
 /** Tokens that a provider writes around a message. */
 const MESSAGE_TOKENS = 4
 /** Around a tool's result, with what its text has more than other text (recorded: 3 to 40). */
@@ -19,13 +19,18 @@ const DENSITY = { least: 50, most: 2000 }
 type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
 type Estimated = Pick<State, 'index' | 'counted' | 'turn' | 'counters' | 'model'> & Learnt
 
+/** What of a spec counts for the size of a request. */
+interface Measured extends Pick<Spec, 'models'> {
+  readonly window: Pick<Spec['window'], 'overheadTokens'>
+}
+
 /** UTF-16 units of the next request, as the log has them. */
-export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
+export function requestChars(spec: Measured, { index }: Pick<State, 'index'>): number {
   return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
 }
 
 /** Estimated tokens of a request with these entries to the model whose turn it is. */
-export function requestTokens(spec: Spec, state: Estimated, index = state.index): number {
+export function requestTokens(spec: Measured, state: Estimated, index = state.index): number {
   const { counted, turn, tokensPer1000Chars } = state
   const model = turn ? turn.models[turn.candidate] : (state.model ?? spec.models[0])
   if (!counted || counted.model !== model) return Math.ceil((requestChars(spec, { index }) * tokensPer1000Chars) / 1000)

@@ -61,6 +61,7 @@ const checkUsage = checkFields({
 })
 const checkSettings = checkFields({
   maxOutputTokens: optional(checkAmount),
+  moreForTools: optional(checkFlag),
   temperature: optional(checkAmount),
   reasoningTokens: optional(checkAmount),
   effort: optional(checkWord('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),

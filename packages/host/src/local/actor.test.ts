@@ -31,6 +31,7 @@ async function opened() {
       onHandover: () => {},
     }),
     newId: () => 'birth',
+    isReopened: false,
     principal: { id: 'ann' },
     specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),
     store,

@@ -181,7 +181,7 @@ test('a request has their words: tools by wire name, results by call, provider m
     ],
     tools: [{ type: 'function', name: WIRE }],
     toolChoice: { type: 'required' },
-    maxOutputTokens: 18_432,
+    maxOutputTokens: 16_896,
     reasoning: 'medium',
   })
 })

@@ -11,7 +11,7 @@ import type {
   ResultPart,
   ToolDeclaration,
 } from '@baton/core'
-import { BatonError, isJsonObject, outputTokensFor, parseJson } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { DialectName } from '../schema/dialects.ts'
@@ -52,7 +52,7 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
   const providerTools = listProviderTools(request, target.provider, target.names.encode)
   const strict = chooseStrictDialect(request, asking)
   const hasTools = tools.length + providerTools.length > 0
-  const maxOutputTokens = limitOutput(traits, outputTokensFor(settings, hasTools), { plan, request })
+  const maxOutputTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   return {
     prompt: encodePrompt(request, target),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

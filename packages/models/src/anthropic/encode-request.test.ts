@@ -55,7 +55,7 @@ test('a whole request, with its marks for the cache', () => {
   const mark = { type: 'ephemeral' }
   expect(encode(request, { cache: '5m' })).toEqual({
     model: MODEL,
-    max_tokens: 2048,
+    max_tokens: 512,
     stream: true,
     system: [{ type: 'text', text: 'Be brief.', cache_control: mark }],
     messages: [

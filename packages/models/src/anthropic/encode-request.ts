@@ -1,7 +1,7 @@
 // From a neutral request to the body of POST /v1/messages. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that Anthropic accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { isJsonObject, nameServerTool, outputTokensFor } from '@baton/core'
+import { isJsonObject, nameServerTool } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
@@ -64,8 +64,7 @@ export function encodeAnthropicRequest(
   )
   const { settings } = request
   const { messages, plan } = encodeHistory(request, { options, traits }, memory)
-  const answerTokens = outputTokensFor(settings, request.tools.length + (options.serverTools?.length ?? 0) > 0)
-  const maxTokens = limitOutput(traits, answerTokens, { plan, request }) ?? UNKNOWN_OUTPUT_TOKENS
+  const maxTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request }) ?? UNKNOWN_OUTPUT_TOKENS
   const thinking = encodeThinking(plan, { options, traits }, maxTokens)
   const tools = encodeTools(request, messages, { compile: memory.compile, traits })
   const chosen = findChosenServerTool(request, PROVIDER, serverTools)

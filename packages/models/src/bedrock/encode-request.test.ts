@@ -51,7 +51,7 @@ test('Nova with tools: greedy, a root of three keywords, no empty description', 
   expect(encode(NOVA)).toEqual({
     messages: [{ role: 'user', content: [{ text: 'Weather?' }] }],
     system: [{ text: 'Be brief.' }],
-    inferenceConfig: { maxTokens: 2048, temperature: 0 },
+    inferenceConfig: { maxTokens: 512, temperature: 0 },
     additionalModelRequestFields: { inferenceConfig: { topK: 1 } },
     toolConfig: {
       tools: [
@@ -74,7 +74,7 @@ test('a temperature that is set wins over greedy decoding', () => {
 test('Claude takes any JSON Schema, and its own temperature', () => {
   const { toolConfig, inferenceConfig, additionalModelRequestFields } = encode(CLAUDE)
   expect(toolConfig?.tools[0]).toMatchObject({ toolSpec: { inputSchema: { json: { additionalProperties: false } } } })
-  expect([inferenceConfig, additionalModelRequestFields]).toEqual([{ maxTokens: 2048 }, undefined])
+  expect([inferenceConfig, additionalModelRequestFields]).toEqual([{ maxTokens: 512 }, undefined])
 })
 
 test.each([

@@ -1,7 +1,6 @@
 // From a neutral request to the body of Converse. Pure. Whatever legal history comes in, of this or another provider, a body
 // comes out that Bedrock accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
@@ -70,7 +69,7 @@ export function encodeBedrockRequest(
     settings.serverTools?.[PROVIDER],
     settings.provider?.[PROVIDER],
   )
-  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), { plan, request })
+  const maxTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   const { temperature, topP } = chooseInference(work, plan)
   const fields = modelFields(work, plan, maxTokens ?? Number.MAX_SAFE_INTEGER)
   const body: BedrockRequest = {

@@ -69,7 +69,7 @@ test('instructions, tools, settings', () => {
         ],
       },
     ],
-    generationConfig: { maxOutputTokens: 400, temperature: 2, thinkingConfig: { thinkingBudget: 0 } },
+    generationConfig: { maxOutputTokens: 100, temperature: 2, thinkingConfig: { thinkingBudget: 0 } },
   })
 })
 

@@ -1,7 +1,7 @@
 // From a neutral request to the body of POST …/models/<model>:streamGenerateContent. Pure. Whatever legal history comes in, of
 // this or another provider, a body comes out that Gemini accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { isJsonObject, outputTokensFor } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
@@ -82,7 +82,7 @@ function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfi
 function encodeGeneration(request: ModelRequest, traits: ModelTraits, compile: CompileSchema): WireGenerationConfig {
   const { settings, tools, output } = request
   const plan = planThinking(traits, settings)
-  const maxOutputTokens = limitOutput(traits, outputTokensFor(settings, tools.length > 0), { plan, request })
+  const maxOutputTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   const thinkingConfig = encodeThinking(traits, plan)
   const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: TEMPERATURE_MAX })
   // 400 "Function calling with a response mime type: 'application/json' is unsupported", of models before Gemini 3.

@@ -11,7 +11,7 @@ import type {
   ModelRequest,
   ToolDeclaration,
 } from '@baton/core'
-import { BatonError, isBatonError, outputTokensFor } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -244,7 +244,7 @@ async function optionsFor(
 ): Promise<GenerateOptions> {
   const { settings, tools, toolChoice, output } = request
   const plan = planThinking(traits, settings)
-  const tokens = outputTokensFor(settings, tools.length > 0)
+  const tokens = settings.maxOutputTokens
   const base = {
     // What its window has room for is found out by its own tokenizer, see `roomFor`.
     maxTokens:

@@ -52,7 +52,7 @@ test('a whole request', () => {
     stream: true,
     stream_options: { include_usage: true },
     prompt_cache_key: 's1',
-    max_completion_tokens: 2048,
+    max_completion_tokens: 512,
     messages: [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'hi' },
@@ -144,14 +144,14 @@ describe('reasoning', () => {
   }
   test.each<[string, string, number, boolean, unknown]>([
     ['gpt-4.1', 'openai', 5000, false, [undefined, 0.2, 512]],
-    ['gpt-5-mini', 'openai', 0, true, ['minimal', undefined, 4096]],
-    ['gpt-5-mini', 'openai', 5000, true, ['medium', undefined, 18_432]],
+    ['gpt-5-mini', 'openai', 0, true, ['minimal', undefined, 2560]],
+    ['gpt-5-mini', 'openai', 5000, true, ['medium', undefined, 16_896]],
     ['gpt-5.1', 'openai', 0, false, ['none', 0.2, 512]],
     // "Function tools with reasoning_effort are not supported for gpt-5.6-terra … or set reasoning_effort to 'none'."
-    ['gpt-5.6-terra', 'openai', 5000, true, ['none', 0.2, 2048]],
+    ['gpt-5.6-terra', 'openai', 5000, true, ['none', 0.2, 512]],
     ['gpt-5.6-terra', 'openai', 20_000, false, ['high', undefined, 33_280]],
-    ['gpt-5.3-codex', 'openai', 0, true, ['low', undefined, 10_240]],
-    ['gpt-5.2-chat-latest', 'openai', 0, true, [undefined, 0.2, 2048]],
+    ['gpt-5.3-codex', 'openai', 0, true, ['low', undefined, 8704]],
+    ['gpt-5.2-chat-latest', 'openai', 0, true, [undefined, 0.2, 512]],
     ['o4-mini', 'openai', 0, false, ['low', undefined, 8704]],
     ['qwen3', 'ollama', 0, false, [undefined, 0.2, 8704]],
     ['qwen3', 'ollama', 1000, false, ['low', 0.2, 8704]],
@@ -166,7 +166,7 @@ describe('reasoning', () => {
     ['anthropic/claude-haiku-4.5', 'openrouter', 2000, false, [{ max_tokens: 2000 }, undefined, 2512]],
     ['anthropic/claude-opus-5', 'openrouter', 0, false, [{ enabled: false }, undefined, 512]],
     ['anthropic/claude-sonnet-5.5', 'openrouter', 0, false, [{ effort: 'low' }, undefined, 8704]],
-    ['openai/gpt-5.6-sol', 'openrouter', 0, true, [{ effort: 'none' }, 0.2, 2048]],
+    ['openai/gpt-5.6-sol', 'openrouter', 0, true, [{ effort: 'none' }, 0.2, 512]],
     ['meta-llama/llama-4', 'openrouter', 0, false, [undefined, 0.2, 512]],
     ['deepseek-v4-pro', 'deepseek', 1000, false, [{ type: 'enabled' }, 0.2, 8704]],
     ['deepseek-v4-pro', 'deepseek', 0, false, [{ type: 'disabled' }, 0.2, 512]],

@@ -1,7 +1,6 @@
 // From a neutral request to the body of POST …/chat/completions. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
 import type { ModelRequest, ToolDeclaration } from '@baton/core'
-import { outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
@@ -55,7 +54,7 @@ export function encodeOpenAiChatRequest(
   const choice = encodeToolChoice(request, chooseField(quirks, traits, plan))
   const hasTools = choice.tools.length > 0
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), { plan, request })
+  const maxTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
   const hasCacheKey = quirks.promptCacheKey && settings.cache !== 'off' && session !== ''
   const body: OpenAiChatRequest = {

@@ -59,7 +59,7 @@ test('a whole request', () => {
     include: ['reasoning.encrypted_content'],
     instructions: 'Be brief.',
     input: [{ role: 'user', content: 'hi' }],
-    max_output_tokens: 4096,
+    max_output_tokens: 2560,
     prompt_cache_key: session.slice(0, 64),
     tools: [
       {

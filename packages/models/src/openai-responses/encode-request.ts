@@ -1,7 +1,7 @@
 // From a neutral request to the body of POST …/responses. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that OpenAI accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { BatonError, nameServerTool, outputTokensFor } from '@baton/core'
+import { BatonError, nameServerTool } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
@@ -51,7 +51,7 @@ export function encodeOpenAiResponsesRequest(
   const plan = planThinking(traits, settings)
   const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length + serverTools.length > 0), {
+  const tokens = limitOutput(traits, settings.maxOutputTokens, {
     plan,
     request,
   })

@@ -8,7 +8,6 @@ import type {
   ResultPart,
   ToolMessage,
 } from '@baton/core'
-import { outputTokensFor } from '@baton/core'
 import { withOutputInWords } from '../schema/sayable-output.ts'
 import type { PromptedFormat } from './format.ts'
 
@@ -26,7 +25,6 @@ export function encodePromptedRequest(
   const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
   // A provider that keeps the text to a schema leaves no room for calls in it.
   const asked = offered ? withOutputInWords(request) : request
-  const tokens = outputTokensFor(request.settings, offered)
   return {
     ...asked,
     instructions: [asked.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
@@ -35,8 +33,6 @@ export function encodePromptedRequest(
     messages: request.messages.map(write),
     tools: [],
     toolChoice: { type: 'none' },
-    // A call in words is as long as any other.
-    settings: { ...request.settings, ...(tokens !== undefined && { maxOutputTokens: tokens }) },
   }
 }
 

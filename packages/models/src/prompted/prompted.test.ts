@@ -204,7 +204,7 @@ test('the model is told the tools, the calls and their results in words, and get
   const { asked } = await run('hermes', { text: 'ok' }, { ...REQUEST, messages })
   expect(asked?.tools).toEqual([])
   // As long as a native call may be.
-  expect(asked?.settings.maxOutputTokens).toBe(2048)
+  expect(asked?.settings.maxOutputTokens).toBe(512)
   expect(asked?.instructions).toMatch(/^Be brief\.\n\nYou may call tools[^]*"name":"look"[^]*<tool_call>/)
   expect(asked?.messages.slice(1)).toEqual([
     {

@@ -1,5 +1,5 @@
 // What a catalog refuses: options that are wrong, and models that nobody knows.
-import type { Agent } from '@baton/core'
+import type { Agent, Model, Usage } from '@baton/core'
 import { BatonError } from '@baton/core'
 
 /** Milliseconds: the longest that an interrupted model may be waited for. */
@@ -21,4 +21,40 @@ export function createUnknownModelError(id: string, hasModelOf: boolean): BatonE
 export function checkNamed({ models }: Agent): void {
   const named = models.find((model) => typeof model === 'string')
   if (named !== undefined) throw createUnknownModelError(named, false)
+}
+
+/** A call of this size has a price wherever the model has one. */
+const PRICED: Usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 }
+
+interface Prices {
+  readonly priceOf?: ((model: string, usage: Usage) => number | undefined) | undefined
+  readonly modelOf?: ((id: string) => Model) | undefined
+}
+
+/**
+ * A limit on the cost bites only where the price is known. A model that runs on this machine has none.
+ * @throws BatonError `model_not_configured`
+ */
+export function checkPriced(
+  { name, limits }: Pick<Agent, 'name' | 'limits'>,
+  asked: string | Model,
+  { priceOf, modelOf }: Prices,
+): void {
+  if (limits.turnCostMicros === Number.MAX_SAFE_INTEGER) return
+  const model = typeof asked === 'string' ? asked : asked.id
+  if (priceOf?.(model, PRICED) !== undefined || runsHere(asked, modelOf)) return
+  throw new BatonError({
+    code: 'model_not_configured',
+    message: `the agent "${name}" limits what a turn costs (limits.turnCostMicros), and the price of its model "${model}" is not known`,
+    hint: `Give the host or the worker its price: priceOf: createPriceOf({ '${model}': { input: 1, output: 5 } }), in dollars for a million tokens.`,
+  })
+}
+
+function runsHere(asked: string | Model, modelOf: Prices['modelOf']): boolean {
+  try {
+    const model = typeof asked === 'string' ? modelOf?.(asked) : asked
+    return model?.capabilities.network === false
+  } catch {
+    return false // it is not configured, and fails when it is asked
+  }
 }

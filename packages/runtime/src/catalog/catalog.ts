@@ -15,7 +15,7 @@ import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
-import { checkInterrupt, checkNamed, createUnknownModelError } from './catalog-refusals.ts'
+import { checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
 import { SourceTools } from './source-tools.ts'
 
@@ -132,6 +132,10 @@ class SharedCatalog implements Catalog {
     this.#agents = indexAgents(init)
     // Where nobody can say what a name means, that is known before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
+    const { defaultModel = [] } = init
+    for (const agent of this.#agents.values())
+      for (const model of agent.models.length > 0 ? agent.models : [defaultModel].flat())
+        checkPriced(agent, model, init)
   }
 
   knows(agent: string): boolean {
@@ -166,8 +170,15 @@ class SharedCatalog implements Catalog {
     const candidates = permitted?.candidates(listed, find) ?? listed
     const models = candidates.map(toId)
     const found = this.#createModelOf(candidates, find)
-    const modelOf: ModelOf = permitted ? (id) => permitted.model(found(id)) : found
     const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
+    for (const model of candidates) checkPriced(agent, model, { priceOf, modelOf: found })
+    const isLimited = permitted !== undefined || agent.limits.turnCostMicros < Number.MAX_SAFE_INTEGER
+    const findChosen: ModelOf = (id) => {
+      const model = found(id)
+      checkPriced(agent, model, { priceOf })
+      return permitted?.model(model) ?? model
+    }
+    const modelOf = isLimited ? findChosen : found
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })

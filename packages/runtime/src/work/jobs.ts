@@ -23,6 +23,8 @@ export interface ModelJob {
   readonly output?: JsonObject
   /** Steps with calls that the turn has behind it; absent from a process of an older version. */
   readonly rounds?: number
+  /** Estimated tokens of the request; absent from a process of an older version. */
+  readonly inputTokens?: number
   /** Tools that clients brought. */
   readonly clientTools: readonly ClientToolSpec[]
 }

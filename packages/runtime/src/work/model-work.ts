@@ -12,7 +12,7 @@ import type {
 } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
-import { listClientTools, nameCall, RUNS_AFTER } from '@baton/core/machine'
+import { CHARS_PER_TOKEN, listClientTools, nameCall, requestTokens, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
@@ -51,7 +51,13 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
   const { settings = {}, rounds = 0 } = turn ?? {}
-  return { session, principal, birth, effect, model, settings, ...output, rounds, clientTools }
+  // The attempt has its size, and what of it is no history is overhead.
+  const overheadChars = state.index.reduce((chars, entry) => chars - entry.chars, state.attempt?.chars ?? 0)
+  const inputTokens = requestTokens(
+    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
+    state,
+  )
+  return { session, principal, birth, effect, model, settings, ...output, rounds, inputTokens, clientTools }
 }
 
 /**

@@ -8,12 +8,14 @@ import type {
   Message,
   Model,
   ModelRequest,
+  ModelSettings,
   StoredMessage,
   StoredPart,
   Timers,
   Tool,
   ToolDeclaration,
 } from '@baton/core'
+import { outputTokensFor } from '@baton/core'
 import { findClientToolRefusal, permitSettings } from '../catalog/permitted.ts'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
@@ -63,7 +65,7 @@ export function addOutput(
 
 async function createStepRequest(
   { context, history, streaks }: RequestSources,
-  { session, settings, clientTools }: ModelJob,
+  { session, model, settings, clientTools, inputTokens }: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
   const { agent, tools, toolSearch, requestMessages } = context
@@ -83,9 +85,32 @@ async function createStepRequest(
     messages: note === undefined ? messages : [...messages, userText(note)],
     tools: declared,
     toolChoice: canChoose ? wish : { type: effect.choice },
-    settings: all,
+    settings:
+      all.maxOutputTokens === undefined
+        ? all
+        : limitOutput(all, declared.length > 0, findRoom(context, model, inputTokens)),
     session,
   }
+}
+
+/** What an estimate of the input may be short of, as a share of it. */
+const SHORT = 0.1
+
+/**
+ * Tokens that the window leaves for the answer: a little less than by the estimate, but what the agent reserves stays for the answer.
+ */
+function findRoom({ agent, modelOf }: WorkContext, model: string, inputTokens: number | undefined): number {
+  const { contextTokens = modelOf(model).capabilities.contextTokens ?? Infinity } = agent.window
+  if (inputTokens === undefined || contextTokens === Infinity) return Infinity
+  const reserved = Math.min(agent.window.reserveTokens, contextTokens - inputTokens)
+  return Math.max(1, reserved, Math.floor(contextTokens - inputTokens * (1 + SHORT)))
+}
+
+/** Servers refuse a request whose input and longest answer together do not fit into their window. */
+function limitOutput(settings: ModelSettings, hasTools: boolean, roomTokens: number): ModelSettings {
+  const { moreForTools: _, ...others } = settings
+  const tokens = outputTokensFor(settings, hasTools)
+  return { ...others, maxOutputTokens: Math.min(tokens ?? roomTokens, roomTokens) }
 }
 
 /**

@@ -32,6 +32,6 @@ function makeLockFile(file: string): void {
 }
 
 function lockedError(path: string, cause: unknown): BatonError {
-  const message = `another process uses the store ${path}; stop it, or choose another file`
+  const message = `another process uses the store ${path}; stop it, or choose another file (--store FILE on the command line)`
   return new BatonError({ code: 'store_locked', message, cause })
 }

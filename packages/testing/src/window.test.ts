@@ -1,0 +1,40 @@
+// A small window of a server that refuses a request whose prompt and longest answer together do not fit.
+import { defineAgent, tool, voice } from '@baton/core'
+import { createHost } from '@baton/host'
+import { createOpenAiChatModel } from '@baton/models/openai-chat'
+import { expect, test } from 'vitest'
+import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+
+const read = tool({
+  name: 'read',
+  description: 'Reads a page',
+  input: { type: 'object', properties: {} },
+  effect: 'pure',
+  execute: () => 'It is said that a page has some words. '.repeat(40),
+})
+
+test.each([
+  ['of its own settings', { settings: { maxOutputTokens: 512 } }, 512],
+  ['of the voice profile, with room for arguments', { profile: voice }, 2048],
+])('an agent %s never asks for more than the window leaves', async (_, options, most) => {
+  let steps = 0
+  const asked: number[] = []
+  const server = await startFakeOpenAiChat({
+    contextTokens: 4096,
+    script: ({ body }) => {
+      asked.push(Number(body['max_tokens'] ?? body['max_completion_tokens']))
+      steps += 1
+      return steps % 6 === 0 ? { text: 'Done.' } : { calls: [{ name: 'read', input: {} }] }
+    },
+  })
+  const model = createOpenAiChatModel({ model: 'local', baseUrl: server.url, apiKey: 'k' })
+  const window = { contextTokens: 4096, reserveTokens: 512, summarise: false }
+  const host = createHost({ agent: defineAgent({ name: 'reader', model, tools: [read], ...options, window }) })
+  const session = await host.session('s')
+  for (let turn = 0; turn < 3; turn++) expect((await session.send('Read on.').answer).text).toContain('Done.')
+  expect(asked[0]).toBe(most)
+  expect(Math.max(...asked)).toBe(most)
+  expect(asked).toHaveLength(18)
+  await host.stop()
+  await server.close()
+})
