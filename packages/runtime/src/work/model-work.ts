@@ -13,6 +13,7 @@ import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools, nameCall, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
@@ -46,8 +47,9 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
-  const { settings = {}, rounds = 0 } = turn ?? {}
-  return { session, principal, birth, effect, model, settings, ...output, rounds, clientTools }
+  const { settings = {}, rounds = 0, done, refusals } = turn ?? {}
+  const progress = { rounds, ...(done && { done }), ...(refusals !== undefined && { refusals }) }
+  return { session, principal, birth, effect, model, settings, ...output, ...progress, clientTools }
 }
 
 /**
@@ -245,7 +247,9 @@ async function finishStep(
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
-  const output = calls.length === 0 && finish !== 'pause' ? await reader?.check(joinText(parts)) : undefined
+  const isJudged = calls.length === 0 && finish !== 'pause' && (reader || context.agent.checkAnswer)
+  const said = { job, io, request, finish, reader }
+  const judged = isJudged ? await judgeAnswer(context, { ...said, text: joinText(parts) }) : {}
   const repair = (part: ModelPart): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
@@ -259,7 +263,7 @@ async function finishStep(
     finish,
     usage,
     textBefore: textsBefore.join('\n\n'),
-    ...(output && { output }),
+    ...judged,
   }
 }
 

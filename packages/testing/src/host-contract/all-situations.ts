@@ -1,4 +1,5 @@
 // Every situation that any kind of host plays.
+import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
@@ -34,6 +35,7 @@ export const SITUATIONS = {
   ...MODEL_SITUATIONS,
   ...GENERATE_SITUATIONS,
   ...APPROVAL_SITUATIONS,
+  ...ANSWER_CHECK_SITUATIONS,
   ...OUTPUT_SITUATIONS,
   ...TURN_OUTPUT_SITUATIONS,
   ...CONTROL_SITUATIONS,
