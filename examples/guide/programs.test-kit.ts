@@ -98,5 +98,8 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
     'code.grep ok\ncontent.get_span ".env" is protected',
     "asks: Edit hours.txt [ { path: 'hours.txt', oldText: 'Wensday', newText: 'Wednesday' } ]\nfs.edit ok\nMonday 9 to 18\nWednesday 9 to 13\n",
   ],
-  'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
+  'verdict.ts': [
+    'because of scan_text_for_malicious_content ok\nConfirm "valid" because its confidence is 0.6\n' +
+      'because of answer.approve ok\nvalid',
+  ],
 }
