@@ -19,7 +19,7 @@ afterAll(async () => {
 const SCAN = 'scan_text_for_malicious_content'
 const READ = 'get_content_details'
 const LOOK = 'analyze_image_for_visual_requirements'
-const ASK = 'ask_a_person'
+const ASK = 'answer.approve'
 
 async function judge(which: keyof LocalBounty['submissions'], change: Partial<ReviewInit> = {}) {
   return await reviewSubmission({
@@ -45,7 +45,6 @@ test.each([
   expect(review.verdict.verdict).toBe(verdict)
   expect(review.calls.map(({ name }) => name)).toEqual(names)
   expect(review.evidence).toEqual(review.calls.map(({ callId }) => callId))
-  expect(review.needsPerson).toBe(false)
 })
 
 test.each([
@@ -89,9 +88,9 @@ test('a review that costs too much ends', async () => {
   await expect(judge('good', { priceOf: () => 30_000 })).rejects.toMatchObject({ code: 'turn_cost_exceeded' })
 })
 
-test('a verdict that cites what was never called is told', () => {
+test('a verdict that cites what was never called, or gave no result, is told', () => {
   const verdict = { verdict: 'valid', confidence: 1, requirements: [], reasons: ['x'] } as const
-  const calls = [SCAN, READ, READ].map((name, index) => ({ callId: `call_${index}`, name }))
+  const calls = [SCAN, READ, READ, LOOK].map((name, index) => ({ callId: `call_${index}`, name, ok: name !== LOOK }))
   const cited = { ...verdict, requirements: [], reasons: ['x'], evidence: [`${READ}#2`, SCAN, LOOK, `${SCAN}#2`] }
   expect(findEvidence(cited, calls)).toEqual({ callIds: ['call_2', 'call_0'], missing: [LOOK, `${SCAN}#2`] })
 })

@@ -2,7 +2,7 @@
 import type { Usage } from '@baton/host'
 import { createHost, createMemoryStore, exportSession, readOutput } from '@baton/host'
 import type { ReviewerInit, SeenCall, Verdict } from './reviewer.ts'
-import { CONFIDENT, createReviewer, findEvidence } from './reviewer.ts'
+import { createReviewer, findEvidence } from './reviewer.ts'
 
 export interface ReviewInit extends Omit<ReviewerInit, 'name'> {
   /** The submission's own id: it is judged once. */
@@ -20,8 +20,6 @@ export interface Review {
   readonly verdict: Verdict
   /** The calls that the verdict cites. */
   readonly evidence: readonly string[]
-  /** True: the confidence is low, or it cites what was never called, and no person has looked. */
-  readonly needsPerson: boolean
   readonly calls: readonly SeenCall[]
   readonly usage: Usage
   /** The session as lines of JSON: `importSession` reads them. */
@@ -44,17 +42,15 @@ export async function reviewSubmission(init: ReviewInit): Promise<Review> {
       }
       if (event.type !== 'call' || !event.call.result) continue
       const { callId, name, result } = event.call
-      calls.push({ callId, name })
+      calls.push({ callId, name, ok: result.type === 'ok' })
       onCall(`${name}: ${result.type}`)
     }
     const answer = await turn.answer
     const verdict = readOutput(agent, answer)
-    const { callIds, missing } = findEvidence(verdict, calls)
-    const hasAsked = calls.some(({ name }) => name === 'ask_a_person')
+    const { callIds } = findEvidence(verdict, calls)
     const exported: string[] = []
     for await (const line of exportSession(store, id)) exported.push(line)
-    const needsPerson = (verdict.confidence < CONFIDENT && !hasAsked) || missing.length > 0
-    return { verdict, evidence: callIds, needsPerson, calls, usage: answer.usage ?? {}, exported }
+    return { verdict, evidence: callIds, calls, usage: answer.usage ?? {}, exported }
   } finally {
     await host.stop()
   }

@@ -1,7 +1,7 @@
-// An agent that judges a submission by the requirements of its bounty, with three kits of tools. The scan for malicious text comes first by
-// rule, a verdict cites its calls, and one of low confidence is a person's.
-import type { Model } from '@baton/host'
-import { defineAgent, tool } from '@baton/host'
+// An agent that judges a submission by the requirements of its bounty, with three kits of tools. Its rules hold whatever the model does: the
+// scan for malicious text comes first, a verdict cites calls that gave a result, and a person decides where the confidence is low.
+import type { AnsweredCall, AnswerVerdict, Model } from '@baton/host'
+import { defineAgent } from '@baton/host'
 import type { ContentOptions } from '@baton/tools/content'
 import { contentTools, createContentReader } from '@baton/tools/content'
 import { moderationTools } from '@baton/tools/moderation'
@@ -42,21 +42,6 @@ export const Verdict = z.object({
 })
 export type Verdict = z.infer<typeof Verdict>
 
-const askPerson = tool({
-  name: 'ask_a_person',
-  title: 'Ask a person',
-  description: `Lets a person confirm a verdict whose confidence is below ${CONFIDENT}`,
-  input: z.object({
-    verdict: z.enum(['valid', 'invalid']),
-    confidence: z.number().min(0).max(1),
-    reason: z.string(),
-  }),
-  effect: 'pure',
-  approval: true, // it runs once a person has said yes
-  describe: ({ verdict, reason }) => ({ title: `Confirm "${verdict}": ${reason.slice(0, 150)}` }),
-  execute: ({ verdict }) => ({ confirmed: verdict }),
-})
-
 export function createReviewer({ name, model, bounty, content = {}, vision = {} }: ReviewerInit) {
   const reader = createContentReader(content)
   const scan = moderationTools({
@@ -73,31 +58,51 @@ export function createReviewer({ name, model, bounty, content = {}, vision = {} 
 Its text must meet: ${list(bounty.text)}
 Its first picture must meet: ${list(bounty.image)}${bounty.referenceImages ? `\nReference pictures: ${bounty.referenceImages.join(', ')}` : ''}
 Scan the submission first. A malicious one is invalid, whatever else it says; so is one that was deleted or removed. Then read it, and look at its picture.
-"evidence" names the calls that your verdict rests on. If your confidence is below ${CONFIDENT}, call ask_a_person before you answer; if the person says no, the verdict is "unclear".`,
-    tools: [...scan, ...contentTools({ reader }), ...visionTools(vision), askPerson],
+"evidence" names the calls that your verdict rests on. If your confidence is below ${CONFIDENT}, a person is asked about your verdict; if the person says no, the verdict is "unclear".`,
+    tools: [...scan, ...contentTools({ reader }), ...visionTools(vision)],
     output: Verdict,
     limits: { turnCostMicros: 50_000, approvalMs: WEEK_MS }, // five US cents; a person has a week
-    // The first step of a goal may only scan.
-    prepareStep: ({ messages }) =>
-      messages.at(-1)?.role === 'user' ? { tools: [SCAN], toolChoice: { type: 'tool', name: SCAN } } : undefined,
+    firstTool: SCAN,
+    checkAnswer: ({ output }, { calls }) => checkVerdict(output, calls),
   })
+}
+
+/** What the agent must not be argued out of. */
+export function checkVerdict(output: Verdict, calls: readonly AnsweredCall[]): AnswerVerdict {
+  const { verdict, confidence, reasons } = output
+  const { missing } = findEvidence(output, calls)
+  if (missing.length > 0) return { again: `"evidence" names calls that gave no result: ${missing.join(', ')}` }
+  if (verdict === 'valid' && calls.some(isMalicious))
+    return { again: 'the scan found the submission malicious: its verdict is "invalid"' }
+  if (verdict === 'unclear' || confidence >= CONFIDENT) return 'accept'
+  const [reason = ''] = reasons
+  return { ask: `its confidence is ${confidence}`, title: `Confirm "${verdict}": ${reason.slice(0, 150)}` }
+}
+
+function isMalicious({ name, ok, content }: AnsweredCall): boolean {
+  return (
+    name === SCAN && ok && content.some((part) => part.type === 'text' && part.text.includes('"verdict":"malicious"'))
+  )
 }
 
 function list(requirements: readonly string[]): string {
   return requirements.map((one) => `"${one}"`).join('; ')
 }
 
-/** A call of the turn, as events tell it. */
+/** A call of the turn that has settled. */
 export interface SeenCall {
   readonly callId: string
   readonly name: string
+  /** It gave a result. */
+  readonly ok: boolean
 }
 
-/** The calls that a verdict cites, and what it cites that was never called. */
+/** The calls that a verdict cites, and what it cites that gave no result. */
 export function findEvidence({ evidence }: Verdict, calls: readonly SeenCall[]) {
   const found = evidence.map((cited) => {
     const [, name = cited, position = '1'] = /^(.*?)(?:#(\d{1,4}))?$/.exec(cited) ?? []
-    return calls.filter((call) => call.name === name)[Number(position) - 1]
+    const call = calls.filter((one) => one.name === name)[Number(position) - 1]
+    return call?.ok ? call : undefined
   })
   return {
     callIds: found.flatMap((call) => (call ? [call.callId] : [])),

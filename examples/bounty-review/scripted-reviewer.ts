@@ -72,14 +72,11 @@ function review({ messages, tools }: ModelRequest, bounty: Bounty): ScriptedStep
   if (tools.some(({ name }) => name === 'author_reputation') && !find('author_reputation'))
     return call('author_reputation', { author: /"author":"(\w+)"/.exec(content.text)?.[1] ?? 'bob' })
   if (content.text.includes('owner dies')) return answer('valid', 0.9, 'it explains what a lease is for')
-  const decision = find('ask_a_person')
-  const proposal = { verdict: 'invalid', confidence: 0.4, reason: 'it does not say what a lease is for' }
-  if (!decision) return call('ask_a_person', proposal)
-  return answer(
-    decision.text.includes('confirmed') ? proposal.verdict : 'unclear',
-    proposal.confidence,
-    proposal.reason,
+  // A person is asked about it, and told to the model if the answer is no.
+  const isDenied = messages.some(
+    ({ role, parts }) => role === 'user' && JSON.stringify(parts).includes('A person did not accept'),
   )
+  return answer(isDenied ? 'unclear' : 'invalid', 0.4, 'it does not say what a lease is for')
 }
 
 function readResults({ role, parts }: Message): readonly Result[] {

@@ -38,7 +38,7 @@ const submissions = address === undefined ? Object.entries(local.submissions) : 
 try {
   for (const [id, submission] of submissions) {
     console.log(`\n${submission}`)
-    const { verdict, evidence, needsPerson, usage, exported } = await reviewSubmission({
+    const { verdict, evidence, usage, exported } = await reviewSubmission({
       ...local,
       ...(address !== undefined && { content: { reddit: app } }),
       model: isScripted ? createScriptedReviewer(local.bounty) : model,
@@ -51,7 +51,7 @@ try {
     const file = join(folder, `${id}.jsonl`)
     await writeFile(file, exported.join('\n'))
     console.log(`  ${verdict.verdict} (${verdict.confidence}): ${verdict.reasons.join('; ')}`)
-    console.log(`  because of ${evidence.join(', ')}${needsPerson ? '; a person must look' : ''}`)
+    console.log(`  because of ${evidence.join(', ')}`)
     console.log(`  ${usage.costMicros ?? 0} millionths of a dollar; every call is in ${file}`)
   }
 } finally {

@@ -23,7 +23,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import agentWithGo from './agent-with-go.ts'
-import agent from './agent.ts'
+import agent, { createGoalReviewer } from './agent.ts'
+import { HOSTILE } from './hostile-models.test-kit.ts'
 
 const warn = (message: string): void => console.warn(message)
 const program = findTemporal('the goal review over Temporal', warn)
@@ -62,6 +63,11 @@ async function open(reviewer: Agent) {
   return { host, store, judge, address: server.address }
 }
 
+/** A session that is opened before would have the goal's id. */
+async function waitForLog(store: ReturnType<typeof createMemoryStore>, session: string): Promise<void> {
+  while ((await store.read(session, 0)[Symbol.asyncIterator]().next()).done) await wait(50)
+}
+
 describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, () => {
   test('a verdict cites calls of its result, the scan first', async () => {
     const { judge } = await open(agent)
@@ -81,8 +87,7 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
   test('where confidence is low, the goal waits for days for a person at a gateway', async () => {
     const { host, store, judge, address } = await open(agent)
     const judged = judge('vague', 'review-vague')
-    // A session that is opened before would have the goal's id.
-    while ((await store.read('review-vague', 0)[Symbol.asyncIterator]().next()).done) await wait(50)
+    await waitForLog(store, 'review-vague')
     const session = await host.session('review-vague')
     for (;;) {
       const [asked] = await session.approvals()
@@ -96,6 +101,28 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
       await wait(50)
     }
     expect((await judged).output).toMatchObject({ verdict: 'unclear', confidence: 0.4 })
+  })
+})
+
+describe.skipIf(!server)('hostile models over Temporal', { timeout: 60_000 }, () => {
+  test.each(HOSTILE)('a model that %s gets no verdict', async (situation, { createModel, ends, calls }) => {
+    const workflow = `hostile-${situation.replaceAll(/\W+/g, '-')}`
+    const { host, store, judge } = await open(createGoalReviewer(createModel()))
+    const judged = judge('leases', workflow).catch((cause: unknown) => cause)
+    await waitForLog(store, workflow)
+    const session = await host.session(workflow)
+    const seen: string[] = []
+    let failure: unknown
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'call' && event.call.result) seen.push(`${event.call.name} ${event.call.result.type}`)
+      if (event.type === 'approval-requested')
+        await session.decide({ approvalId: event.approvalId, decision: 'deny', reason: 'look again' })
+      if (event.type !== 'turn-finished') continue
+      failure = event.error?.code
+      break
+    }
+    expect([failure, seen]).toEqual([ends, calls])
+    expect(await judged).toBeInstanceOf(Error)
   })
 })
 

@@ -1,20 +1,22 @@
 // The reviewer on the local host, without a key: the scan comes first, evidence is cited, and a person has the last word where
-// the reviewer is not sure.
+// the reviewer is not sure. Models that do as they like get no verdict past these rules.
 import type { Session } from '@baton/host'
 import { createHost, readOutput } from '@baton/host'
 import { expect, test } from 'vitest'
+import type { SeenCall } from '../bounty-review/reviewer.ts'
 import { findEvidence } from '../bounty-review/reviewer.ts'
-import agent from './agent.ts'
+import agent, { createGoalReviewer } from './agent.ts'
+import { HOSTILE } from './hostile-models.test-kit.ts'
 
 async function judge(id: string, decision?: 'approve' | 'deny') {
   const host = createHost({ agent })
   try {
     const session: Session<typeof agent> = await host.session(`submission-${id}`)
     const turn = session.send(`Is submission "${id}" valid for payout?`, { inputId: 'goal' })
-    const calls: { readonly callId: string; readonly name: string }[] = []
+    const calls: SeenCall[] = []
     for await (const event of turn) {
       if (event.type !== 'call') continue
-      if (event.call.result) calls.push(event.call)
+      if (event.call.result) calls.push({ ...event.call, ok: event.call.result.type === 'ok' })
       const [asked] = await session.approvals()
       if (asked && decision) await session.decide({ approvalId: asked.approvalId, decision })
     }
@@ -48,5 +50,26 @@ test.each([
 ] as const)('where confidence is low a person may %s, and the verdict is %s', async (decision, expected) => {
   const { verdict, calls } = await judge('vague', decision)
   expect(verdict).toBe(expected)
-  expect(calls.map(({ name }) => name)).toContain('ask_a_person')
+  expect(calls.at(-1)?.name).toBe('answer.approve')
+})
+
+test.each(HOSTILE)('a model that %s gets no verdict', async (_situation, { createModel, ends, calls }) => {
+  const host = createHost({ agent: createGoalReviewer(createModel()) })
+  const seen: string[] = []
+  try {
+    const session = await host.session('hostile')
+    const play = async (): Promise<unknown> => {
+      const turn = session.send('Is submission "leases" valid for payout?')
+      for await (const event of turn) {
+        if (event.type === 'call' && event.call.result) seen.push(`${event.call.name} ${event.call.result.type}`)
+        if (event.type === 'approval-requested')
+          await session.decide({ approvalId: event.approvalId, decision: 'deny', reason: 'look again' })
+      }
+      return (await turn.answer).output
+    }
+    const ended = await play().catch(({ code }: { readonly code: string }) => code)
+    expect([ended, seen]).toEqual([ends, calls])
+  } finally {
+    await host.stop()
+  }
 })

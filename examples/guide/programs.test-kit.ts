@@ -23,6 +23,11 @@ the editor has: See you on Wednesday!
 export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
+  'check-answer.ts': [
+    'sent back by order: it may come only after "scan" gave a result in this turn. Call "scan" first\n' +
+      'sent back by check: "evidence" names what has no result: look_up\n' +
+      'Confirm "valid" because its confidence is 0.4\nvalid\n',
+  ],
   'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
   'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
@@ -49,6 +54,12 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   'generate.ts': ["{ tone: 'kind', why: 'it thanks' }\nIt is a kind letter. { inputTokens: 90, outputTokens: 18 }\n"],
   'github.ts': ['GetIssueDetails ok\nasks: Comment on acme/shop#1\ngithub.add_comment ok\n', "[ 'ann: I am on it.' ]"],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
+  'order.ts': [
+    'refund denied "refund" may run only after "scan" gave a result in this turn. Call "scan" first, then "refund" again\n' +
+      'answer: it may come only after "scan" gave a result in this turn. Call "scan" first\n' +
+      'scan ok \nrefund denied "refund" may run only after "look_up" gave a result in this turn',
+    'look_up ok \nrefund ok \nDone.\n',
+  ],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': [
     '[Transcript] Ann: Shall we',
@@ -87,5 +98,8 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
     'code.grep ok\ncontent.get_span ".env" is protected',
     "asks: Edit hours.txt [ { path: 'hours.txt', oldText: 'Wensday', newText: 'Wednesday' } ]\nfs.edit ok\nMonday 9 to 18\nWednesday 9 to 13\n",
   ],
-  'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
+  'verdict.ts': [
+    'because of scan_text_for_malicious_content ok\nConfirm "valid" because its confidence is 0.6\n' +
+      'because of answer.approve ok\nvalid',
+  ],
 }

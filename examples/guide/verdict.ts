@@ -1,4 +1,4 @@
-// A goal in, a typed verdict out: the scan comes first by rule, a turn has a budget, and the calls behind the verdict are listed.
+// A goal in, a typed verdict out: the scan comes first, a person confirms what is not sure, a turn has a budget, and the calls are listed.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput, tool } from '@baton/host'
 import { createPriceOf } from '@baton/models/prices'
@@ -14,7 +14,7 @@ const scan = tool({
 const model = createScriptedModel({
   steps: [
     { calls: [{ name: scan.name, arguments: { text: 'Use a lease.' } }] },
-    { text: '{"verdict":"valid","confidence":0.9,"reasons":["it meets the requirement"]}' },
+    { text: '{"verdict":"valid","confidence":0.6,"reasons":["it meets the requirement"]}' },
   ],
 })
 const judge = defineAgent({
@@ -28,19 +28,21 @@ const judge = defineAgent({
     reasons: z.array(z.string()),
   }),
   limits: { turnCostMicros: 50_000 }, // five US cents
-  // The first step of a goal may only scan.
-  prepareStep: ({ messages }) =>
-    messages.at(-1)?.role === 'user'
-      ? { tools: [scan.name], toolChoice: { type: 'tool', name: scan.name } }
-      : undefined,
+  // Whatever the model does: no other call and no verdict comes before the scan, and a person confirms what is not sure.
+  firstTool: scan.name,
+  checkAnswer: ({ output: { verdict, confidence } }) =>
+    confidence < 0.7 ? { ask: `its confidence is ${confidence}`, title: `Confirm "${verdict}"` } : 'accept',
 })
 const host = createHost({ agent: judge, priceOf: createPriceOf({ 'scripted/model': { input: 1, output: 5 } }) })
 const session = await host.session('submission-17')
 const goal = 'Requirement: explain leases. Comment: "Use a lease."'
 // The submission's own id: asked again, it is answered with the same verdict and costs nothing.
 const turn = session.send(goal, { inputId: 'submission-17' })
-for await (const event of turn)
+for await (const event of turn) {
   if (event.type === 'call' && event.call.result) console.log('because of', event.call.name, event.call.result.type)
-const { verdict, confidence } = readOutput(judge, await turn.answer)
-console.log(confidence < 0.7 ? 'a person must look' : verdict)
+  if (event.type !== 'approval-requested') continue
+  console.log(event.call.title, 'because', event.call.asked?.message)
+  await session.decide({ approvalId: event.approvalId, decision: 'approve' })
+}
+console.log(readOutput(judge, await turn.answer).verdict)
 await host.stop()

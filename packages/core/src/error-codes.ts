@@ -149,6 +149,12 @@ export const ERROR_CODES = {
     'The model’s answer does not fit the agent’s output schema, also after it was told why.',
     'Simplify the schema, or choose a stronger model.',
   ),
+  answer_refused: row(
+    'provider',
+    true,
+    'The model’s answer was sent back by the agent’s order of calls, its checkAnswer or a person, also after it was told why; or a person had to approve it and nobody could be asked.',
+    'Read the reason; give the model what it needs for a better answer, or raise limits.answerRetries.',
+  ),
   turn_time_exceeded: row(
     'baton',
     false,

@@ -95,7 +95,15 @@ test('the conversation that events make has the texts and results of the log', (
     const told = world.history.entries().flatMap((entry) => entry.messages)
     const said = told.flatMap((message) => (message.role === 'assistant' ? [readText(message.parts)] : []))
     const results = told.flatMap((message) => (message.role === 'tool' ? message.parts : []))
-    const unread = said.filter((text) => text.trim() !== '' && !shown.some((step) => step.text === text))
+    // An answer that was not taken is no part of what is shown; the model reads it on.
+    const facts = world.records.flatMap((record) => record.facts)
+    const refused = new Set(facts.flatMap((fact) => (fact.type === 'output-refused' ? [fact.step] : [])))
+    const takenBack = facts.flatMap((fact) =>
+      fact.type === 'step-finished' && refused.has(fact.step) ? [readText(fact.parts)] : [],
+    )
+    const unread = said.filter(
+      (text) => text.trim() !== '' && !takenBack.includes(text) && !shown.some((step) => step.text === text),
+    )
     const wrong = results.filter(({ callId, isError }) => {
       const call = calls.get(callId)
       // The model is told of a tool that goes on without an error.

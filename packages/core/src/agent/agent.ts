@@ -1,6 +1,6 @@
 // An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
 import { BatonError } from '../errors.ts'
-import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
@@ -9,13 +9,16 @@ import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
+import { ANSWER_APPROVAL } from '../machine/order.ts'
 import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import { shortHash } from './hash.ts'
-import type { Model, ModelSettings, ToolChoice } from './model.ts'
-import type { Message } from '../messages.ts'
+import type { Model, ModelSettings } from './model.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
+import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
+import { checkOrder } from './check-order.ts'
 import type { ApprovalPolicy } from './policy.ts'
+import type { PrepareStep } from './prepare-step.ts'
 import type { Tool } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
@@ -39,6 +42,15 @@ export interface AgentInit<
   readonly permissions?: Permissions | readonly Permissions[]
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
+  /**
+   * The tool that each turn begins with: other calls are denied, and an answer is sent back, until it has given an `ok` result in the turn.
+   * The machine keeps it, whatever the model does; where a provider knows `toolChoice`, the model is made to call it.
+   */
+  readonly firstTool?: string
+  /** Which tools must have given an `ok` result in the turn before a tool runs, or before an answer is taken. */
+  readonly order?: readonly OrderRule[]
+  /** Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. */
+  checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
   readonly profile?: AgentProfile
   readonly limits?: Partial<Limits>
@@ -55,32 +67,6 @@ export interface AgentInit<
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 
-export interface StepToPrepare {
-  readonly session: string
-  readonly step: number
-  /** Steps with calls in this turn so far; 0 for its first step. */
-  readonly rounds: number
-  readonly attempt: number
-  /** The model that would be asked. */
-  readonly model: string
-  readonly messages: readonly Message[]
-  /** Names of the tools that would be offered. */
-  readonly tools: readonly string[]
-}
-
-/** Absent fields change nothing. */
-export interface StepChange {
-  /** Names of the tools in force; a call of another one is denied. */
-  readonly tools?: readonly string[]
-  /** Ignored once the turn has used up its tool rounds: then it is `none`. */
-  readonly toolChoice?: ToolChoice
-  readonly model?: string
-  readonly instructions?: string
-  readonly settings?: ModelSettings
-}
-
-export type PrepareStep = (step: StepToPrepare) => StepChange | undefined | Promise<StepChange | undefined>
-
 /** A checked agent. Make one with `defineAgent()`. */
 export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonly Tool[]> {
   readonly name: string
@@ -93,6 +79,9 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   /** None: everything is allowed. */
   readonly permissions?: readonly Permissions[]
   readonly prepareStep?: PrepareStep
+  readonly firstTool?: string
+  readonly order?: readonly OrderRule[]
+  checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec
   readonly retry: RetrySpec
@@ -132,23 +121,9 @@ export function defineAgent(init: AgentInit): Agent {
     })
   if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
   checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
-  if (init.tools !== undefined && !Array.isArray(init.tools))
-    throw wrong(init.name, 'tools must be an array of what tool() gives, such as [weather, hours]')
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
-  const names = new Set<string>()
-  for (const [index, one] of tools.entries()) {
-    const { name, inputSchema, effect } = { ...one } // whatever it is
-    if (typeof name !== 'string' || inputSchema === undefined || effect === undefined)
-      throw new BatonError({
-        code: 'invalid_agent',
-        message: `agent "${init.name}": tools[${index}] is not made by tool() of Baton`,
-        hint: 'Write tool({ name, description, input, execute }). Those of the AI SDK go through fromAiSdk of @baton/tools/ai-sdk, Effects through fromEffect of @baton/tools/effect.',
-      })
-    if (name === RESERVED_NAME) throw wrong(init.name, `"${name}" is the name of a tool that every agent has`)
-    if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
-    names.add(name)
-  }
+  const names = nameTools(init.name, tools)
   const { profile = {} } = init
   const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, {
     ...profile.limits,
@@ -174,6 +149,8 @@ export function defineAgent(init: AgentInit): Agent {
     ...(init.approvalPolicy && { approvalPolicy: init.approvalPolicy }),
     ...(init.permissions && { permissions: readPermissions(init.name, init.permissions) }),
     ...(init.prepareStep && { prepareStep: init.prepareStep }),
+    ...checkOrder(init, names),
+    ...(init.checkAnswer && { checkAnswer: init.checkAnswer }),
     limits,
     window,
     retry,
@@ -185,6 +162,25 @@ export function defineAgent(init: AgentInit): Agent {
       outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),
     }),
   }
+}
+
+/** @throws BatonError `invalid_agent` for what is no tool, and for two of one name */
+function nameTools(agent: string, tools: unknown): ReadonlySet<string> {
+  if (!Array.isArray(tools)) throw wrong(agent, 'tools must be an array of what tool() gives, such as [weather, hours]')
+  const names = new Set<string>()
+  for (const [index, one] of (tools as readonly Partial<Tool>[]).entries()) {
+    const { name, inputSchema, effect } = { ...one } // whatever it is
+    if (typeof name !== 'string' || inputSchema === undefined || effect === undefined)
+      throw new BatonError({
+        code: 'invalid_agent',
+        message: `agent "${agent}": tools[${index}] is not made by tool() of Baton`,
+        hint: 'Write tool({ name, description, input, execute }). Those of the AI SDK go through fromAiSdk of @baton/tools/ai-sdk, Effects through fromEffect of @baton/tools/effect.',
+      })
+    if (name === RESERVED_NAME || name === ANSWER_APPROVAL) throw wrong(agent, `"${name}" is a name of Baton’s own`)
+    if (names.has(name)) throw wrong(agent, `two tools are named "${name}"`)
+    names.add(name)
+  }
+  return names
 }
 
 function readPermissions(name: string, given: Permissions | readonly Permissions[]): readonly Permissions[] {
@@ -211,6 +207,9 @@ const AGENT_FIELDS = {
     'approvalPolicy',
     'permissions',
     'prepareStep',
+    'firstTool',
+    'order',
+    'checkAnswer',
     'profile',
     'limits',
     'window',
@@ -230,6 +229,9 @@ const AGENT_KINDS = {
   approvalPolicy: 'a function',
   permissions: 'an object',
   prepareStep: 'a function',
+  firstTool: 'text',
+  order: 'an array',
+  checkAnswer: 'a function',
   profile: 'an object',
   emptyAnswer: ['retry', 'silence'],
 } as const
@@ -350,6 +352,9 @@ export function createSpec(
     retry: agent.retry,
     batch: agent.batch,
     emptyAnswer: agent.emptyAnswer,
+    ...(agent.firstTool !== undefined && { firstTool: agent.firstTool }),
+    ...(agent.order && { order: agent.order }),
+    ...(agent.checkAnswer && { checksAnswer: true as const }),
   }
   return {
     ...plain,

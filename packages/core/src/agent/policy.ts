@@ -54,6 +54,8 @@ export interface AskedFor {
   /** Tools whose untrusted results the model has read. */
   readonly untrusted?: readonly string[]
   readonly copied?: readonly CopiedText[]
+  /** Of an answer: the principals who may decide; absent: the session's own. */
+  readonly by?: readonly string[]
 }
 
 /**

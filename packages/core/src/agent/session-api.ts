@@ -169,11 +169,12 @@ export interface Session<A extends Agent = Agent> {
   /** Calls that wait for a decision, oldest first. */
   approvals(): Promise<readonly PendingApproval[]>
   /**
-   * Decides one request, as this handle's principal.
+   * Decides one request, as this handle's principal; with `options.principal` in the name of a person whom the program has asked. Never
+   * take that principal from what a client sends.
    * @throws BatonError `approval_refused` when the request is stale, was replaced, has expired or is of another principal's
    * session; `invalid_arguments` for an edit whose input does not fit the tool: the request stays open
    */
-  decide(decision: Decision): Promise<Accepted>
+  decide(decision: Decision, options?: { readonly principal?: Principal }): Promise<Accepted>
   /** What running tools ask their user, oldest first. */
   questions(): Promise<readonly PendingQuestion[]>
   /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */

@@ -55,6 +55,7 @@ const CALL = object({
     'each?': FLAG,
     'untrusted?': listOf(TEXT),
     'copied?': listOf(object({ path: TEXT, from: COUNT, to: COUNT, tool: TEXT })),
+    'by?': listOf(TEXT),
   }),
   'waiting?': object({ afterMs: COUNT, say: TEXT }),
   input: ANY,
@@ -168,7 +169,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
     'interrupted?': FLAG,
   },
   'step-closed': STEP,
-  'output-refused': { ...STEP, issue: TEXT },
+  'output-refused': { ...STEP, issue: TEXT, 'by?': oneOf('order', 'check', 'person') },
   'turn-finished': {
     message: TEXT,
     turn: COUNT,

@@ -88,6 +88,20 @@ export function readSessionChange(
   }
 }
 
+/** Text that was told and does not stay. */
+export function takeBack(
+  fact: FactOf<'answer-cut' | 'output-refused'>,
+  messageOf: (step: number) => MessageId,
+): readonly EventBody[] {
+  if (fact.type === 'answer-cut')
+    return fact.cuts.map((cut) => ({ type: 'text-cut', message: messageOf(cut.step), ...cut }))
+  const of = { message: messageOf(fact.step), step: fact.step }
+  return [
+    { ...fact, ...of },
+    { type: 'step-reset', ...of, reason: 'refused' },
+  ]
+}
+
 export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
   const { questionId, callId } = fact
   if (fact.type === 'question-asked') {

@@ -28,6 +28,7 @@ import {
   readQuestion,
   readSessionChange,
   readWallMs,
+  takeBack,
 } from './event-values.ts'
 import type { ProjectedRecord } from './event-values.ts'
 import type { ProjectionStart } from './projection-start.ts'
@@ -280,11 +281,9 @@ export class SessionProjection {
         this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
         break
       case 'output-refused':
-        this.#tell({ ...fact, message: this.#messageOf(fact.step) })
-        break
       case 'answer-cut':
+        this.#tellAll(takeBack(fact, (step) => this.#messageOf(step)))
         this.#turn?.texts.cut(fact)
-        for (const cut of fact.cuts) this.#tell({ type: 'text-cut', message: this.#messageOf(cut.step), ...cut })
         break
       default:
         break // facts of hosts and clients, and what other facts tell better

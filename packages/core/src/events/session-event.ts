@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool.ts'
-import type { SupersedeReason } from '../machine/fact.ts'
+import type { AnswerRefuser, SupersedeReason } from '../machine/fact.ts'
 import type { AskedFor } from '../agent/policy.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
@@ -155,10 +155,10 @@ export interface ContextUse {
 }
 
 /**
- * Why what a step has said is void. `gave-up`: it failed for good, and the turn ends. `interrupted`: nothing of it is kept.
- * After all others the model is asked again.
+ * Why what a step has said is void. `gave-up`: it failed for good, and the turn ends. `interrupted`: nothing of it is kept. `refused`:
+ * the answer was not taken, as `output-refused` says; a further step follows, unless the turn ends. After all others the model is asked again.
  */
-export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted'
+export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted' | 'refused'
 
 export type StepFinish = FinishReason | 'interrupted'
 
@@ -276,8 +276,11 @@ export type EventBody<Call extends CallView = CallView> =
     })
   /** All calls of the step have settled. */
   | (OfStep & { readonly type: 'step-closed' })
-  /** The step's answer does not fit the agent's output schema, for this reason: the model is told, and asked once more. */
-  | (OfStep & { readonly type: 'output-refused'; readonly issue: string })
+  /**
+   * The step's answer is not taken, for this reason: the model is told, and asked once more, unless the turn ends. A `step-reset` follows,
+   * although the step has finished: what it has said is void. Without `by` it does not fit the output schema.
+   */
+  | (OfStep & { readonly type: 'output-refused'; readonly issue: string; readonly by?: AnswerRefuser })
   | {
       readonly type: 'turn-finished'
       readonly message: MessageId

@@ -19,7 +19,9 @@ export class TurnTexts {
     if (text !== '') this.#steps = [...this.#steps, { step, text }]
   }
 
-  cut({ cuts }: FactOf<'answer-cut'>): void {
+  /** Of an answer that was not taken nothing stays. */
+  cut(fact: FactOf<'answer-cut' | 'output-refused'>): void {
+    const cuts = fact.type === 'answer-cut' ? fact.cuts : [{ step: fact.step, keepChars: 0 }]
     this.#steps = this.#steps.map(({ step, text }) => {
       const keepChars = cuts.find((cut) => cut.step === step)?.keepChars ?? text.length
       return { step, text: text.slice(0, wholeChars(text, keepChars)) }

@@ -37,7 +37,7 @@ export function applyCallFact(state: State, fact: CallFact): State {
     case 'call-settled': {
       const { callId, settlement } = fact
       const call = settlement.type === 'cancelled' && settlement.detached ? findCall(state, callId) : undefined
-      const next = updateCall(state, callId, (open) => settled(open, settlement, fact.tellLate))
+      const next = updateCall(noteDone(state, fact), callId, (open) => settled(open, settlement, fact.tellLate))
       return call ? { ...next, detached: [...state.detached, call] } : next
     }
     case 'call-offered': {
@@ -143,6 +143,16 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
   return { ...answered, heldMs: null, deadline: { atMs: state.nowMs + call.heldMs, generation: state.pos } }
 }
 
+/** `order` asks which tools have run in the turn. */
+function noteDone(state: State, { callId, settlement }: FactOf<'call-settled'>): State {
+  const { turn, step } = state
+  if (!turn || step?.orphaned !== false || settlement.type !== 'ok') return state
+  const call = findCall(state, callId)
+  const { done = [] } = turn
+  if (!call || call.answer || done.includes(call.name)) return state
+  return { ...state, turn: { ...turn, done: [...done, call.name] } }
+}
+
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   const isOk = settlement.type === 'ok'
   const media = isOk ? measureMedia(settlement.content) : undefined
@@ -152,7 +162,8 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     ...call,
     state: 'settled',
     settlement: settlement.type,
-    resultChars: call.editedChars + (isOk ? countChars(settlement.content) : said),
+    // No model reads what became of an answer's approval.
+    resultChars: call.answer ? 0 : call.editedChars + (isOk ? countChars(settlement.content) : said),
     ...(media && { media }),
     ...(longChars !== undefined && { longChars }),
     tellLate,

@@ -61,7 +61,7 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     case 'model-used':
       return { ...state, turn: state.turn && { ...state.turn, ...spend(state.turn, fact.usage) } }
     case 'output-refused':
-      return { ...state, turn: state.turn && { ...state.turn, repaired: true } }
+      return { ...state, turn: state.turn && answerRefused(state.turn, fact) }
     case 'interrupt-accepted':
       if (fact.untilMs === undefined) return state
       return {
@@ -74,6 +74,12 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     default:
       throw createUnknownFactError(fact satisfies never)
   }
+}
+
+/** What it said is void, and no part of the turn's text any more. */
+function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
+  const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
+  return by === undefined ? { ...turn, steps, repaired: true } : { ...turn, steps, refusals: (turn.refusals ?? 0) + 1 }
 }
 
 function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
@@ -143,6 +149,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
   if (!turn) return state
   const { step, textChars } = fact
   const hasCalls = fact.calls.length > 0
+  const asksPerson = fact.calls[0]?.answer !== undefined
   return {
     ...state,
     phase: hasCalls && state.phase === 'modelling' ? 'calling' : state.phase,
@@ -161,13 +168,14 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       ...turn,
       failures: 0,
       recoveries: 0,
-      rounds: turn.rounds + (hasCalls ? 1 : 0),
-      calls: turn.calls + fact.calls.length,
+      rounds: turn.rounds + (hasCalls && !asksPerson ? 1 : 0),
+      calls: turn.calls + (asksPerson ? 0 : fact.calls.length),
       pauses: turn.pauses + (fact.finish === 'pause' ? 1 : 0),
       continuing: fact.finish === 'pause',
       tokens: turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
       costMicros: turn.costMicros + (fact.usage.costMicros ?? 0),
-      steps: [...turn.steps, { step, textChars, hasCalls }],
+      // No call of it is in the history where a person is asked about the answer.
+      steps: [...turn.steps, { step, textChars, hasCalls: hasCalls && !asksPerson }],
     },
   }
 }

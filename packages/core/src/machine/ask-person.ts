@@ -6,7 +6,7 @@ import type { Call, State } from './state.ts'
 
 /** A person is asked, if there is one; else the model is told at once that nobody is. */
 export function requestApproval(draft: Draft, call: Call): void {
-  if (!canAsk(draft.state)) {
+  if (!call.answer && !canAsk(draft.state)) {
     const message = 'nobody is connected who could approve the call'
     settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
     return

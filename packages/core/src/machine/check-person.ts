@@ -11,12 +11,18 @@ import { findApproval, findQuestion, openCalls } from './state.ts'
 export function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
   const { approvalId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
-  if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
   const call = findApproval(state, approvalId)
+  const { by } = call?.answer ?? {}
+  if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
+  if (!by && isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
   if (!call) return refuse(explainMissing(state, approvalId))
   if (call.state !== 'awaiting-approval' || !call.approval) return refuse(`it was answered; the call is ${call.state}`)
   if (state.nowMs > call.approval.deadline.atMs) return refuse('the request has expired')
-  return input.decision === 'edit' ? checkEdit(input) : undefined
+  if (!call.answer) return input.decision === 'edit' ? checkEdit(input) : undefined
+  if (input.decision === 'edit') return refuse('an answer is approved or denied; deny it with the reason')
+  return input.decision === 'approve' && input.answer === undefined
+    ? refuse('the text of the answer is missing')
+    : undefined
 }
 
 /** The request stays open when an edit is refused: nothing is lost. */

@@ -62,7 +62,7 @@ export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<Sta
         outputTokens === undefined
           ? Math.ceil((fact.chars * tokensPer1000Chars) / 1000)
           : outputTokens - (thoughts.rideAlong ? 0 : thoughts.tokens),
-      answerCalls: fact.calls.length,
+      answerCalls: fact.calls.filter(({ answer }) => !answer).length,
       thoughtTokens: earlier + (thoughts.rideAlong ? thoughts.tokens : 0),
     },
   }

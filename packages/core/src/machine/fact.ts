@@ -54,6 +54,11 @@ export interface CallProposal {
   readonly asksFor?: string
   /** Beside `asksFor`: see `CallCheck.asksEach`. */
   readonly asksEach?: true
+  /**
+   * No tool: the step's answer, which waits for a person. `as`: whether the answer is a value alone, or the text of all steps. `by`: who
+   * may decide; absent: the session's own principal.
+   */
+  readonly answer?: { readonly as: 'text' | 'value'; readonly by?: readonly string[] }
   /** What was repaired in its text before it was read, such as `trailing-comma`; absent: it was right as it came. */
   readonly repairs?: readonly string[]
   /** Only in older records, in place of `asks`. */
@@ -73,6 +78,9 @@ export interface EnteredInputs {
   /** The images and files of the inputs; absent where they have none, and in older records. */
   readonly media?: EntryMedia
 }
+
+/** Who sent an answer back: a tool had to run before it, the agent's `checkAnswer` did, or a person. */
+export type AnswerRefuser = 'order' | 'check' | 'person'
 
 export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
 export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
@@ -212,9 +220,14 @@ export type Fact =
       readonly textChars: number
       readonly chars: number
       readonly interrupted: boolean
+      /** What `checkAnswer` said of its answer. */
+      readonly checked?: 'accept' | 'again' | 'ask' | 'failed'
     }
-  /** The answer does not fit the agent's output schema; the model is told why and asked once more. */
-  | { readonly type: 'output-refused'; readonly step: number; readonly issue: string }
+  /**
+   * The answer is not taken; the model is told why and asked again, unless the turn ends. Without `by` it does not fit the agent's output
+   * schema.
+   */
+  | { readonly type: 'output-refused'; readonly step: number; readonly issue: string; readonly by?: AnswerRefuser }
   /** The text of an attempt that could not be asked any more, taken from its progress. */
   | { readonly type: 'step-salvaged'; readonly step: number; readonly attempt: number; readonly textChars: number }
   | { readonly type: 'step-closed'; readonly step: number; readonly entry: number }

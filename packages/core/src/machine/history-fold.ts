@@ -1,18 +1,12 @@
 // The fold of a history with its bodies: what each fact does to the messages that a model is told.
-import type {
-  AssistantMessage,
-  AssistantPart,
-  MediaSource,
-  ResultPart,
-  StoredMessage,
-  UserMessage,
-} from '../messages.ts'
+import type { AssistantPart, MediaSource, StoredMessage, UserMessage } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
-import type { JsonObject } from '../json.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
-import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
+import { isVisible, makeWhole, renderInputs, text } from './render.ts'
+import type { OpenBody } from './open-body.ts'
+import { describeCalls, stepMessages } from './open-body.ts'
 import type { PlanEntry } from './spec.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
@@ -22,18 +16,6 @@ export interface HistoryEntry {
   readonly role: 'user' | 'step' | 'summary'
   /** None where nothing visible is left of an answer. */
   readonly messages: readonly StoredMessage[]
-}
-
-/** What a tool asked its user and has no answer to yet. */
-export interface OpenQuestion {
-  readonly callId: string
-  readonly questionId: string
-  /** From 1, for each call. */
-  readonly n: number
-  readonly message: string
-  /** JSON Schema of the answer. */
-  readonly schema: JsonObject
-  readonly expiresAtMs: number
 }
 
 /** What of a history is JSON as it is. */
@@ -61,28 +43,6 @@ export interface HistoryContent extends PlainHistory {
   /** Entries that left the window; kept only where a rewind may ask for them. */
   readonly left: HistoryEntry[] | null
   open: OpenBody | null
-}
-
-export interface PlainOpenBody {
-  readonly step: number
-  readonly exchange: number
-  readonly parts: readonly AssistantPart[]
-  /** See `AssistantMessage.rebased`. */
-  readonly rebased: boolean
-  /** The calls of the step that say something of themselves. */
-  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance'>[]
-}
-
-/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
-export interface OpenBody extends PlainOpenBody {
-  readonly edited: Map<string, string>
-  readonly settlements: Map<string, Settlement>
-  /** By their ids. */
-  readonly questions: Map<string, AskedQuestion>
-}
-
-export interface AskedQuestion extends OpenQuestion {
-  readonly answer?: QuestionAnswer
 }
 
 /** Folds one fact into the content, in place. */
@@ -127,6 +87,10 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'call-settled':
       content.open?.settlements.set(fact.callId, fact.settlement)
+      break
+    case 'output-refused':
+      // What it said is void. The model reads it on, and why it was not taken.
+      content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
       break
     case 'step-closed':
       closeStep(content, fact.entry)
@@ -269,17 +233,12 @@ function openStep(
   content.texts = [...content.texts, { step, text: readText(parts) }]
 }
 
-function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
-  const described = calls.filter(({ about, provenance }) => about || provenance)
-  return described.map(({ callId, about, provenance }) => ({
-    callId,
-    ...(about && { about }),
-    ...(provenance && { provenance }),
-  }))
-}
-
 /** Messages remember their step, so that a later cut finds them. */
 type StepEntry = HistoryEntry & { readonly step: number }
+
+export function isStepOf(entry: HistoryEntry, steps: ReadonlySet<number>): boolean {
+  return entry.role === 'step' && steps.has((entry as StepEntry).step) // closeStep makes them with their number
+}
 
 function isStep(entry: HistoryEntry, step: number | undefined): boolean {
   return entry.role === 'step' && (entry as StepEntry).step === step // closeStep makes them with their number
@@ -297,26 +256,6 @@ function closeStep(content: HistoryContent, entry: number): void {
   }
   content.entries = [...content.entries, closed]
   content.open = null
-}
-
-function stepMessages(open: OpenBody): readonly StoredMessage[] {
-  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
-  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
-  const results: ResultPart<MediaSource>[] = []
-  for (const part of open.parts) {
-    if (part.type !== 'call') continue
-    const { callId, name } = part
-    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
-    const edited = open.edited.get(callId)
-    const said = renderSettlement(settlement)
-    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
-    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
-    const provenance = provenances.get(callId)
-    const result = { type: 'result', callId, name, isError, content } as const
-    results.push(provenance ? { ...result, provenance } : result)
-  }
-  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
-  return isVisible(open.parts) ? [assistant] : []
 }
 
 function drop(content: HistoryContent, fromEntry: number): void {

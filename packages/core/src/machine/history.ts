@@ -3,21 +3,15 @@ import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
 import { listUntrusted } from '../messages.ts'
 import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
-import type {
-  AskedQuestion,
-  HistoryContent,
-  HistoryEntry,
-  HistoryNote,
-  OpenQuestion,
-  PlainHistory,
-  PlainOpenBody,
-} from './history-fold.ts'
-import { foldFact } from './history-fold.ts'
+import type { HistoryContent, HistoryEntry, HistoryNote, PlainHistory } from './history-fold.ts'
+import { foldFact, isStepOf } from './history-fold.ts'
+import type { AskedQuestion, OpenQuestion, PlainOpenBody } from './open-body.ts'
 import type { PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
 import type { SessionRecord } from './record.ts'
 
-export type { HistoryEntry, OpenQuestion } from './history-fold.ts'
+export type { HistoryEntry } from './history-fold.ts'
+export type { OpenQuestion } from './open-body.ts'
 
 export interface OpenCall {
   readonly callId: string
@@ -63,6 +57,8 @@ export interface History {
   progressText(): string
   /** Texts of the running turn's finished steps. */
   turnTexts(): readonly { readonly step: number; readonly text: string }[]
+  /** The running turn's finished steps, with the results of their calls: what the window still has. */
+  turnMessages(): readonly StoredMessage[]
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   /** Whether it has every entry that a state has: a rewind may ask for what had left the window. */
@@ -162,6 +158,11 @@ class FoldedHistory implements History {
 
   turnTexts(): HistoryContent['texts'] {
     return this.#content.texts.filter(({ text }) => text !== '')
+  }
+
+  turnMessages(): readonly StoredMessage[] {
+    const steps = new Set(this.#content.texts.map(({ step }) => step))
+    return this.#content.entries.flatMap((entry) => (isStepOf(entry, steps) ? entry.messages : []))
   }
 
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined {

@@ -86,6 +86,15 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
+/** What the agent's `checkAnswer` said of an answer. */
+export type AnswerCheck =
+  | { readonly verdict: 'accept' }
+  | { readonly verdict: 'again'; readonly reason: string }
+  /** A person decides: one of `by`, where it is there, else the session's own. */
+  | { readonly verdict: 'ask'; readonly reason: string; readonly title?: string; readonly by?: readonly string[] }
+  /** It threw, took too long or gave no verdict: the answer is not taken. */
+  | { readonly verdict: 'failed'; readonly message: string }
+
 /**
  * What a person or a program may say through a session. `asks` (true by default) says whether who sends an input can be
  * asked for approvals and questions while it is answered.
@@ -170,6 +179,8 @@ export type UserCommand =
       readonly remember?: 'tool' | 'arguments'
       /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. They are approved. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
+      /** Only where an answer is approved: the turn's whole answer. State holds no text, so the host brings it. */
+      readonly answer?: string
     }
   | ({ readonly type: 'question-answer'; readonly questionId: string; readonly principal: string } & QuestionReply)
 
@@ -229,6 +240,8 @@ export type HostReport =
       readonly textBefore: string
       /** Of an agent with an output schema, where the answer has no calls. */
       readonly output?: OutputCheck
+      /** Of an agent that checks its answers, where the answer has no calls and fits its schema. */
+      readonly answer?: AnswerCheck
     }
   | { readonly type: 'model-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'model-stopped'; readonly attempt: number; readonly text: string }

@@ -7,6 +7,7 @@ import type { Draft } from './draft.ts'
 import { findTool } from './draft.ts'
 import type { CallProposal, Settlement } from './fact.ts'
 import type { CallCheck, InputOf } from './input.ts'
+import { describeMissing, findMissing } from './order.ts'
 import type { RunningAttempt, State } from './state.ts'
 
 export interface Proposed {
@@ -113,6 +114,8 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   if (!parsed.ok || !isJsonObject(parsed.value))
     return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
   if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }
+  const missing = findMissing(draft.spec, draft.state.turn?.done, part.name)
+  if (missing.length > 0) return { type: 'denied', code: 'call_denied', message: describeMissing(part.name, missing) }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
   if (draft.state.remembered.length > 0 && recallDecision(draft.state, part.name, check) === 'deny')
     return {

@@ -104,6 +104,7 @@ const checkProposal = checkFields({
   asks: optional(checkWord(true)),
   asksFor: optionalText,
   asksEach: optional(checkWord(true)),
+  answer: optional(checkFields({ as: checkWord('text', 'value'), by: optional(checkList(checkText)) })),
   repairs: optional(checkList(checkText)),
   tokenHash: optionalText,
 })
@@ -268,8 +269,9 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     textChars: checkAmount,
     chars: checkAmount,
     interrupted: checkFlag,
+    checked: optional(checkWord('accept', 'again', 'ask', 'failed')),
   },
-  'output-refused': { step: checkWhole, issue: checkText },
+  'output-refused': { step: checkWhole, issue: checkText, by: optional(checkWord('order', 'check', 'person')) },
   'step-salvaged': { ...ATTEMPT, step: checkWhole, textChars: checkAmount },
   'step-closed': { step: checkWhole, entry: checkWhole },
   'turn-finished': {

@@ -6,12 +6,18 @@ import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Call } from './state.ts'
 import { findApproval } from './state.ts'
+import { decideAnswer } from './rows-answer.ts'
 import { advance } from './turn.ts'
 
 /** `check` has found that the input answers the open request of this id, in its time, by its principal. */
 export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   const call = findApproval(draft.state, input.approvalId)
   if (!call) return
+  if (call.answer) {
+    decideAnswer(draft, call, input)
+    advance(draft)
+    return
+  }
   const { approvalId, decision, principal, reason, remember, edited } = input
   const denied = decision === 'edit' ? edited?.check.denied : undefined
   emit(draft, {

@@ -5,6 +5,7 @@ import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import { emit, hasTool } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
+import { expireAnswer } from './rows-answer.ts'
 import { flushBatch } from './rows-input.ts'
 import { salvageInterrupted } from './rows-interrupt.ts'
 import { endOverdue, ignoreAnswer } from './rows-model.ts'
@@ -114,7 +115,8 @@ export function changeAgent(draft: Draft): void {
 }
 
 function settleGone(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
+  for (const call of draft.state.step?.calls ?? [])
+    if (!call.answer && !hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
 }
 
 /** Only what is more than was known is recorded; all of an answer stays all of it. */
@@ -175,6 +177,7 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
     applyCallEvent(draft, call, 'approval-expiry')
+    if (call.answer) expireAnswer(draft)
     advance(draft)
   }
 }

@@ -1,5 +1,5 @@
 // Rows for a model's answers: a step ends, and with it the turn or the next round begins.
-import type { AssistantPart, SourcePart } from '../messages.ts'
+import type { AssistantPart, CallPart, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
@@ -10,10 +10,11 @@ import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
 import { leaveOutRefused } from './refused-content.ts'
 import { retryDelayMs } from './retry.ts'
+import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
-import { advance, closeStep, enterNotes, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
+import { advance, closeStep, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
@@ -67,25 +68,32 @@ interface Saying {
 function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Saying): void {
   const { attempt, proposed, text } = saying
   const parts = storedParts(input, proposed)
+  const paused = input.finish === 'pause' && proposed.length === 0
+  const isAnswer = proposed.length === 0 && !paused && input.finish !== 'refusal' && text.trim() !== ''
+  const asking =
+    isAnswer && input.answer?.verdict === 'ask' ? proposeApproval(draft, input, { attempt, text }) : undefined
+  const { callId, name } = asking?.proposal ?? {}
+  const shown = asking && ({ type: 'call', callId, name, arguments: asking.arguments } as CallPart) // it has both where it asks
   emit(draft, {
     type: 'step-finished',
     step: attempt.step,
     attempt: attempt.attempt,
     model: input.model,
-    parts,
-    calls: proposed.map(({ proposal }) => proposal),
+    parts: shown ? [...parts, shown] : parts,
+    calls: [...proposed, ...(asking ? [asking] : [])].map(({ proposal }) => proposal),
     finish: input.finish,
     usage: input.usage,
     textChars: text.length,
     chars: countChars(parts),
     interrupted: false,
+    ...(isAnswer && input.answer && { checked: input.answer.verdict }),
   })
+  if (asking) return
   const calls = draft.state.step?.calls ?? []
   proposed.forEach(({ settlement }, index) => {
     const call = calls[index]
     if (settlement && call) settle(draft, call, settlement, false)
   })
-  const paused = input.finish === 'pause' && proposed.length === 0
   if (proposed.length > 0 && attempt.choice === 'auto') return
   closeStep(draft)
   if (paused && saying.turn.pauses < draft.spec.limits.pauses) return
@@ -94,27 +102,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
   else if (whole.trim() === '')
     failTurn(draft, 'empty_answer', `the provider paused its answer ${draft.spec.limits.pauses} times and said nothing`)
-  else if (input.output) finishOutput(draft, { step: attempt.step, issue: input.output.issue, text })
-  else finishTurn(draft, 'answered', whole)
-}
-
-interface Output {
-  readonly step: number
-  readonly issue: string | null
-  readonly text: string
-}
-
-/** The answer is the value alone: what earlier steps said beside their calls is no part of it. */
-function finishOutput(draft: Draft, { step, issue, text }: Output): void {
-  if (issue === null) finishTurn(draft, 'answered', text)
-  else if (draft.state.turn?.repaired) failTurn(draft, 'invalid_output', `the answer does not fit, twice: ${issue}`)
-  else {
-    const told = issue.slice(0, RULES.issueChars)
-    emit(draft, { type: 'output-refused', step, issue: told })
-    const note = `Your answer does not fit the output schema: ${told}\nAnswer again, with the corrected JSON and nothing else.`
-    emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text: note })
-    enterNotes(draft)
-  }
+  else judgeAnswer(draft, input, { attempt, text, whole })
 }
 
 /** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */

@@ -68,7 +68,14 @@ export interface Limits {
   readonly approvalMs: number
   /** Times in a turn that a provider may pause its answer. 8. */
   readonly pauses: number
+  /** Times in a turn that an answer may be sent back by `order`, `checkAnswer` or a person; then the turn fails. 2. */
+  readonly answerRetries: number
 }
+
+/** What it names comes only after an `ok` result of each tool in `after`, in the same turn. */
+export type OrderRule =
+  | { readonly tool: string; readonly after: readonly string[] }
+  | { readonly answer: true; readonly after: readonly string[] }
 
 export interface WindowSpec {
   /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
@@ -118,6 +125,11 @@ export interface Spec {
   readonly batch: BatchSpec
   /** What to do with an answer that says nothing. */
   readonly emptyAnswer: 'retry' | 'silence'
+  /** Every other call, and the answer, waits for an `ok` result of this tool in the same turn. */
+  readonly firstTool?: string
+  readonly order?: readonly OrderRule[]
+  /** The host checks each answer (`checkAnswer`): one that comes without a verdict is not taken. */
+  readonly checksAnswer?: true
   /** Milliseconds that an aborted model has to say what it had said. The host's own, and no part of `hash`. */
   readonly interruptMs: number
 }
@@ -140,6 +152,7 @@ export const DEFAULT_LIMITS: Limits = {
   awayMs: 600_000,
   approvalMs: 600_000,
   pauses: 8,
+  answerRetries: 2,
 }
 
 export const DEFAULT_WINDOW: WindowSpec = {

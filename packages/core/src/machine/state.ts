@@ -129,6 +129,10 @@ export interface Turn {
   readonly askedAgain: boolean
   /** An answer did not fit the output schema and was asked for again. */
   readonly repaired: boolean
+  /** Answers that were sent back by `order`, `checkAnswer` or a person; absent: none. */
+  readonly refusals?: number
+  /** Names of the tools that have an `ok` result in this turn; absent: none. */
+  readonly done?: readonly string[]
   readonly steps: readonly TurnStep[]
   readonly deadline: Deadline | null
   readonly remainingMs: number

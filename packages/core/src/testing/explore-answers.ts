@@ -2,7 +2,7 @@
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason, StoredPart } from '../messages.ts'
-import type { AwaitedEffect, CallCheck, Input, Outcome } from '../machine/index.ts'
+import type { AnswerCheck, AwaitedEffect, CallCheck, Input, Outcome } from '../machine/index.ts'
 import { listClientTools, openCalls } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
 import type { Random } from './random.ts'
@@ -73,7 +73,21 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   const output =
     calls === 0 && random.chance(0.2) ? { issue: random.chance(0.6) ? 'it does not fit' : null } : undefined
   const said = { attempt, model: 'one-20260101', parts, checks, finish, usage, textBefore }
-  return { type: 'model-finished', ...said, ...(output && { output }) }
+  const answer = kind ? undefined : answerCheck(random)
+  return { type: 'model-finished', ...said, ...(output && { output }), ...(answer && { answer }) }
+}
+
+/** As an agent with `checkAnswer` has it. */
+function answerCheck(random: Random): AnswerCheck | undefined {
+  if (random.chance(0.7)) return undefined
+  return random.pick<AnswerCheck>([
+    { verdict: 'accept' },
+    { verdict: 'again', reason: 'it cites nothing' },
+    { verdict: 'ask', reason: 'it is not sure' },
+    { verdict: 'ask', reason: 'it is not sure', by: ['ann', 'bob'] },
+    { verdict: 'ask', reason: 'it is not sure', by: ['bob'] },
+    { verdict: 'failed', message: 'it threw' },
+  ])
 }
 
 function finishReason(random: Random): FinishReason {
@@ -157,6 +171,7 @@ export function approval(world: World): Input {
     approvalId: open?.approval && random.chance(0.8) ? open.approval.id : stale,
     principal: 'ann',
     decision,
+    ...(decision === 'approve' && open?.answer && { answer: world.history.turnTexts().at(-1)?.text ?? '' }),
     ...(random.chance(0.1) && { remember: random.pick(['tool', 'arguments'] as const) }),
     ...(decision === 'edit' && {
       edited: { arguments: '{"a":2}', check: { ...callCheck(random), argumentsHash: 'hashE' } },

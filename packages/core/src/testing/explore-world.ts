@@ -295,5 +295,7 @@ export function exploredSpec(random: Random): Spec {
     batch: { ...DEFAULT_BATCH, entries: 3 },
     emptyAnswer: random.chance(0.5) ? 'retry' : 'silence',
     interruptMs: DEFAULT_INTERRUPT_MS,
+    ...(random.chance(0.1) && { firstTool: 'read' }),
+    ...(random.chance(0.1) && { order: [{ tool: 'pay', after: ['put'] } as const, { answer: true, after: ['read'] }] }),
   }
 }

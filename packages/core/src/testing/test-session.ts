@@ -58,6 +58,9 @@ export interface SpecChange {
   readonly retry?: Partial<Spec['retry']>
   readonly emptyAnswer?: Spec['emptyAnswer']
   readonly interruptMs?: number
+  readonly firstTool?: string
+  readonly order?: Spec['order']
+  readonly checksAnswer?: true
 }
 
 /** Limits that a test reaches; a test that means others says so. */
@@ -78,6 +81,9 @@ export function testSpec(change: SpecChange = {}): Spec {
     batch: DEFAULT_BATCH,
     emptyAnswer: change.emptyAnswer ?? 'retry',
     interruptMs: change.interruptMs ?? DEFAULT_INTERRUPT_MS,
+    ...(change.firstTool !== undefined && { firstTool: change.firstTool }),
+    ...(change.order && { order: change.order }),
+    ...(change.checksAnswer && { checksAnswer: true }),
   }
 }
 

@@ -1,10 +1,10 @@
 // What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
 // are validated here, where their schemas are known.
 import type { PendingApproval, Principal } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { checkName, isJsonObject, parseJson } from '@baton/core'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
-import type { Input } from '@baton/core/machine'
-import { findApproval, listClientTools } from '@baton/core/machine'
+import type { Call, History, Input } from '@baton/core/machine'
+import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
@@ -19,6 +19,12 @@ export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>):
     const { id: approvalId, deadline } = approval
     return [{ ...call?.about, approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
   })
+}
+
+/** The person in whose name a program decides. @throws BatonError `invalid_option` */
+export function readDecider(principal: Principal | undefined): Principal | undefined {
+  if (principal) checkName('principal.id', principal.id)
+  return principal
 }
 
 /** A request that is not open goes on as it is: the machine says what became of it. */
@@ -36,11 +42,12 @@ export async function createApproval(
     ...(reason !== undefined && { reason }),
     ...(remember && { remember }),
   } as const
-  if (decided.decision !== 'edit') return given
   const state = engine.state()
   const call = findApproval(state, approvalId)
-  const text = JSON.stringify(decided.input)
   const history = engine.history()
+  if (call?.answer) return decision === 'approve' ? { ...given, answer: readAnswer(history, call.answer) } : given
+  if (decided.decision !== 'edit') return given
+  const text = JSON.stringify(decided.input)
   // All that the session still has: at least what the model had read when it made the call.
   const told = history.messages(0, state.counters.entry)
   const check = await checkCall(engine.world, {
@@ -54,6 +61,12 @@ export async function createApproval(
     untrusted: history.untrusted(),
   })
   return { ...given, edited: { arguments: text, check } }
+}
+
+/** The answer that waits for a person: the newest step's text where it is a value, else the texts of all steps. */
+function readAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
+  const texts = history.turnTexts().map(({ text }) => text)
+  return as === 'value' ? (texts.at(-1) ?? '') : texts.join(TEXT_SEPARATOR)
 }
 
 /** Says what is wrong with an answer. Undefined when it fits, or when the question is not open. */

@@ -63,7 +63,7 @@ import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { createOutputReader } from '../work/output.ts'
 import { endWithSignal } from './abort-turn.ts'
-import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
+import { createApproval, findAnswerIssues, listApprovals, readDecider } from './approvals.ts'
 import { openConnection } from './client-connection.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
@@ -293,9 +293,10 @@ class SessionHandle implements Session {
     return listApprovals(this.#init.engine)
   }
 
-  async decide(decision: Decision): Promise<Accepted> {
+  async decide(decision: Decision, options: { readonly principal?: Principal } = {}): Promise<Accepted> {
     const given = demand(decodeDecision(decision))
-    const { engine, principal } = this.#init
+    const { engine } = this.#init
+    const principal = readDecider(options.principal) ?? this.#init.principal
     return insist(await this.#submit(await createApproval(engine, principal, given)))
   }
 

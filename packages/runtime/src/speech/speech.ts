@@ -27,6 +27,8 @@ export interface Said {
 export class Speech {
   #silentTo: number | undefined
   #answer: SpokenAnswer | undefined
+  /** The newest step that has ended, at its beginning: what it said may yet be void. */
+  #ended: SpokenAnswer | undefined
 
   constructor({ silentTo, answer }: SpeechPlace = {}) {
     this.#silentTo = silentTo
@@ -147,7 +149,10 @@ export class Speech {
     }
   }
 
-  #reset({ message, step, base, index, first }: SpokenAnswer): readonly Said[] {
+  #reset(answer: SpokenAnswer): readonly Said[] {
+    const { message, step, index } = answer
+    const { base, first } = this.#ended?.step === step ? this.#ended : answer
+    this.#ended = undefined
     this.#answer = { message, step, base, index: first, first, from: 0, at: 0, rest: '' }
     if (index === first) return []
     return [{ frame: { type: 'sentences.dropped', message, step, index: first }, place: this.place }]
@@ -160,6 +165,7 @@ export class Speech {
     const { index, base } = this.#answer ?? answer
     const ended = { ...answer, index, base: base + (chars > 0 ? chars + SEPARATOR_CHARS : 0) }
     this.#answer = beginStep(ended, answer.step)
+    this.#ended = answer
     return said
   }
 

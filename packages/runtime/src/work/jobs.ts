@@ -27,6 +27,9 @@ export interface ModelJob {
   readonly inputTokens?: number
   /** Tools that clients brought. */
   readonly clientTools: readonly ClientToolSpec[]
+  /** Tools that have an `ok` result in the turn, and answers of it that were sent back; absent: none. */
+  readonly done?: readonly string[]
+  readonly refusals?: number
 }
 
 /** One run of a server tool. */

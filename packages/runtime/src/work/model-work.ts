@@ -14,6 +14,7 @@ import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { CHARS_PER_TOKEN, listClientTools, nameCall, requestTokens, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
@@ -50,14 +51,15 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const output = turn?.output && { output: turn.output }
-  const { settings = {}, rounds = 0 } = turn ?? {}
+  const { settings = {}, rounds = 0, done, refusals } = turn ?? {}
+  const progress = { rounds, ...(done && { done }), ...(refusals !== undefined && { refusals }) }
   // The attempt has its size, and what of it is no history is overhead.
   const overheadChars = state.index.reduce((chars, entry) => chars - entry.chars, state.attempt?.chars ?? 0)
   const inputTokens = requestTokens(
     { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
     state,
   )
-  return { session, principal, birth, effect, model, settings, ...output, rounds, inputTokens, clientTools }
+  return { session, principal, birth, effect, model, settings, ...output, ...progress, inputTokens, clientTools }
 }
 
 /**
@@ -261,7 +263,9 @@ async function finishStep(
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
-  const output = calls.length === 0 && finish !== 'pause' ? await reader?.check(joinText(parts)) : undefined
+  const isJudged = calls.length === 0 && finish !== 'pause' && (reader || context.agent.checkAnswer)
+  const said = { job, io, request, finish, reader }
+  const judged = isJudged ? await judgeAnswer(context, { ...said, text: joinText(parts) }) : {}
   const repair = (part: ModelPart): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
@@ -275,7 +279,7 @@ async function finishStep(
     finish,
     usage,
     textBefore: textsBefore.join('\n\n'),
-    ...(output && { output }),
+    ...judged,
   }
 }
 

@@ -65,7 +65,7 @@ export function addOutput(
 
 async function createStepRequest(
   { context, history, streaks }: RequestSources,
-  { session, model, settings, clientTools, inputTokens }: ModelJob,
+  { session, model, settings, clientTools, inputTokens, done = [] }: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
   const { agent, tools, toolSearch, requestMessages } = context
@@ -74,7 +74,12 @@ async function createStepRequest(
   const repeats = streaks && describeRepeats(streaks)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
   const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
-  const declared = declareTools(toolSearch?.choose(messages) ?? tools, permitted, messages)
+  const first = agent.firstTool !== undefined && !done.includes(agent.firstTool) ? agent.firstTool : undefined
+  const chosen = toolSearch?.choose(messages) ?? tools
+  // A search for the first tool would come before it.
+  const hidden = chosen.some(({ name }) => name === first) ? [] : tools.filter(({ name }) => name === first)
+  const declared = declareTools([...chosen, ...hidden], permitted, messages)
+  const mustBegin = effect.choice === 'auto' && declared.some(({ name }) => name === first)
   const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
   const all = agent.permissions ? permitSettings(agent, wished) : wished
   // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
@@ -84,7 +89,8 @@ async function createStepRequest(
     instructions: agent.instructions,
     messages: note === undefined ? messages : [...messages, userText(note)],
     tools: declared,
-    toolChoice: canChoose ? wish : { type: effect.choice },
+    toolChoice:
+      mustBegin && first !== undefined ? { type: 'tool', name: first } : canChoose ? wish : { type: effect.choice },
     settings:
       all.maxOutputTokens === undefined
         ? all

@@ -63,7 +63,7 @@ export type RunTool = (
 
 /** What a model call reads of its session, and where it streams to. */
 export interface ModelIo {
-  readonly history: Pick<History, 'messages' | 'turnTexts' | 'untrusted'>
+  readonly history: Pick<History, 'messages' | 'turnTexts' | 'turnMessages' | 'untrusted'>
   readonly signal: AbortSignalLike
   /** Aborts the signal: the rest of the answer is not needed. */
   abort(): void

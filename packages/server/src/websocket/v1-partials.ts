@@ -22,7 +22,7 @@ export interface ShownText {
 export class Partials {
   readonly #intervalMs: number
   /** Texts of the turn's finished steps; undefined where the turn's beginning was not seen. */
-  #earlier: readonly string[] | undefined
+  #earlier: readonly { readonly step: number; readonly text: string }[] | undefined
   #step: WrittenStep | undefined
   /** The frame's key of the last text, which may still have to be shown when its step is over. */
   #key = ''
@@ -60,19 +60,20 @@ export class Partials {
     if (this.#step?.step === step) this.#step.text = this.#step.text.slice(0, keepChars)
   }
 
-  /** What the step said is void; it comes again. */
-  dropStep(): void {
+  /** What the step said is void; it comes again. It may have finished. */
+  dropStep(step: number): void {
+    this.#earlier = this.#earlier?.filter((said) => said.step !== step)
     this.#step = undefined
     this.#hasNews = false
   }
 
   /** The step's text stands. */
   finishStep(): void {
-    const { key, text } = this.#step ?? { key: this.#key, text: '' }
+    const { key, text, step = 0 } = this.#step ?? { key: this.#key, text: '' }
     this.#key = key
     this.#step = undefined
     if (this.#earlier === undefined || text === '') return
-    this.#earlier = [...this.#earlier, text]
+    this.#earlier = [...this.#earlier, { step, text }]
     this.#hasNews = true
   }
 
@@ -99,7 +100,7 @@ export class Partials {
   }
 
   #whole(): string {
-    const texts = [...(this.#earlier ?? []), this.#step?.text ?? '']
+    const texts = [...(this.#earlier ?? []).map(({ text }) => text), this.#step?.text ?? '']
     return texts
       .filter((text) => text !== '')
       .join('\n\n')

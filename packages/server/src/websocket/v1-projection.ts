@@ -180,7 +180,7 @@ function project(state: ProjectionState, event: SessionEvent, nowMs: number): re
       partials.beginStep(event.step, nameEvent(state, event))
       return []
     case 'step-reset':
-      partials.dropStep()
+      partials.dropStep(event.step)
       return []
     case 'step-finished':
       partials.finishStep()

@@ -1,6 +1,7 @@
 // The agent of a goal: the agent that was named, with the tools, the verdict and the limits of the goal.
 import type { Agent } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { findMissing } from '@baton/core/machine'
 import type { GoalTerms } from '../contract.ts'
 
 /** @throws BatonError `invalid_agent` with what the agent lacks */
@@ -10,6 +11,9 @@ export function narrowAgent(agent: Agent, { tools, outputSchema, limits }: GoalT
     const names = agent.tools.map(({ name }) => name).join(', ')
     throw refuse(agent, `has no tool ${unknown.map((name) => `"${name}"`).join(', ')}; it has: ${names}`)
   }
+  const [needed] = findMissing(agent).filter((name) => tools && !tools.includes(name))
+  if (needed !== undefined)
+    throw refuse(agent, `gives no answer before its tool "${needed}", which must be among the goal's tools`)
   if (outputSchema && outputSchema['type'] !== 'object')
     throw refuse(agent, 'cannot give that verdict: the root of outputSchema must have the type "object"')
   for (const [name, value] of Object.entries(limits ?? {}))

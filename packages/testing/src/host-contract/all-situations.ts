@@ -1,5 +1,6 @@
 // Every situation that any kind of host plays.
 import { isEveryPlaceTried } from '../depth.ts'
+import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
@@ -36,6 +37,7 @@ export const SITUATIONS = {
   ...MODEL_SITUATIONS,
   ...GENERATE_SITUATIONS,
   ...APPROVAL_SITUATIONS,
+  ...ANSWER_CHECK_SITUATIONS,
   ...OUTPUT_SITUATIONS,
   ...TURN_OUTPUT_SITUATIONS,
   ...CONTROL_SITUATIONS,

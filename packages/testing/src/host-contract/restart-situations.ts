@@ -1,6 +1,6 @@
 // What a session is after its host has begun anew: what waited waits on, and what was said is known. For hosts whose
 // sessions live in a process.
-import type { PendingApproval, Session } from '@baton/core'
+import type { AnswerVerdict, PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
@@ -37,6 +37,20 @@ export const RESTART_SITUATIONS: Situations = {
     await session.decide({ approvalId, decision: 'approve' })
     await after.time.settle()
     expect(runs).toEqual([{}])
+  },
+  'an answer waits for its approval over a restart, and is the answer once it has it': async ({ createWorld }) => {
+    const checkAnswer = (): AnswerVerdict => ({ ask: 'look at it' })
+    const before = await createWorld({ checkAnswer, steps: [{ text: 'fine' }] })
+    const asking = await before.open()
+    asking.send('go', { inputId: 'a' }).answer.catch(() => {})
+    await before.time.settle()
+    const { approvalId } = await findApproval(asking)
+    const after = await restart(before, { checkAnswer, steps: [] })
+    const session = await after.open()
+    expect(await findApproval(session)).toMatchObject({ approvalId, name: 'answer.approve', input: { text: 'fine' } })
+    await session.decide({ approvalId, decision: 'approve' })
+    expect((await after.time.until(session.turn('a').answer)).text).toBe('fine')
+    expect(after.model.requests).toEqual([])
   },
   'a turn with a schema of its own goes on with it, and is found again with its value': async ({ createWorld }) => {
     const before = await createWorld({ steps: () => ({ text: 'late', pieceMs: 60_000 }) })

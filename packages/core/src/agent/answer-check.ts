@@ -1,0 +1,52 @@
+// What an agent's `checkAnswer` learns about an answer before it is taken, and what it may say of it.
+import type { JsonValue } from '../json.ts'
+import type { ContentPart, Message } from '../messages.ts'
+import type { Principal } from './tool-context.ts'
+
+export interface AnswerToCheck<Output = unknown> {
+  /** Of an agent with an output schema, the JSON as the model wrote it; else the text of its last step. */
+  readonly text: string
+  /** The value, which fits the schema; undefined without one. Of a turn with a schema of its own, a value of that. */
+  readonly output: Output
+}
+
+/** A call of the turn that has settled. */
+export interface AnsweredCall {
+  readonly callId: string
+  readonly name: string
+  /** The arguments; a text where they are no JSON. */
+  readonly input: JsonValue
+  /** False: it was denied, failed, was cancelled or timed out, and `content` says so. */
+  readonly ok: boolean
+  /** What the model read of it. */
+  readonly content: readonly ContentPart[]
+}
+
+/** Copies: to change them changes nothing. */
+export interface AnswerContext<Services = unknown> {
+  readonly session: string
+  readonly agent: string
+  readonly principal: Principal
+  readonly services: Services
+  /** Answers of this turn that were sent back before, for whatever reason but the schema. */
+  readonly refusals: number
+  /** Calls of this turn, in their order. */
+  readonly calls: readonly AnsweredCall[]
+  /** The conversation that the model had read. */
+  readonly messages: readonly Message[]
+}
+
+/**
+ * `again`: the model reads why, and answers once more. `ask`: a person approves the answer or denies it, and `title` is what the person is
+ * shown; `by` names the principals who may decide, in place of the session's own.
+ */
+export type AnswerVerdict =
+  | 'accept'
+  | { readonly again: string }
+  | { readonly ask: string; readonly title?: string; readonly by?: readonly string[] }
+
+/** It has 30 s. If it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked. */
+export type CheckAnswer<Output = unknown> = (
+  answer: AnswerToCheck<Output>,
+  context: AnswerContext,
+) => AnswerVerdict | Promise<AnswerVerdict>

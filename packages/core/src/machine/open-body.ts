@@ -1,0 +1,77 @@
+// The step whose calls are open, with its bodies, and the messages that it becomes when it closes.
+import type { JsonObject } from '../json.ts'
+import type { AssistantMessage, AssistantPart, MediaSource, ResultPart, StoredMessage } from '../messages.ts'
+import type { CallProposal, QuestionAnswer, Settlement } from './fact.ts'
+import { isVisible, renderSettlement, text } from './render.ts'
+
+/** What a tool asked its user and has no answer to yet. */
+export interface OpenQuestion {
+  readonly callId: string
+  readonly questionId: string
+  /** From 1, for each call. */
+  readonly n: number
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  readonly expiresAtMs: number
+}
+
+export interface AskedQuestion extends OpenQuestion {
+  readonly answer?: QuestionAnswer
+}
+
+export interface PlainOpenBody {
+  readonly step: number
+  readonly exchange: number
+  readonly parts: readonly AssistantPart[]
+  /** See `AssistantMessage.rebased`. */
+  readonly rebased: boolean
+  /** The calls of the step that say something of themselves. */
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
+}
+
+/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
+export interface OpenBody extends PlainOpenBody {
+  readonly edited: Map<string, string>
+  readonly settlements: Map<string, Settlement>
+  /** By their ids. */
+  readonly questions: Map<string, AskedQuestion>
+}
+
+export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
+  const described = calls.filter(({ about, provenance }) => about || provenance)
+  return described.map(({ callId, about, provenance, answer }) => ({
+    callId,
+    ...(about && { about }),
+    ...(provenance && { provenance }),
+    ...(answer && { answer }),
+  }))
+}
+
+/** The approval of an answer is a call for people alone: no model reads it. */
+function withoutApproval(open: OpenBody): readonly AssistantPart[] {
+  const approval = open.described.find(({ answer }) => answer)
+  if (!approval) return open.parts
+  return open.parts.filter((part) => part.type !== 'call' || part.callId !== approval.callId)
+}
+
+export function stepMessages(full: OpenBody): readonly StoredMessage[] {
+  const open = full.described.length > 0 ? { ...full, parts: withoutApproval(full) } : full
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
+  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
+  const results: ResultPart<MediaSource>[] = []
+  for (const part of open.parts) {
+    if (part.type !== 'call') continue
+    const { callId, name } = part
+    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(callId)
+    const said = renderSettlement(settlement)
+    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
+    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
+    const provenance = provenances.get(callId)
+    const result = { type: 'result', callId, name, isError, content } as const
+    results.push(provenance ? { ...result, provenance } : result)
+  }
+  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
+  return isVisible(open.parts) ? [assistant] : []
+}

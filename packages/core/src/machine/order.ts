@@ -1,0 +1,35 @@
+// The order of calls that an agent demands. The machine keeps it, whatever the model does and whether or not its provider can be told
+// which tool to call.
+import type { Spec } from './spec.ts'
+
+/** The name of the call that stands for the approval of an answer; no tool has it. */
+export const ANSWER_APPROVAL = 'answer.approve'
+
+/**
+ * The tools that must have an `ok` result in this turn before the call, or before the answer (without `name`). Empty: it may come now.
+ * @param done tools that have one
+ */
+export function findMissing(
+  { firstTool, order }: Pick<Spec, 'firstTool' | 'order'>,
+  done: readonly string[] = [],
+  name?: string,
+): readonly string[] {
+  if (firstTool !== undefined && name !== firstTool && !done.includes(firstTool)) return [firstTool]
+  if (!order) return []
+  const rules = order.filter((rule) => ('tool' in rule ? rule.tool === name : name === undefined))
+  return [...new Set(rules.flatMap(({ after }) => after))].filter((tool) => !done.includes(tool))
+}
+
+/** Words for the model whose call came too early. */
+export function describeMissing(name: string, missing: readonly string[]): string {
+  return `"${name}" may run only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first, then "${name}" again`
+}
+
+/** Words for the model whose answer came too early. */
+export function describeEarlyAnswer(missing: readonly string[]): string {
+  return `it may come only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first`
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(' and ')
+}

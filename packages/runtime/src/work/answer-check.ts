@@ -1,0 +1,128 @@
+// Checks an answer before the machine sees it: the agent's `checkAnswer` says whether it is taken. That is code of others, which may throw
+// or hang. Then the answer is not taken, and the turn ends.
+import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core'
+import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core'
+import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
+import { findMissing } from '@baton/core/machine'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
+import { copyMessage, readConversation } from './conversation.ts'
+import type { ModelJob } from './jobs.ts'
+import type { OutputReader } from './output.ts'
+import type { ModelIo, WorkContext } from './work.ts'
+
+/** Milliseconds that `checkAnswer` may take. */
+const CHECK_MS = 30_000
+/** UTF-16 units of a reason, and of what a person is shown as a title. */
+const REASON_CHARS = 4000
+const TITLE_CHARS = 200
+/** People who may decide about one answer. */
+const PEOPLE_MAX = 32
+
+export interface SaidAnswer {
+  readonly job: ModelJob
+  readonly io: Pick<ModelIo, 'history'>
+  readonly request: Pick<ModelRequest, 'messages'>
+  readonly text: string
+  readonly finish: FinishReason
+  readonly reader: OutputReader | undefined
+}
+
+interface Judged {
+  readonly output?: OutputCheck
+  readonly answer?: AnswerCheck
+}
+
+/** Never rejects. The schema comes first: an answer that does not fit it is not checked. */
+export async function judgeAnswer(context: WorkContext, said: SaidAnswer): Promise<Judged> {
+  const output = await said.reader?.check(said.text)
+  const isFit = typeof output?.issue !== 'string' && said.finish !== 'refusal' && said.text.trim() !== ''
+  const answer = isFit ? await checkAnswer(context, said) : undefined
+  return { ...(output && { output }), ...(answer && { answer }) }
+}
+
+/** Undefined where the agent checks nothing, or something must run before any answer. */
+async function checkAnswer(context: WorkContext, said: SaidAnswer): Promise<AnswerCheck | undefined> {
+  const { agent, timers, log } = context
+  if (!agent.checkAnswer || findMissing(agent, said.job.done).length > 0) return undefined
+  const error = (): BatonError => new BatonError({ code: 'internal', message: `it gave no verdict in ${CHECK_MS} ms` })
+  try {
+    return readVerdict(await within(timers, { timeoutMs: CHECK_MS, error }, ask(context, said)))
+  } catch (cause) {
+    const why = describeThrown(cause)
+    log.warn('an answer could not be checked', { session: said.job.session, cause: why })
+    return { verdict: 'failed', message: `checkAnswer of agent "${agent.name}" failed: ${why}` }
+  }
+}
+
+async function ask(context: WorkContext, { job, io, request, text, reader }: SaidAnswer): Promise<unknown> {
+  const { agent, services } = context
+  const { session, principal, refusals = 0 } = job
+  const told = await readConversation(context, session, io.history.turnMessages())
+  return await agent.checkAnswer?.(
+    { text, output: await reader?.read(text) },
+    {
+      session,
+      agent: agent.name,
+      principal: { id: principal },
+      services,
+      refusals,
+      calls: listCalls(told),
+      messages: request.messages.map(copyMessage),
+    },
+  )
+}
+
+function listCalls(messages: readonly Message[]): readonly AnsweredCall[] {
+  const inputs = new Map<string, JsonValue>()
+  const calls: AnsweredCall[] = []
+  for (const { parts } of messages)
+    for (const part of parts)
+      if (part.type === 'call') inputs.set(part.callId, readInput(part.arguments))
+      else if (part.type === 'result') {
+        const { callId, name, isError, content } = part
+        calls.push({ callId, name, input: inputs.get(callId) ?? {}, ok: !isError, content })
+      }
+  return calls
+}
+
+function readInput(text: string): JsonValue {
+  const parsed = parseJson(text)
+  return parsed.ok ? parsed.value : text
+}
+
+/** Its answer goes into a record. @throws BatonError `invalid_agent` */
+function readVerdict(given: unknown): AnswerCheck {
+  const verdict = given as AnswerVerdict | undefined // of any shape: each field is looked at
+  if (verdict === 'accept') return { verdict: 'accept' }
+  if (isJsonObject(verdict) && Object.keys(verdict).length > 0) {
+    const { again, ask: asks, title, by, ...rest } = verdict as Readonly<Record<string, unknown>>
+    const isPlain = Object.keys(rest).length === 0
+    if (isPlain && isReason(again) && asks === undefined && title === undefined && by === undefined)
+      return { verdict: 'again', reason: again.slice(0, REASON_CHARS).toWellFormed() }
+    if (isPlain && isReason(asks) && again === undefined && isTitle(title) && isPeople(by))
+      return {
+        verdict: 'ask',
+        reason: asks.slice(0, REASON_CHARS).toWellFormed(),
+        ...(title !== undefined && { title: title.slice(0, TITLE_CHARS).toWellFormed() }),
+        ...(by && { by: [...by] }),
+      }
+  }
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `it gave ${describeValue(given)}, which is no verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
+  })
+}
+
+function isReason(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
+}
+
+function isTitle(value: unknown): value is string | undefined {
+  return value === undefined || isReason(value)
+}
+
+function isPeople(value: unknown): value is readonly string[] | undefined {
+  if (value === undefined) return true
+  return Array.isArray(value) && value.length > 0 && value.length <= PEOPLE_MAX && value.every(isLegalName)
+}
