@@ -39,7 +39,6 @@ async function opened() {
     clock: environment.clock,
     timers: environment.timers,
     pause: never,
-    isReopened: false,
     listener: {
       onRecord: () => {},
       onSnapshot: () => {},
