@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant, MutantTest } from './mutant-list.ts'
+import { DECODER_MUTANTS } from './decoder-mutants.ts'
 import { MUTANTS } from './mutant-list.ts'
 import { copyRepository } from './repository-copy.ts'
 import { REPOSITORY } from './source-files.ts'
@@ -17,7 +18,7 @@ type Outcome = 'passed' | 'failed' | 'not run'
 process.exitCode = checkMutants(process.argv.slice(2).join(' '))
 
 function checkMutants(words: string): number {
-  const chosen = MUTANTS.filter(({ name }) => name.includes(words))
+  const chosen = [...MUTANTS, ...DECODER_MUTANTS].filter(({ name }) => name.includes(words))
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {

@@ -67,6 +67,8 @@ test('a task that fails says why', async () => {
 
 test('a task that takes too long is cancelled at the server', async () => {
   const { calls } = await callTools({ ...servers, sources: servers.sources.slice(1) }, [['task-hangs', {}]])
-  expect(calls).toEqual(['task-hangs unknown tool_result_timeout: no result came in the time of the call: it may have run'])
+  expect(calls).toEqual([
+    'task-hangs unknown tool_result_timeout: no result came in the time of the call: it may have run',
+  ])
   await expect.poll(() => acts()).toContain('cancelled task-hangs')
 })

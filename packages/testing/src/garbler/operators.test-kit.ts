@@ -259,7 +259,9 @@ const RESPONSES: readonly Operator[] = [
   responses('one index for all', (events) =>
     events.map((event) => ('output_index' in event ? { ...event, output_index: 0 } : event)),
   ),
-  responses('no index', (events) => events.map(({ output_index: _, ...event }) => event)),
+  responses('no index', (events) =>
+    events.map((event) => ({ ...event, output_index: undefined as unknown as number })),
+  ),
   responses('items that only the end lists', (events) =>
     events.filter(({ type }) => !string(type).startsWith('response.output_item')),
   ),
