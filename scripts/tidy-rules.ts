@@ -43,6 +43,8 @@ export const LIMITS: Readonly<Record<Rule, number>> = {
 export const FILE_LINES_HARD_LIMIT = 700
 
 const OPENING_LINES_MAX = 5
+/** The share of a file's lines from which on it is one class. */
+const ONE_CLASS_SHARE = 0.6
 const BANNED_NAMES: ReadonlySet<string> = new Set([
   'utils',
   'util',
@@ -80,11 +82,20 @@ function finding(file: SourceFile, rule: Rule, what: Pick<Finding, 'size' | 'lin
   return { path: file.path, rule, ...what }
 }
 
-/** Tests are lists of situations: only the hard limit holds for them. */
+/** Tests are lists of situations, and a class is one subject: only the hard limit holds for them. */
 function fileLines(file: SourceFile): readonly Finding[] {
   const size = file.text.replace(/\n$/, '').split('\n').length
-  if (isTest(file.path) && size <= FILE_LINES_HARD_LIMIT) return []
+  if ((isTest(file.path) || isOneClass(file, size)) && size <= FILE_LINES_HARD_LIMIT) return []
   return [finding(file, 'file-lines', { size, line: 1, message: `the file has ${size} lines` })]
+}
+
+/** Whether most of the file is a single class, with what stands around it. */
+function isOneClass(file: SourceFile, lines: number): boolean {
+  return file.program.body.some((statement) => {
+    const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (node?.type !== 'ClassDeclaration') return false
+    return file.lineOf(node.end) - file.lineOf(node.start) + 1 >= lines * ONE_CLASS_SHARE
+  })
 }
 
 function sizes(file: SourceFile): readonly Finding[] {

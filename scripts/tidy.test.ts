@@ -24,6 +24,7 @@ describe('rules', () => {
       ['function-lines 2', 'function-lines 74'],
     ],
     ['a long file', `// c\n${lines(400, 'g()')}\n`, ['file-lines 1']],
+    ['a long file that is one class', `// c\nexport class C {\n${lines(410, 'a = 1')}\n}\n`, []],
     ['five parameters', '// c\nfunction f(a, b, c, d, e) {}', ['parameters 2']],
     ['this is no parameter', '// c\nfunction f(this: X, a, b, c, d) {}', []],
     ['five parameters in a type', '// c\ninterface I { m(a: A, b: A, c: A, d: A, e: A): void }', ['parameters 2']],

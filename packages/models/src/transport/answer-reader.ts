@@ -92,14 +92,7 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
     const isCut = !parsed.ok && parsed.cutOff
     return new BatonError({ code: isCut ? 'model_cut_off' : 'model_malformed_answer', message })
   }
-  /** Whatever is thrown inside is a clean BatonError outside. */
-  const guard = <Result>(run: () => Result): Result => {
-    try {
-      return run()
-    } catch (thrown) {
-      throw cleanError(thrown, label, secrets)
-    }
-  }
+  const guard = createGuard(label, secrets)
   return {
     get progress() {
       return reader?.progress ?? 'open'
@@ -131,6 +124,17 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
         if (isBatonError(answer)) throw answer
         return cleanAnswer(withoutNameless(answer, label), secrets)
       }),
+  }
+}
+
+/** Whatever is thrown inside is a clean BatonError outside. */
+function createGuard(label: string, secrets: readonly string[]) {
+  return <Result>(run: () => Result): Result => {
+    try {
+      return run()
+    } catch (thrown) {
+      throw cleanError(thrown, label, secrets)
+    }
   }
 }
 
