@@ -68,10 +68,25 @@ interface Play {
 /** How long anything may wait, in virtual milliseconds. */
 const WAIT_MS = 5000
 
-async function answer({ sample, operators, framing, feeding }: Play, seed: number): Promise<ModelAnswer | Error> {
+/** The events as they are written. */
+function garble({ sample, operators }: Play, seed: number): readonly WireEvent[] {
   const random = createRandom(seed)
-  let events = sample.events
-  for (const operator of operators) events = operator.apply(events, random)
+  return operators.reduce((events, operator) => operator.apply(events, random), sample.events)
+}
+
+/** Tokens of input and output together, in the provider's own words. */
+function readTotal(events: readonly WireEvent[]): number {
+  const usages = events.flatMap((event) => {
+    if (event === '[DONE]') return []
+    const { usage, response } = event
+    return [usage, isJsonObject(response) ? response['usage'] : undefined].filter(isJsonObject)
+  })
+  const total = usages.at(-1)?.['total_tokens']
+  return typeof total === 'number' ? total : Infinity
+}
+
+async function answer(play: Play, events: readonly WireEvent[]): Promise<ModelAnswer | Error> {
+  const { sample, framing, feeding } = play
   const bytes = new TextEncoder().encode(writeEvents(events, framing))
   const timers: { readonly ms: number; readonly callback: () => void }[] = []
   const transport: Transport = {
@@ -146,7 +161,8 @@ function readAnswer({ parts }: ModelAnswer, truth: Truth) {
 /** What is wrong; undefined where the answer is the truth, or a named refusal. */
 async function judge(play: Play, seed: number): Promise<string | undefined> {
   const { truth } = play.sample
-  const got = await answer(play, seed)
+  const events = garble(play, seed)
+  const got = await answer(play, events)
   counts.played += 1
   if (play.feeding === 'left open') counts['left open'] += 1
   const isSingle = play.operators.length === 1
@@ -164,6 +180,9 @@ async function judge(play: Play, seed: number): Promise<string | undefined> {
   if (runs.length > meant.length) return `${runs.length} calls run instead of ${meant.length}`
   if (runs.length + refused < meant.length) return `calls are lost: ${runs.length} of ${meant.length}`
   if (text.trim() !== truth.text.trim()) return `the text is other: ${JSON.stringify(text.slice(0, 80))}`
+  const { inputTokens = 0, outputTokens = 0 } = got.usage
+  if (inputTokens + outputTokens > readTotal(events))
+    return `more tokens are counted than there were: ${inputTokens} + ${outputTokens}`
   if (got.finish === 'max-tokens' && meant.length > 0) return 'its calls are refused as cut off'
   if (refused > 0 && isSingle) return `${refused} calls are refused whose meaning is certain`
   counts[refused > 0 ? 'refused' : 'same'] += 1
