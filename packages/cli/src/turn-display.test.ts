@@ -29,6 +29,14 @@ test('a retry after which nothing is void says only that there is one, and why',
   ])
 })
 
+test('an answer that is not taken is void, and said to be asked for again', () => {
+  expect(told([said('Perhaps.'), reset('refused')])).toEqual([
+    'Perhaps.',
+    '\n',
+    'the model is asked again: its answer was not accepted; what it said since its last call is void',
+  ])
+})
+
 test('a retry after text was shown says that this text is void, once', () => {
   expect(told([said('Half an'), reset('failed'), reset('failed')])).toEqual([
     'Half an',

@@ -106,6 +106,15 @@ const SITUATIONS: readonly Situation[] = [
       await client.workflow.execute(GOAL_WORKFLOW, { taskQueue, workflowId: id, args })
     },
   },
+  {
+    name: 'goal-again',
+    init: { steps: [{ text: 'It is valid.' }] },
+    play: async ({ client, taskQueue }, id) => {
+      const start = { taskQueue, workflowId: id, args: [{ goal: 'Is it valid?' }] }
+      await client.workflow.execute(GOAL_WORKFLOW, start)
+      await client.workflow.execute(GOAL_WORKFLOW, start)
+    },
+  },
 ]
 
 async function record(server: TemporalServer, { name, init, play }: Situation, folder: string): Promise<void> {

@@ -1,5 +1,6 @@
 // What a Temporal host does beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
 // long payloads, goals, and tools that are somebody's own activities.
+import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import { tool } from '@baton/core'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -243,11 +244,42 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     })
   })
 
+  test('that has ended gives its first verdict at once to a second start under its id, or fails as it did', async () => {
+    await withWorld({ steps: (_, call) => (call === 0 ? verdict : { text: 'no' }) }, async (world) => {
+      const judge = (workflowId: string, start: object): Promise<unknown> =>
+        world.client.workflow.execute(GOAL_WORKFLOW, {
+          taskQueue: world.taskQueue,
+          workflowId,
+          args: [start],
+          // Far below the day after which a session that rests ends.
+          workflowExecutionTimeout: '20s',
+        })
+      const first = await judge('judged-once', { goal: 'Is it valid?' })
+      expect(await judge('judged-once', { goal: 'Is it valid?' })).toEqual(first)
+      expect(await judge('judged-once', { goal: 'Another one?' })).toEqual(first)
+      expect(await world.records('judged-once')).toSatisfy(
+        (records: readonly SessionRecord[]) =>
+          records.flatMap(({ facts }) => facts).filter(({ type }) => type === 'model-started').length === 1,
+      )
+      const narrow = { goal: 'Is it?', outputSchema: VERDICT }
+      const failed = await judge('failed-once', narrow).catch((cause: unknown) => cause)
+      const again = await judge('failed-once', narrow).catch((cause: unknown) => cause)
+      const typeOf = (cause: unknown): unknown => ((cause as Error).cause as ApplicationFailure | undefined)?.type
+      expect([typeOf(failed), typeOf(again)]).toEqual(['invalid_output', 'invalid_output'])
+    })
+  })
+
   test.each([
     [{ agent: 'nobody', goal: 'x' }, 'invalid_agent', 'nobody'],
     [{ goal: 'x', tools: ['subtract'] }, 'invalid_agent', 'subtract'],
     [{ goal: '' }, 'invalid_goal', 'goal must be a text'],
     [{ goal: 'x', limits: { hours: 3 } }, 'invalid_agent', 'hours'],
+    [{ goal: 'x', outputschema: VERDICT }, 'invalid_goal', 'no field "outputschema"; did you mean "outputSchema"?'],
+    [{ Goal: 'x', Agent: 'tested' }, 'invalid_goal', 'no field "Goal"; did you mean "goal"?'],
+    [{ goal: 'x', deadline: 3 }, 'invalid_goal', 'no field "deadline"'],
+    [{ goal: 'x', agent: 7 }, 'invalid_goal', 'agent must be the name of an agent'],
+    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a text'],
+    [['x'], 'invalid_goal', 'its argument is no object'],
   ])('%j fails with %s', async (start, type, words) => {
     await withWorld({ steps: [], tools: [add] }, async (world) => {
       const options = { taskQueue: world.taskQueue, workflowId: randomUUID(), args: [start] }

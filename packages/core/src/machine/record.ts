@@ -14,7 +14,7 @@ import { initialState } from './state.ts'
 export const FORMAT_VERSION = 1
 
 /** Of snapshots: raised with every change of what a state or a history holds. An older one is folded again from its log. */
-export const SNAPSHOT_VERSION = 8
+export const SNAPSHOT_VERSION = 9
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
 export interface InputEnvelope {

@@ -1,5 +1,5 @@
 // Stock chats of the AI SDK over the handler: what their users see, and what the session says of it.
-import type { Agent, Model } from '@baton/core'
+import type { Agent, AnswerVerdict, Model } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { DefaultChatTransport } from 'ai'
@@ -193,6 +193,22 @@ test('an attempt that is superseded is taken back', async () => {
   const page = openPage('c9')
   await page.sendMessage({ text: 'hi' })
   expect(readTexts(page)).toEqual(['hi', 'All of it.'])
+})
+
+test('an answer that is not taken is taken back, and an answer that a person must approve is shown as an approval', async () => {
+  const model = scripted([{ text: 'Perhaps.' }, { text: 'Yes.' }])
+  const verdicts: AnswerVerdict[] = [{ again: 'be clear' }, { ask: 'it is a promise', title: 'Say yes' }]
+  const checkAnswer = (): AnswerVerdict => verdicts.shift() ?? 'accept'
+  const { openPage } = start(defineAgent({ name: 'a', model, checkAnswer }))
+  const page = openPage('c7')
+  await page.sendMessage({ text: 'may I?' })
+  await settled(page, ({ messages }) => JSON.stringify(messages).includes('"state":"approval-requested"'))
+  expect(readTexts(page)).toEqual(['may I?', 'Yes.'])
+  const asked = findTool(page, 'answer.approve')
+  expect(asked['input']).toEqual({ text: 'Yes.' })
+  await page.addToolApprovalResponse({ id: (asked['approval'] as { readonly id: string }).id, approved: true })
+  await settled(page, ({ messages }) => JSON.stringify(messages.at(-1)?.metadata ?? {}).includes('"stop":"end"'))
+  expect(readTexts(page)).toEqual(['may I?', 'Yes.'])
 })
 
 test('stop is an endpoint: the answer keeps what was said', async () => {

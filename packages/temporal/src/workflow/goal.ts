@@ -5,6 +5,7 @@ import {
   CancellationScope,
   CancelledFailure,
   continueAsNew,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { State } from '@baton/core/machine'
@@ -27,12 +28,13 @@ export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
       const parts = [{ type: 'text', text: start.goal } as const]
       run.push([{ type: 'user-input', inputId: GOAL_INPUT, parts }])
     }
+    const isJudged = (): boolean => hasAsked(run.state) && run.state.turn === null && run.state.queue.length === 0
     for (;;) {
-      const end = await run.run(() => hasAsked(run.state) && run.state.turn === null && run.state.queue.length === 0)
+      const end = await run.run(isJudged)
       if (!(await run.settle())) continue
       if (end === 'full') return await continueAsNew<typeof judgeGoal>({ ...start, carried: run.carry() })
       if (end === 'cancelled') throw new CancelledFailure('the goal was cancelled: its calls are settled')
-      if (end === 'done') return await readVerdict(run.identity)
+      if (end === 'done' || (end === 'idle' && isJudged())) return await readVerdict(run.identity)
     }
   })
 }
@@ -67,20 +69,40 @@ function identify(start: GoalStart, session: string): Identity {
   return { session, principal, agent, meta: {}, goal: terms }
 }
 
+const FIELDS = ['agent', 'goal', 'principal', 'tools', 'outputSchema', 'limits', 'tuning', 'carried'] as const
+
 /** @throws ApplicationFailure of type `invalid_goal` */
 function checkGoal(start: GoalStart): void {
-  const { goal, agent, tools, outputSchema, limits } = (start ?? {}) as Partial<GoalStart>
-  const wrong =
-    typeof goal !== 'string' || goal.trim() === ''
-      ? 'goal must be a text'
-      : agent !== undefined && typeof agent !== 'string'
-        ? 'agent must be the name of an agent'
-        : tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === 'string'))
-          ? 'tools must be a list of names'
-          : [outputSchema, limits].some((part) => part !== undefined && (typeof part !== 'object' || part === null))
-            ? 'outputSchema and limits must be objects'
-            : undefined
+  const wrong = findWrong(start)
   if (wrong === undefined) return
-  const message = `the goal cannot be judged: ${wrong}. Its argument is { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {} }`
+  const message = `the goal cannot be judged: ${wrong}. Its argument is { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {}, "principal"?: name }`
   throw ApplicationFailure.nonRetryable(message, 'invalid_goal')
+}
+
+/** What a caller in any language has written wrong; a field that does not exist would be ignored in silence. */
+function findWrong(start: unknown): string | undefined {
+  if (typeof start !== 'object' || start === null || Array.isArray(start)) return 'its argument is no object'
+  const { goal, agent, principal, tools, outputSchema, limits, carried } = start as Partial<GoalStart>
+  // An earlier version let it pass: what it has begun goes on.
+  const unknown = carried ? undefined : Object.keys(start).find((name) => !FIELDS.some((field) => field === name))
+  if (unknown !== undefined && patched(STRICT_GOALS)) return describeUnknown(unknown)
+  if (typeof goal !== 'string' || goal.trim() === '') return 'goal must be a text'
+  if (agent !== undefined && typeof agent !== 'string') return 'agent must be the name of an agent'
+  if (principal !== undefined && typeof principal !== 'string' && patched(STRICT_GOALS))
+    return 'principal must be a text'
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === 'string')))
+    return 'tools must be a list of names'
+  const parts = [outputSchema, limits].filter((part) => part !== undefined)
+  if (parts.some((part) => typeof part !== 'object' || part === null)) return 'outputSchema and limits must be objects'
+  return undefined
+}
+
+/** Marks goals that are refused since a version that takes no unknown field. */
+const STRICT_GOALS = 'baton-strict-goals'
+
+/** Most callers err in the case of a letter: Go writes the names of its fields. */
+function describeUnknown(name: string): string {
+  const meant = FIELDS.slice(0, -2).find((field) => field.toLowerCase() === name.replaceAll(/[_-]/g, '').toLowerCase())
+  const said = `it has no field "${name.slice(0, 100)}"`
+  return meant === undefined ? said : `${said}; did you mean "${meant}"?`
 }

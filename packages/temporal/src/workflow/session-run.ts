@@ -7,6 +7,7 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
+  patched,
   setHandler,
   sleep,
   workflowInfo,
@@ -56,6 +57,8 @@ const DAY_MS = 86_400_000
 /** Milliseconds between two tries to decide, at most: each is a few events of the history. */
 const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
+/** Marks runs that ask whether they are done before they wait. */
+const DONE_AT_ONCE = 'baton-done-at-once'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
 
@@ -158,12 +161,15 @@ export class SessionRun {
   }
 
   /**
-   * Decides what comes, until `isDone` says so after a decision, the session was cancelled, or it has rested for long enough.
+   * Decides what comes, until `isDone` says so, the session was cancelled, or it has rested for long enough. What is done already needs
+   * nothing to come.
    */
   async run(isDone: () => boolean = () => false): Promise<'done' | 'cancelled' | 'idle' | 'full'> {
     for (;;) {
       // A run that leaves begins nothing: the next one does.
       if (!this.#isLeaving()) this.#perform()
+      // A run that waits since an earlier version goes on as it began.
+      if (!this.#hasWork() && isDone() && this.#work.isEmpty && patched(DONE_AT_ONCE)) return 'done'
       await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined)
       if (this.#publishing.conflict) throw this.#publishing.conflict
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
