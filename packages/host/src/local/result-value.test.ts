@@ -94,3 +94,41 @@ test('the value that a program hands in with a result is kept', async () => {
   await world.time.until(turn.answer)
   expect(await readValue(world)).toEqual({ n: 1 })
 })
+
+class Box {
+  readonly #inside = 1
+  read(): number {
+    return this.#inside
+  }
+}
+
+test.each<[string, () => unknown, string]>([
+  ['a Response', () => new Response('x'), 'await response.json()'],
+  ['a Map', () => new Map([['a', 1]]), 'Object.fromEntries(map)'],
+  ['a Set', () => new Set([1]), '[...set]'],
+  ['an Error', () => new Error('no'), 'its message, or throw it'],
+  ['an Error with fields', () => Object.assign(new Error('no'), { code: 'E' }), 'its message, or throw it'],
+  ['bytes', () => new Uint8Array([1, 2]), 'Array.from(bytes)'],
+  ['an instance without fields', () => new Box(), 'a plain object, or give it a toJSON method'],
+  ['a Map inside', () => ({ rows: [{ tags: new Map() }] }), 'at rows[0].tags, a Map'],
+])('%s is refused: the model would read {}', async (_situation, make, words) => {
+  const world = await run(createTestWorld({ tools: [act(make)], steps }))
+  const [settled] = await world.facts('call-settled')
+  expect(settled?.settlement).toMatchObject({ type: 'error', code: 'result_invalid' })
+  expect(resultsTold(world.model)[0]?.text).toContain(words)
+})
+
+class Point {
+  readonly x = 1
+}
+
+test.each<[string, unknown, unknown]>([
+  ['an empty object', {}, {}],
+  ['an empty object inside', { a: {}, b: [] }, { a: {}, b: [] }],
+  ['an instance with fields', new Point(), { x: 1 }],
+  ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+  ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
+])('%s is a result', async (_situation, value, kept) => {
+  const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
+  expect(await readValue(world)).toEqual(kept)
+})

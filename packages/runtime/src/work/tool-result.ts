@@ -15,6 +15,7 @@ import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import { findLostValue } from './lost-values.ts'
 import type { KeepMedia } from './media.ts'
 import { storeMediaOrSay } from './media.ts'
 
@@ -121,10 +122,21 @@ export function stringifyResult(value: unknown): string {
   }
   if (text === undefined)
     throw new BatonError({ code: 'result_invalid', message: `the result is a ${typeof value}, which is not JSON` })
+  const lost = MAY_LACK.test(text) ? findLostValue(value) : undefined
+  if (lost) {
+    const where = lost.place === '' ? 'is' : `has, at ${lost.place},`
+    throw new BatonError({
+      code: 'result_invalid',
+      message: `the result ${where} a ${lost.name}, which JSON cannot write; return ${lost.instead}`,
+    })
+  }
   if (isDeepText(text))
     throw new BatonError({ code: 'result_invalid', message: `the result is deeper than ${JSON_DEPTH_MAX} levels` })
   return text
 }
+
+/** JSON of what may have lost something: an empty object, or bytes by their numbers. Other results are not looked through. */
+const MAY_LACK = /\{\}|\{"0":|\{"(?:name|code|cause|errno)":/
 
 /** Whether a tool returned content, and not JSON that happens to have such a field. */
 function isContent(value: unknown): value is { readonly content: readonly object[] } {

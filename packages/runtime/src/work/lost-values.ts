@@ -1,0 +1,61 @@
+// Values that JSON writes without what they hold: a Map is `{}`, and so is a Response. A model that reads `{}` takes it for the
+// whole result.
+import { JSON_DEPTH_MAX } from '@baton/core'
+
+export interface LostValue {
+  /** The place in the result, such as `rows[2].tags`; empty for the result itself. */
+  readonly place: string
+  /** Its class: `Map`. */
+  readonly name: string
+  /** What to return in its place. */
+  readonly instead: string
+}
+
+const INSTEAD: Readonly<Record<string, string>> = {
+  Response: 'await response.json() or await response.text()',
+  Request: 'the fields that matter',
+  Headers: 'Object.fromEntries(headers)',
+  Map: 'Object.fromEntries(map)',
+  Set: '[...set]',
+  WeakMap: 'the entries that matter',
+  WeakSet: 'the entries that matter',
+  Promise: 'await the promise',
+  RegExp: 'its source',
+  ArrayBuffer: 'a file part, or text',
+  Blob: 'a file part, or await blob.text()',
+  ReadableStream: 'what was read of it',
+}
+
+/** The first value of a result that JSON cannot write. Values with a `toJSON` say themselves what they are. */
+export function findLostValue(value: unknown, place = '', levels = JSON_DEPTH_MAX): LostValue | undefined {
+  if (typeof value !== 'object' || value === null || levels === 0) return undefined
+  if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
+  const isPlain = Array.isArray(value) || isPlainObject(value)
+  if (!isPlain && isLost(value)) {
+    const name = value.constructor.name || 'object without a name'
+    return { place, name, instead: findInstead(value, name) }
+  }
+  for (const [key, field] of Object.entries(value)) {
+    const inside = Array.isArray(value) ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`
+    const lost = findLostValue(field, inside, levels - 1)
+    if (lost) return lost
+  }
+  return undefined
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An object of another realm has another prototype, which has none itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Fields of its own are what JSON writes of an instance; of bytes it writes their numbers, of an error nothing that says what happened. */
+function isLost(value: object): boolean {
+  return ArrayBuffer.isView(value) || value instanceof Error || Object.keys(value).length === 0
+}
+
+function findInstead(value: object, name: string): string {
+  if (value instanceof Error) return 'its message, or throw it'
+  if (ArrayBuffer.isView(value)) return 'a file part, or Array.from(bytes)'
+  return INSTEAD[name] ?? 'a plain object, or give it a toJSON method'
+}
