@@ -21,6 +21,20 @@ const MORE_FORMS: readonly RegExp[] = [
   /(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}/,
   // https://platform.openai.com/docs/api-reference/authentication
   /(?<![A-Za-z0-9])sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}/,
+  // OpenRouter, https://openrouter.ai/docs/api-reference/authentication
+  /(?<![A-Za-z0-9])sk-or-v1-[0-9a-f]{32,}/,
+  // OpenAI before projects (48 letters and digits), DeepSeek (32 of hex)
+  /(?<![A-Za-z0-9_-])sk-(?:[A-Za-z0-9]{48}|[0-9a-f]{32})(?![A-Za-z0-9])/,
+  // xAI, Groq, Cerebras, Fireworks, Perplexity
+  /(?<![A-Za-z0-9])(?:xai-|gsk_|csk-|fw_|pplx-)(?=[A-Za-z0-9]*[0-9])[A-Za-z0-9]{20,}/,
+  // Cursor, https://docs.cursor.com/account/teams/admin-api
+  /(?<![A-Za-z0-9])key_[0-9a-f]{40,}/,
+  // A key without a form of its own (Mistral, Together, Azure), under the name of its variable
+  /[A-Z][A-Z0-9_]*_(?:API_KEY|API_TOKEN|ACCESS_TOKEN|SECRET_KEY)["']?\s*[:=]\s*["']?(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[a-zA-Z])[A-Za-z0-9_-]{28,}/,
+  // RFC 6750
+  /authorization["']?\s*[:=]\s*["']?bearer\s+(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{20,}/i,
+  // A password in an address, which is no word of an example
+  /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"`<>{}$]{1,64}:(?=[^\s:/@]*[0-9])(?=[^\s:/@]*[a-zA-Z])[^\s:/@'"`<>{}$*%]{8,128}@(?!(?:localhost|127\.|\[::1\]|[\w.-]*example\b|host\b))/i,
   // https://age-encryption.org/v1
   /AGE-SECRET-KEY-1[A-Z0-9]{50,}/,
   // https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html
