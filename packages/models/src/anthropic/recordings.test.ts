@@ -129,8 +129,9 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
       if (near && !near.has(end)) return
       cuts++
       if (isBatonError(outcome)) return
-      // Complete is only what the whole recording is, and only once its last event has come.
-      const hasStopped = new TextDecoder().decode(exchange.body.subarray(0, end)).includes('"message_stop"')
+      // Complete is only what the whole recording is, and only once its reason has come.
+      const came = new TextDecoder().decode(exchange.body.subarray(0, end))
+      const hasStopped = came.includes('"message_delta"') || came.includes('"message_stop"')
       if (!hasStopped || JSON.stringify(outcome) !== JSON.stringify(whole)) wrong.push([end, outcome])
     })
     counts['byte cuts'] += cuts
