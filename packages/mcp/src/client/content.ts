@@ -16,9 +16,11 @@ export async function readCallResult(
   const content = Array.isArray(result.content) ? result.content : []
   if (result.isError === true) {
     const told = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    // Some say it in the structured value alone.
+    const said = told.trim() === '' && result.structuredContent ? JSON.stringify(result.structuredContent) : told
     throw new BatonError({
       code: 'tool_failed',
-      message: told.trim() === '' ? `"${name}" failed and did not say why` : told,
+      message: said.trim() === '' ? `"${name}" failed and did not say why` : said,
     })
   }
   const structured = result.structuredContent as JsonValue | undefined // it came as JSON

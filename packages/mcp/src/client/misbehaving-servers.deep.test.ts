@@ -47,7 +47,9 @@ describe.each(Object.entries(PLACES))('%s', (_, place) => {
 
   test('a server that never answers: the call ends at its time-out, and the server goes on for others', async () => {
     const { servers } = open({ ...(await place('hangs')), timeoutMs: 300 })
-    expect((await callOnce(servers)).calls).toEqual(['echo unknown: deadline'])
+    expect((await callOnce(servers)).calls).toEqual([
+      'echo unknown tool_result_timeout: no result came in the time of the call: it may have run',
+    ])
     expect(servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
   })
 

@@ -10,6 +10,7 @@ import {
 import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { TransportAuth } from './auth.ts'
 import { createTransportAuth } from './auth.ts'
+import { makeLenient } from './lenient-results.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { boxWithoutNetwork } from './without-network.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
@@ -173,8 +174,11 @@ async function connect(
   transport: Transport,
   { connect: options, onMessage }: TransportInit,
 ): Promise<void> {
-  // The SDK calls a handler that it finds there before its own.
-  transport.onmessage = onMessage
+  // The SDK calls a handler that it finds there before its own, with the same message.
+  transport.onmessage = (message) => {
+    makeLenient(message)
+    onMessage(message)
+  }
   if (transport instanceof StreamableHTTPClientTransport) answerAtStreamEnd(transport)
   try {
     await client.connect(transport, options)
