@@ -113,10 +113,10 @@ export type Fact =
       readonly connection: string | null
       readonly names: readonly string[]
     }
-  /** What is absent stays as it is. */
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
   /** A tool asked a model. */
   | { readonly type: 'model-used'; readonly callId: string; readonly model: string; readonly usage: Usage }
+  /** What is absent stays as it is. */
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
