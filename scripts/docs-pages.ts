@@ -67,7 +67,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     title: 'Five systems on Baton',
     pages: ['voice-conductor', 'listening-agent', 'issue-solver', 'temporal-orchestrator', 'workspace-explorer'],
   },
-  { title: 'Reference', pages: ['errors', 'workspace-tools', 'performance', 'glossary'] },
+  { title: 'Reference', pages: ['errors', 'log', 'workspace-tools', 'performance', 'glossary'] },
 ]
 
 /** Pictures that pages show. */

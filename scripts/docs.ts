@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { comparisonPage } from './docs-comparison.ts'
 import { errorsPage } from './docs-errors.ts'
+import { logPage } from './docs-log.ts'
+import { SCHEMA_FILES } from './docs-schemas.ts'
 import { modelsPage } from './docs-models.ts'
 import { toolsPage } from './docs-tools.ts'
 import { drawReconnect } from './docs-reconnect.ts'
@@ -22,6 +24,11 @@ export interface GeneratedPage {
 export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/tools.md', generate: toolsPage },
   { path: 'docs/errors.md', generate: errorsPage },
+  { path: 'docs/log.md', generate: logPage },
+  ...Object.entries(SCHEMA_FILES).map(([name, schema]) => ({
+    path: `docs/schemas/${name}.json`,
+    generate: (): string => `${JSON.stringify(schema, undefined, 2)}\n`,
+  })),
   { path: 'docs/architecture.md', generate: architecturePage },
   { path: 'docs/providers.md', generate: providersPage },
   { path: 'docs/models.md', generate: modelsPage },

@@ -114,7 +114,6 @@ export type Fact =
       readonly connection: string | null
       readonly names: readonly string[]
     }
-  /** What is absent stays as it is. */
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
   /** What a model cost, where no step or summary says it: a tool asked it, or its answer was thrown away. */
   | {
@@ -124,6 +123,7 @@ export type Fact =
       readonly model: string
       readonly usage: Usage
     }
+  /** What is absent stays as it is. */
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }

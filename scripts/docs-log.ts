@@ -1,0 +1,214 @@
+// The page docs/log.md, from the types of facts, inputs and records in core: what stands in an export, with every field.
+import type { Comment, Node } from 'oxc-parser'
+import { FORMAT_VERSION, HOST_FACTS } from '@baton/core/machine'
+import type { SourceFile } from './source-files.ts'
+import { readSource } from './source-files.ts'
+
+const MACHINE = 'packages/core/src/machine/'
+
+export interface LogKind {
+  readonly name: string
+  /** What the comment above it says. */
+  readonly meaning: string
+  readonly fields: readonly LogField[]
+  /** Types whose fields it has, too. */
+  readonly others: readonly string[]
+}
+
+export interface LogField {
+  readonly name: string
+  readonly isOptional: boolean
+  /** As TypeScript has it. */
+  readonly type: string
+  readonly meaning: string
+}
+
+/** The members of a union of object types whose `type` names them. */
+export function readKinds(file: SourceFile, alias: string): readonly LogKind[] {
+  const union = findAlias(file, alias)
+  const members = union.type === 'TSUnionType' ? union.types : [union]
+  return members.map((member) => readKind(file, member))
+}
+
+function findAlias(file: SourceFile, name: string): Node {
+  for (const statement of file.program.body) {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (declared?.type === 'TSTypeAliasDeclaration' && declared.id.name === name) return declared.typeAnnotation
+  }
+  throw new Error(`${file.path} has no type ${name}`)
+}
+
+function readKind(file: SourceFile, member: Node): LogKind {
+  const parts = listParts(member)
+  const fields = parts.flatMap((part) => (part.type === 'TSTypeLiteral' ? readFields(file, part) : []))
+  const name = fields.find((field) => field.name === 'type')?.type.replaceAll(/^'|'$/g, '') ?? ''
+  const others = parts.flatMap((part) => (part.type === 'TSTypeReference' ? [sliceOf(file, part)] : []))
+  return {
+    name,
+    meaning: commentBefore(file, member.start),
+    fields: fields.filter((field) => field.name !== 'type'),
+    others,
+  }
+}
+
+/** What an intersection is of. */
+function listParts(node: Node): readonly Node[] {
+  if (node.type === 'TSParenthesizedType') return listParts(node.typeAnnotation)
+  return node.type === 'TSIntersectionType' ? node.types.flatMap(listParts) : [node]
+}
+
+function readFields(file: SourceFile, literal: Extract<Node, { readonly type: 'TSTypeLiteral' }>): readonly LogField[] {
+  return literal.members.flatMap((member) => {
+    if (member.type !== 'TSPropertySignature' || member.key.type !== 'Identifier' || !member.typeAnnotation) return []
+    const type = sliceOf(file, member.typeAnnotation.typeAnnotation)
+    const meaning = commentBefore(file, member.start)
+    return [{ name: member.key.name, isOptional: member.optional === true, type, meaning }]
+  })
+}
+
+function sliceOf({ text, comments }: SourceFile, { start, end }: Node): string {
+  const inside = comments.filter((comment) => comment.start >= start && comment.end <= end)
+  const kept = inside.reduceRight(
+    (sliced, one) => sliced.slice(0, one.start - start) + sliced.slice(one.end - start),
+    text.slice(start, end),
+  )
+  return kept
+    .replaceAll(/\breadonly /g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** The doc comment with nothing but blanks and a bar between it and this place. */
+function commentBefore({ text, comments }: SourceFile, start: number): string {
+  const before = comments.findLast(
+    (comment) => comment.end <= start && /^[\s|(]*$/.test(text.slice(comment.end, start)),
+  )
+  return before ? readComment(before) : ''
+}
+
+function readComment({ value }: Comment): string {
+  return value
+    .replaceAll(/^\*|^\s*\*\s?/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+export function logPage(): string {
+  const facts = readSource(`${MACHINE}fact.ts`)
+  const inputs = readSource(`${MACHINE}input.ts`)
+  const kinds = readKinds(facts, 'Fact')
+  const group = (title: string, alias: string): string => {
+    const listed = readKinds(inputs, alias).map(
+      ({ name, fields }) => `| \`${name}\` | ${fields.map(writeField).join(', ')} |`,
+    )
+    return `### ${title}\n\n| Input | Fields |\n|---|---|\n${listed.join('\n')}`
+  }
+  return `# The log of a session
+
+<!-- Generated from packages/core/src/machine/fact.ts and input.ts by \`npm run docs\`. Do not edit. -->
+
+A session is a list of records, and each record is what one input did. An export (\`baton sessions export\`, \`exportSession\`; [persistence.md](persistence.md)) has every record with its times.
+\`baton log --json\` writes the canonical log: one fact on each line, without the facts that are marked below, without times, and without ids that differ from host to host.
+
+Each line of an export is a JSON object:
+
+| Line | Fields |
+|---|---|
+| first: \`baton-session\` | \`version\`, \`session\` (the id) |
+| then: \`record\` | \`record\`, as below |
+| last: \`blob\` | \`name\`, \`text\`: a long result, an image or a file, in base64 where it is bytes |
+
+The format of records has version ${FORMAT_VERSION}. It is frozen: later versions of Baton read what one of this version says, and only add kinds of facts and fields. Pass over fields that you do not know; a kind of
+fact that you do not know means that you cannot tell what the session is.
+
+| Field of a record | Is |
+|---|---|
+| \`version\` | ${FORMAT_VERSION} |
+| \`pos\` | its position; the first is 0, and each follows the one before |
+| \`nowMs\` | the session's time in milliseconds: deadlines are counted in it, and it never goes back |
+| \`wallMs\` | the wall clock, where it is a second or more apart |
+| \`epoch\` | which owner of the session wrote it; it never goes back |
+| \`input\` | what came in: its \`type\`, and where it has them \`inputId\`, \`callId\`, \`attempt\`, \`connection\`. Its content stands in the facts |
+| \`facts\` | what it did, in order |
+
+[schemas/record.json](schemas/record.json) is the JSON Schema of a record. Beside it stand those of [events](schemas/events.json), and of the frames of protocol version 1
+([from the app](schemas/client-frames-1.json), [from the server](schemas/server-frames-1.json)) and 2 ([from the client](schemas/client-frames-2.json), [from the server](schemas/server-frames-2.json)).
+
+## Facts
+
+\`?\` marks fields that may be absent. Types are TypeScript; those with a name of their own stand below. The ${HOST_FACTS.size} kinds with a \`*\` tell of a host or a front and not of the conversation: the canonical log has none of
+them.
+
+${kinds.map(describeKind).join('\n\n')}
+
+## Types
+
+\`\`\`ts
+${listTypes(facts, inputs).join('\n\n')}
+\`\`\`
+
+## Inputs
+
+The \`input\` of a record names one of these, or \`session-opened\` for the first record. Their fields are listed for who hands them in (\`session.submit\`); the record holds none of their content.
+
+${group('What people and programs say', 'UserCommand')}
+
+${group('What a client or its front reports', 'ClientReport')}
+
+${group('What only the host reports', 'HostReport')}
+`
+}
+
+function describeKind({ name, meaning, fields, others }: LogKind): string {
+  const mark = HOST_FACTS.has(name as never) ? ' *' : ''
+  const rows = fields.map(
+    (field) =>
+      `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)} | ${escape(field.meaning)} |`,
+  )
+  const table = rows.length === 0 ? [] : ['| Field | Type | |', '|---|---|---|', ...rows]
+  const more = others.map((other) => `With the fields of ${writeType(other)}.`)
+  return [`### \`${name}\`${mark}`, escape(meaning), table.join('\n'), ...more]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function writeField({ name, isOptional, type }: LogField): string {
+  return `\`${name}\`${isOptional ? '?' : ''} (${writeType(type)})`
+}
+
+function writeType(type: string): string {
+  return `\`${type.replaceAll('|', '\\|')}\``
+}
+
+function escape(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+}
+
+/** Declarations that facts name, as they stand in the source. */
+function listTypes(...files: readonly SourceFile[]): readonly string[] {
+  const named = [
+    'Settlement',
+    'InputBody',
+    'CallProposal',
+    'QuestionAnswer',
+    'EnteredInputs',
+    'EntrySize',
+    'StepCut',
+    'Failure',
+    'Played',
+    'Delivery',
+    'SupersedeReason',
+    'TurnOutcome',
+    'IgnoreReason',
+    'AnswerRefuser',
+    'ClockMode',
+    'ClientToolSpec',
+  ]
+  return files.flatMap((file) =>
+    file.program.body.flatMap((statement) => {
+      const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
+      const isType = declared?.type === 'TSTypeAliasDeclaration' || declared?.type === 'TSInterfaceDeclaration'
+      return isType && named.includes(declared.id.name) ? [file.text.slice(declared.start, declared.end)] : []
+    }),
+  )
+}
