@@ -155,7 +155,7 @@ export type Fact =
       /** What counts for the queue's limit. */
       readonly heldChars: number
       readonly delivery: Delivery
-      /** False for a transcript entry that waits in the batch until `untilMs`. */
+      /** False for an input that waits in the batch until `untilMs`. */
       readonly ready: boolean
       readonly untilMs?: number
       readonly model?: string
