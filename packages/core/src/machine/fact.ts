@@ -309,10 +309,18 @@ export type Fact =
       readonly preview: string
     }
   // History
-  | { readonly type: 'window-moved'; readonly fromEntry: number }
+  /** `messages`: the window's limit on them, if that is why. */
+  | { readonly type: 'window-moved'; readonly fromEntry: number; readonly messages?: number }
   /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
   | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
-  | { readonly type: 'summary-started'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
+  | {
+      readonly type: 'summary-started'
+      readonly attempt: number
+      readonly fromEntry: number
+      readonly toEntry: number
+      /** The window's limit on messages, if that is why. */
+      readonly messages?: number
+    }
   | {
       readonly type: 'summary-finished'
       readonly attempt: number
