@@ -172,6 +172,7 @@ function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
   run(baton, ['init'], starter)
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], starter)
   run('npm', ['test'], starter)
+  run('npx', ['tsc'], starter)
   const said = run('npx', ['baton', 'run', 'agent.ts', 'What is the population of the city "Oslo"?'], starter)
   if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
 }

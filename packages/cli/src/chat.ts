@@ -45,6 +45,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
     partner = await createPartner(options, terminal, { ask: questions.result, screen })
     for (const line of [...(isTyped ? partner.about : partner.about.slice(0, 1)), ...partner.may])
       screen.note(line, 'dim')
+    if (isTyped && partner.hint !== undefined) screen.note(partner.hint, 'dim')
     if (isTyped) screen.note('/help says what you can do; Ctrl+D leaves', 'dim')
     current.talk = await startTalk({
       partner,

@@ -5,6 +5,8 @@ import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/c
 export interface ChatPartner {
   /** What a person should know before the first word. */
   readonly about: readonly string[]
+  /** What a person may ask, in one line. */
+  readonly hint?: string
   /** What its agent may do, in one line where it is not everything. */
   readonly may: readonly string[]
   /** Opens the session of that name, or a new one. @throws BatonError */

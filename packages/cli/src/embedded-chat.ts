@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import type { Session, SessionEvent, Store, Turn } from '@baton/core'
+import type { Agent, Session, SessionEvent, Store, Turn } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
@@ -7,6 +7,7 @@ import type { Console } from './console.ts'
 import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
 import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
+import { escapeLine } from './escape-controls.ts'
 import { logLines } from './log-lines.ts'
 import { createSessionControls } from './session-controls.ts'
 import { nameOfStore } from './store-location.ts'
@@ -25,9 +26,22 @@ export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPart
   return {
     about: [`model ${choice.id}, ${choice.reason}`, `agent ${agent.name}`, ...store],
     may,
+    ...suggest(init.agent === undefined ? undefined : agent),
     open: (name) => openConversation(init, embedded, name),
     close: () => embedded.stop(0),
   }
+}
+
+const TOOLS_SHOWN = 3
+
+/** What a person may ask: `agent` is absent where the agent of the folder answers. */
+function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
+  if (!agent) return { hint: 'ask about this folder, such as: which files here mention WebSocket?' }
+  const shown = agent.tools.slice(0, TOOLS_SHOWN).map(({ name, description }) => {
+    const [first = ''] = description.split(/(?<=[.!?])\s|\n/)
+    return escapeLine(`${name} (${first.replace(/\.$/, '')})`)
+  })
+  return shown.length > 0 ? { hint: `ask for what its tools do: ${shown.join(', ')}` } : {}
 }
 
 async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {

@@ -2,12 +2,13 @@
 import { VERSION } from './version.ts'
 
 export const AGENT_FILE = `// The agent: what it is told, and what it may do. "npm run chat" talks to it, "npm run serve" serves it to apps.
-import { defineAgent, tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/host'
+import { z } from 'zod'
 
 const population = tool({
   name: 'city.population',
-  description: 'How many people live in a city',
-  input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  description: 'The population of a city',
+  input: z.object({ city: z.string().trim().min(1) }),
   effect: 'pure',
   execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
 })
@@ -30,13 +31,36 @@ test('the population comes from the tool', async () => {
       { text: 'Oslo has 717,710 people.' },
     ],
   })
-  const host = createHost({ agent, modelOf: () => model, defaultModel: model.id })
-  const session = await host.session(undefined)
-  const { text } = await session.send('How many people live in Oslo?').answer
-  assert.equal(text, 'Oslo has 717,710 people.')
-  assert.match(JSON.stringify(model.requests.at(-1)?.messages), /717710/)
+  const host = createHost({ agent, defaultModel: model })
+  const session = await host.session()
+  const answer = await session.send('What is the population of the city "Oslo"?').answer
+  assert.equal(answer.text, 'Oslo has 717,710 people.')
+  // What the tool gave is what the model read before it answered.
+  assert.match(JSON.stringify(model.requests[1]?.messages), /717710/)
   await host.stop()
 })
+`
+
+/** As docs/getting-started.md shows it. */
+export const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "es2023",
+    "module": "nodenext",
+    "strict": true,
+    "noEmit": true,
+    "allowImportingTsExtensions": true,
+    "erasableSyntaxOnly": true,
+    "verbatimModuleSyntax": true,
+    "types": ["node"],
+    "skipLibCheck": true
+  }
+}
+`
+
+export const GITIGNORE = `node_modules/
+*.db
+*.db-*
+.env
 `
 
 const NAME_CHARS_MAX = 100
@@ -57,7 +81,9 @@ export function createPackage(folder: string) {
       chat: 'baton chat --agent agent.ts',
       serve: 'baton serve --agent agent.ts',
       test: 'node --test',
+      types: 'tsc',
     },
-    dependencies: { '@baton/cli': VERSION, '@baton/core': VERSION, '@baton/host': VERSION },
+    dependencies: { '@baton/cli': VERSION, '@baton/host': VERSION, zod: '^4.0.0' },
+    devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.0' },
   }
 }

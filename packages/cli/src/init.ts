@@ -1,18 +1,18 @@
-// `baton init`: an agent, a test of it and a package in a folder, to begin with. Nothing that exists is written over.
+// `baton init`: an agent, a test of it, a package and its settings in a folder, to begin with. Nothing that exists is written over.
 import { BatonError } from '@baton/core'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
-import { AGENT_FILE, AGENT_TEST, createPackage } from './init-files.ts'
+import { AGENT_FILE, AGENT_TEST, createPackage, GITIGNORE, TSCONFIG } from './init-files.ts'
 import { readWords } from './words.ts'
 
 export const initCommand: Command = {
   help: `baton init: an agent, its test and a package, to begin with
 
-Writes agent.ts, agent.test.ts and package.json into the folder (this one by default). Nothing that exists is written
-over: with an agent.ts or agent.test.ts there nothing is written, and a package.json is left as it is, with a line that
-says what it needs.
+Writes agent.ts, agent.test.ts, package.json, tsconfig.json and .gitignore into the folder (this one by default). Nothing
+that exists is written over: with an agent.ts or agent.test.ts there nothing is written; another file is left as it is,
+and for a package.json a line says what it needs.
 
 Usage: baton init [FOLDER]
 
@@ -36,7 +36,13 @@ function init(words: readonly string[], terminal: Console): number {
     throw createInitError(`${there.join(' and ')} ${there.length > 1 ? 'are' : 'is'} in ${folder} already`, undefined)
   const hasPackage = existsSync(join(folder, PACKAGE))
   const content = createPackage(basename(folder))
-  const written = { ...files, ...(!hasPackage && { [PACKAGE]: `${JSON.stringify(content, undefined, 2)}\n` }) }
+  const others = {
+    [PACKAGE]: `${JSON.stringify(content, undefined, 2)}\n`,
+    'tsconfig.json': TSCONFIG,
+    '.gitignore': GITIGNORE,
+  }
+  const absent = Object.entries(others).filter(([name]) => !existsSync(join(folder, name)))
+  const written = { ...files, ...Object.fromEntries(absent) }
   try {
     mkdirSync(folder, { recursive: true })
     // One that appears in this moment is not written over either.
@@ -48,7 +54,7 @@ function init(words: readonly string[], terminal: Console): number {
   for (const name of Object.keys(written)) terminal.write(`wrote ${join(named, name)}\n`)
   const enter = folder === resolve(terminal.folder) ? '' : `cd ${named} && `
   const install = hasPackage
-    ? `npm pkg set type=module && npm install ${Object.keys(content.dependencies).join(' ')}`
+    ? `npm pkg set type=module && npm install ${Object.keys(content.dependencies).join(' ')} && npm install --save-dev ${Object.keys(content.devDependencies).join(' ')}`
     : 'npm install'
   const [test, chat] = hasPackage ? ['node --test', 'npx baton chat --agent agent.ts'] : ['npm test', 'npm run chat']
   terminal.write(`next  ${enter}${install}\n      ${test}\n      ${chat}\n`)

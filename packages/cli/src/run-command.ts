@@ -14,6 +14,7 @@ import { createScreen } from './screen.ts'
 import { createShownCalls } from './shown-calls.ts'
 import { storeLocation } from './store-location.ts'
 import { startTalk } from './talk.ts'
+import type { TurnDisplay } from './turn-display.ts'
 import { createTurnDisplay } from './turn-display.ts'
 import { UsageError } from './usage-error.ts'
 import { notBlank, numberOfVariable, readWords } from './words.ts'
@@ -35,11 +36,11 @@ ${PERMISSION_HELP}
   --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
                  memory:)
 
-Exit code: 0 answered; 1 it failed; 2 wrong usage; 3 the answer is incomplete: cut at a limit, refused or stopped;
-130 interrupted by Ctrl+C.
+Exit code: 0 answered; 1 it failed; 2 wrong usage; 3 no whole answer: cut at a limit, refused or stopped, or the model
+"offline" found no tool that it could call; 130 interrupted by Ctrl+C.
 
 Examples:
-  baton run agent.ts "How many people live in Oslo?"
+  baton run agent.ts 'What is the population of the city "Oslo"?'
   git diff | baton run reviewer.ts "Review this change" --json | jq -r 'select(.type == "turn-finished").text'
 `
 
@@ -84,6 +85,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
     askPerson: questions.result,
     onNews: (line) => screen.note(line, 'dim'),
   })
+  const witness = createWitness()
   try {
     if (!values.json) for (const line of [...partner.about.slice(0, 1), ...partner.may]) screen.note(line, 'dim')
     const talk = await startTalk({
@@ -92,7 +94,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
       person,
       questions,
       screen,
-      createDisplay: () => (values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
+      createDisplay: () => witness.watch(values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
       shownCalls: createShownCalls(),
       nowMs: () => performance.now(),
       failsAtOnce: true,
@@ -100,18 +102,41 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
     const stopListening = terminal.onStop(() => talk.interrupt())
     const code = await talk.ended
     stopListening()
-    return UNFINISHED[talk.lastStop()] ?? code
+    return UNFINISHED[talk.lastStop()] ?? (code === 0 && witness.couldNotHelp() ? NO_WHOLE_ANSWER : code)
   } finally {
     await questions.settleAll()
     await partner.close()
   }
 }
 
+const NO_WHOLE_ANSWER = 3
+
+interface Witness {
+  readonly watch: (display: TurnDisplay) => TurnDisplay
+  /** The offline planner answers from what tools gave. Without a call it has only said why it cannot. */
+  readonly couldNotHelp: () => boolean
+}
+
+function createWitness(): Witness {
+  let [model, hasCalled] = ['', false]
+  return {
+    watch: (display) => ({
+      ...display,
+      show: (event, atMs) => {
+        if (event.type === 'step-started') model = event.model
+        hasCalled ||= event.type === 'call'
+        display.show(event, atMs)
+      },
+    }),
+    couldNotHelp: () => model === 'offline' && !hasCalled,
+  }
+}
+
 /** Exit codes of turns that ended without a whole answer. */
 const UNFINISHED: Readonly<Partial<Record<TurnStop, number>>> = {
-  'max-tokens': 3,
-  limit: 3,
-  refused: 3,
-  stopped: 3,
+  'max-tokens': NO_WHOLE_ANSWER,
+  limit: NO_WHOLE_ANSWER,
+  refused: NO_WHOLE_ANSWER,
+  stopped: NO_WHOLE_ANSWER,
   cancelled: 130,
 }

@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./explore.ts')).exploreCommand,
   },
   serve: {
-    summary: 'a WebSocket server for apps of protocol version 1',
+    summary: 'a server for chat pages (HTTP) and apps (WebSocket)',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   mcp: {

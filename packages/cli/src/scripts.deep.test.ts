@@ -1,6 +1,6 @@
 // `baton run`, `--json`, what is piped in, `baton init`, and how little `--version` loads, in processes of their own.
 import { startCommand } from '@baton/testing/start-command'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -98,11 +98,24 @@ test('what is piped into --once joins the question; an empty pipe and /dev/null 
   })
 })
 
-test('init writes an agent, its test and a package, and writes nothing over', async () => {
+test('a goal that the offline model cannot help with exits with 3', async () => {
+  await shell('baton init cities')
+  symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'cities/node_modules'))
+  const said = await shell('cd cities && baton run agent.ts "Tell me a joke"')
+  expect(said).toMatchObject({ code: 3, output: expect.stringContaining('I cannot help with that.') as string })
+  const help = await shell('baton help run')
+  const [, example = ''] = /^ {2}baton run agent\.ts (.*)$/m.exec(help.output) ?? []
+  const answered = await shell(`cd cities && baton run agent.ts ${example}`)
+  expect(answered).toMatchObject({ code: 0, output: expect.stringContaining('717710') as string })
+})
+
+test('init writes an agent, its test, a package and its settings, and writes nothing over', async () => {
   const first = await shell('baton init "My Shop"')
   expect(first).toMatchObject({ code: 0, errors: '' })
   const manifest = JSON.parse(readFileSync(join(folder, 'My Shop/package.json'), 'utf8')) as object
   expect(manifest).toMatchObject({ name: 'my-shop', type: 'module', scripts: { test: 'node --test' } })
+  for (const name of ['tsconfig.json', '.gitignore']) expect(existsSync(join(folder, 'My Shop', name))).toBe(true)
+  expect(readFileSync(join(folder, 'My Shop/agent.ts'), 'utf8')).toContain("from '@baton/host'")
   writeFileSync(join(folder, 'My Shop/agent.ts'), 'mine')
   expect(await shell('cd "My Shop" && baton init')).toMatchObject({
     code: 1,
@@ -113,7 +126,9 @@ test('init writes an agent, its test and a package, and writes nothing over', as
   mkdirSync(join(folder, 'old'))
   writeFileSync(join(folder, 'old/package.json'), '{}')
   const beside = await shell('cd old && baton init')
-  expect(beside.output).toContain('next  npm pkg set type=module && npm install @baton/cli @baton/core @baton/host\n')
+  expect(beside.output).toContain(
+    'next  npm pkg set type=module && npm install @baton/cli @baton/host zod && npm install --save-dev @types/node typescript\n',
+  )
   expect(readFileSync(join(folder, 'old/package.json'), 'utf8')).toBe('{}')
   expect(existsSync(join(folder, 'old/agent.test.ts'))).toBe(true)
 })

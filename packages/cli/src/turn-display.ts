@@ -135,6 +135,7 @@ const LIMITS: Readonly<Record<LimitName, string>> = {
   cost: 'the money of this turn is used up',
   time: 'the time of this turn is used up',
   output: 'the answer is cut: it has as many tokens as the model may write',
+  messages: 'older messages are not read any more: the window of the agent holds no more of them',
 }
 
 function describeReset(why: string, isVoid: boolean): string {

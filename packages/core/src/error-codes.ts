@@ -339,7 +339,12 @@ export const ERROR_CODES = {
     'Nothing came over a connection for too long, and it was closed.',
     'Connect again when there is something to say.',
   ),
-  unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
+  unauthorized: row(
+    'peer',
+    false,
+    'The client gave no valid token, or the session belongs to another principal.',
+    'An app sends its token. A program opens the session with the principal to whom it belongs.',
+  ),
   keys_unavailable: row(
     'baton',
     true,

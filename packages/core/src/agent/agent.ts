@@ -284,6 +284,7 @@ const LEAST: Readonly<Record<string, number>> = {
   attempts: 1,
   // The running one counts.
   exchanges: 1,
+  messages: 1,
   contextTokens: 1,
 }
 

@@ -169,6 +169,7 @@ const readCommand = readInputs({
     output: { optional: readJsonObject },
     heard: { optional: readHeard },
     asks: { optional: readBoolean },
+    more: { optional: readTrue },
     traceparent: { optional: readTraceparent },
   }),
   transcript: readFields('a transcript', {

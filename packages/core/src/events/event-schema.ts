@@ -156,7 +156,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
     'declined?': oneOf('person', 'expired', 'nobody'),
   },
   limit: {
-    limit: oneOf('rounds', 'calls', 'tokens', 'cost', 'time', 'output'),
+    limit: oneOf('rounds', 'calls', 'tokens', 'cost', 'time', 'output', 'messages'),
     'used?': NUMBER,
     'max?': NUMBER,
     reached: FLAG,

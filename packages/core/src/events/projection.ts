@@ -224,7 +224,11 @@ export class SessionProjection {
       case 'history-rewound':
         this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, ...listKept(fact, record) })
         break
+      case 'summary-started':
+        this.#turn?.account.limitMessages(fact.messages)
+        break
       case 'window-moved':
+        this.#turn?.account.limitMessages(fact.messages)
         this.#tell({ type: 'compacted', how: 'dropped' })
         break
       case 'summary-finished':

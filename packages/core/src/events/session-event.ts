@@ -145,7 +145,7 @@ export interface EventError {
   readonly message: string
 }
 
-export type LimitName = 'rounds' | 'calls' | 'tokens' | 'cost' | 'time' | 'output'
+export type LimitName = 'rounds' | 'calls' | 'tokens' | 'cost' | 'time' | 'output' | 'messages'
 
 export interface ContextUse {
   /** Tokens of the last request and its answer, as the provider counted them. */
@@ -256,7 +256,8 @@ export type EventBody<Call extends CallView = CallView> =
     }
   /**
    * Told once when four fifths of a limit are used, and when it bites. `used` and `max` are rounds, calls, tokens, millionths
-   * of a US dollar, or milliseconds; of `output` only what was used is known.
+   * of a US dollar, or milliseconds; of `output` only what was used is known,
+   * and of `messages` (those that the window may hold) only `max`: older ones leave.
    */
   | {
       readonly type: 'limit'

@@ -95,6 +95,11 @@ export class TurnAccount {
     this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
   }
 
+  /** Older messages leave because the window may hold no more. */
+  limitMessages(max: number | undefined): void {
+    if (max !== undefined) this.#reach('messages', undefined, max)
+  }
+
   refuseCall(code: string): void {
     if (code === 'call_limit_exceeded') this.#reach('calls', this.#calls, this.#limits?.callsPerTurn)
   }

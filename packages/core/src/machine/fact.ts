@@ -155,7 +155,7 @@ export type Fact =
       /** What counts for the queue's limit. */
       readonly heldChars: number
       readonly delivery: Delivery
-      /** False for a transcript entry that waits in the batch until `untilMs`. */
+      /** False for an input that waits in the batch until `untilMs`. */
       readonly ready: boolean
       readonly untilMs?: number
       readonly model?: string
@@ -309,10 +309,18 @@ export type Fact =
       readonly preview: string
     }
   // History
-  | { readonly type: 'window-moved'; readonly fromEntry: number }
+  /** `messages`: the window's limit on them, if that is why. */
+  | { readonly type: 'window-moved'; readonly fromEntry: number; readonly messages?: number }
   /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
   | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
-  | { readonly type: 'summary-started'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
+  | {
+      readonly type: 'summary-started'
+      readonly attempt: number
+      readonly fromEntry: number
+      readonly toEntry: number
+      /** The window's limit on messages, if that is why. */
+      readonly messages?: number
+    }
   | {
       readonly type: 'summary-finished'
       readonly attempt: number

@@ -111,6 +111,11 @@ export type UserCommand =
       readonly output?: JsonObject
       readonly heard?: Heard
       readonly asks?: boolean
+      /**
+       * Another input follows at once, and one answer is for both. If none comes within the silence of a batch (2 s by default), this
+       * one is answered alone.
+       */
+      readonly more?: true
       /** W3C trace context of whoever sends it: the parent of its turn's spans. */
       readonly traceparent?: string
     }

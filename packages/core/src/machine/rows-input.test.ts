@@ -184,6 +184,24 @@ describe('an input', () => {
   })
 })
 
+describe('an input behind which another one follows', () => {
+  const held = (inputId: string) =>
+    ({ type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }], more: true }) as const
+
+  test('is answered together with it', () => {
+    const session = new TestSession().send(held('a')).send(held('b'))
+    expect(session.state.phase).toBe('idle')
+    session.user('c')
+    expect(session.told()).toEqual(['user: a', 'user: b', 'user: c'])
+    expect(session.timers()).not.toContain('batch')
+  })
+
+  test('is answered alone after 2 s without one', () => {
+    const session = new TestSession().send(held('a')).fire('batch')
+    expect(session.told()).toEqual(['user: a'])
+  })
+})
+
 describe('transcript entries', () => {
   test('wait for 2 s of silence and then are one message, a line each', () => {
     const session = new TestSession()

@@ -11,8 +11,8 @@ import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
-  const { inputId, parts, delivery = 'queue', model, settings, output, heard, asks, traceparent } = input
-  flushBatch(draft)
+  const { inputId, parts, delivery = 'queue', model, settings, output, heard, asks, more, traceparent } = input
+  if (!more) flushBatch(draft)
   emit(draft, {
     type: 'input-accepted',
     inputId,
@@ -20,13 +20,15 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     chars: countChars(parts),
     heldChars: heldChars(parts) + (output ? jsonChars(output) : 0),
     delivery,
-    ready: true,
+    ready: !more,
+    ...(more && { untilMs: findBatchEnd(draft) }),
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
     ...(output && { output }),
     ...(asks === false && { asks }),
     ...(traceparent !== undefined && { traceparent }),
   })
+  if (more) flushFullBatch(draft)
   deliver(draft, delivery, heard)
 }
 
@@ -69,9 +71,6 @@ function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): vo
 
 export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): void {
   const { inputId, speaker, text, asks } = input
-  const { batch: rules } = draft.spec
-  const nowMs = draft.state.nowMs
-  const sinceMs = draft.state.batch?.sinceMs ?? nowMs
   const chars = speaker.length + text.length
   emit(draft, {
     type: 'input-accepted',
@@ -81,13 +80,23 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
     heldChars: chars,
     delivery: 'queue',
     ready: false,
-    untilMs: Math.min(nowMs + rules.silenceMs, sinceMs + rules.ageMs),
+    untilMs: findBatchEnd(draft),
     ...(asks === false && { asks }),
   })
+  flushFullBatch(draft)
+  advance(draft)
+}
+
+function findBatchEnd({ spec, state }: Draft): number {
+  const sinceMs = state.batch?.sinceMs ?? state.nowMs
+  return Math.min(state.nowMs + spec.batch.silenceMs, sinceMs + spec.batch.ageMs)
+}
+
+function flushFullBatch(draft: Draft): void {
+  const { entries, chars } = draft.spec.batch
   const waiting = draft.state.queue.filter((item) => !item.ready)
   const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)
-  if (waiting.length >= rules.entries || waitingChars >= rules.chars) flushBatch(draft)
-  advance(draft)
+  if (waiting.length >= entries || waitingChars >= chars) flushBatch(draft)
 }
 
 export function flushBatch(draft: Draft): void {

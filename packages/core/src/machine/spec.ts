@@ -80,6 +80,11 @@ export type OrderRule =
 export interface WindowSpec {
   /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
   readonly exchanges: number
+  /**
+   * User messages and steps of answers that a request may hold at most, whatever the tokens. 2,000: what deciding costs grows with
+   * them. The event `limit` says when it bites.
+   */
+  readonly messages: number
   /** The model's window in tokens; absent: no check. */
   readonly contextTokens?: number
   /** Tokens at which older exchanges are summarised or dropped; `contextTokens` by default. */
@@ -157,6 +162,7 @@ export const DEFAULT_LIMITS: Limits = {
 
 export const DEFAULT_WINDOW: WindowSpec = {
   exchanges: Number.MAX_SAFE_INTEGER,
+  messages: 2000,
   reserveTokens: 4096,
   overheadTokens: 0,
   summarise: true,
@@ -189,8 +195,6 @@ export const RULES = {
   reachMs: 60_000,
   /** Input ids and settled calls that are remembered to tell repeats, and decisions that people want remembered. */
   remembered: 256,
-  /** Entries of the history that a request may have; older exchanges leave, whatever the window allows. */
-  indexed: 2000,
   /** Times that one turn may shorten its window after the provider said that it is full. */
   shrinks: 3,
   /** UTF-16 units of what is wrong with an output that the model is told. */

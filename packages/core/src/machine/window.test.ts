@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { validateHistory } from '../testing/neutral-history.ts'
 import { decide } from './decide.ts'
-import { RULES } from './spec.ts'
 import type { WindowSpec } from './spec.ts'
 import { toOutcome, testSpec, TestSession } from '../testing/test-session.ts'
 
@@ -58,21 +57,25 @@ describe('the sliding window', () => {
     expect(session.told()[0]).toBe('user: b')
   })
 
-  test('keeps what an index may hold, whatever the agent allows', () => {
+  test('keeps as many messages as the window may hold, whatever else it allows, and says so', () => {
+    const MESSAGES = 2000
     const { spec, state } = new TestSession({ window: { exchanges: 100_000 } })
-    const index = Array.from({ length: RULES.indexed }, (_, at) => {
+    const index = Array.from({ length: MESSAGES }, (_, at) => {
       const role = at % 2 === 0 ? 'user' : 'step'
       return { entry: at + 1, exchange: Math.floor(at / 2) + 1, role, chars: 1 } as const
     })
-    const counters = { ...state.counters, entry: RULES.indexed, exchange: RULES.indexed / 2 }
+    const counters = { ...state.counters, entry: MESSAGES, exchange: MESSAGES / 2 }
     const input = { type: 'user-input', inputId: 'x', parts: [{ type: 'text', text: 'x' }] } as const
     const decision = decide(spec, { ...state, index, counters }, input, 0)
     // One exchange and a quarter of the other 1,000.
     const moved = decision.type === 'decided' && decision.facts.filter((fact) => fact.type === 'window-moved')
-    expect(moved).toEqual([{ type: 'window-moved', fromEntry: 1 + 2 * 251 }])
-    expect(decision.type === 'decided' && decision.state.index).toHaveLength(RULES.indexed + 1 - 2 * 251)
+    expect(moved).toEqual([{ type: 'window-moved', fromEntry: 1 + 2 * 251, messages: MESSAGES }])
+    expect(decision.type === 'decided' && decision.state.index).toHaveLength(MESSAGES + 1 - 2 * 251)
     const full = decide(spec, { ...state, index: index.slice(2), counters }, input, 0)
     expect(full.type === 'decided' && full.facts.map((fact) => fact.type)).not.toContain('window-moved')
+    const { spec: wider } = new TestSession({ window: { exchanges: 100_000, messages: MESSAGES + 1 } })
+    const raised = decide(wider, { ...state, index, counters }, input, 0)
+    expect(raised.type === 'decided' && raised.facts.map((fact) => fact.type)).not.toContain('window-moved')
     const all = index.map((entry) => ({ ...entry, exchange: 1 }))
     const alone = decide(
       spec,
@@ -89,7 +92,7 @@ describe('the sliding window', () => {
       0,
     )
     expect(failed.type === 'decided' && failed.facts[0]).toMatchObject({
-      error: { code: 'context_overflow', message: 'the running exchange has 2001 entries; at most 2000 are kept' },
+      error: { code: 'context_overflow', message: 'the running exchange has 2001 messages; the window holds 2000' },
     })
   })
 })

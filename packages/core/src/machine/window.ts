@@ -21,15 +21,16 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
   if (spec.window.summarise && !draft.state.summaryFailed && needsRoom(draft)) {
     const range = summaryRange(draft)
     if (range) {
-      emit(draft, { type: 'summary-started', attempt: draft.state.counters.attempt + 1, ...range })
+      const attempt = draft.state.counters.attempt + 1
+      emit(draft, { type: 'summary-started', attempt, ...range, ...nameLimit(draft) })
       return 'summarising'
     }
   }
   if (needsRoom(draft)) dropOldest(draft)
   moveResults(draft, 'all')
   const { length } = draft.state.index
-  if (length > RULES.indexed)
-    return { message: `the running exchange has ${length} entries; at most ${RULES.indexed} are kept` }
+  if (length > spec.window.messages)
+    return { message: `the running exchange has ${length} messages; the window holds ${spec.window.messages}` }
   const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
   const tokens = requestTokens(spec, draft.state)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
@@ -58,7 +59,7 @@ function isOnlySummarised({ state }: Draft): boolean {
 /** Whether the request fits the window, where that is known, and not just the part of it from which messages make room. */
 function fitsWindow({ spec, state }: Draft): boolean {
   const { contextTokens, reserveTokens } = spec.window
-  if (contextTokens === undefined || state.index.length > RULES.indexed) return false
+  if (contextTokens === undefined || state.index.length > spec.window.messages) return false
   return requestTokens(spec, state) + reserveTokens <= contextTokens
 }
 
@@ -84,8 +85,8 @@ function isLonger(index: readonly IndexEntry[]): boolean {
 
 /** Whether a request with these entries would be too large. */
 function needsRoom(draft: Draft, index = draft.state.index): boolean {
-  const { exchanges } = draft.spec.window
-  const tooMany = wholeExchanges({ index }).length > exchanges || index.length > RULES.indexed
+  const { exchanges, messages } = draft.spec.window
+  const tooMany = wholeExchanges({ index }).length > exchanges || index.length > messages
   return tooMany || isTooLarge(draft, index)
 }
 
@@ -159,8 +160,14 @@ function slide(draft: Draft, count: number): boolean {
   const kept = exchanges.slice(Math.min(count, exchanges.length - 1))[0] ?? current
   const from = state.index.find((entry) => entry.exchange === kept)
   if (!from || from.entry === state.index[0]?.entry) return false
-  emit(draft, { type: 'window-moved', fromEntry: from.entry })
+  emit(draft, { type: 'window-moved', fromEntry: from.entry, ...nameLimit(draft) })
   return true
+}
+
+/** The window's limit on messages, if what stands is more. */
+function nameLimit({ spec, state }: Draft): { readonly messages?: number } {
+  const { messages } = spec.window
+  return state.index.length > messages ? { messages } : {}
 }
 
 /** Older exchanges first; then the older steps of the running one. */

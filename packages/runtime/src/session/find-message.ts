@@ -2,10 +2,10 @@
 import type { EventCursor, JsonObject, MessageId } from '@baton/core'
 import { BatonError, nameAnswer } from '@baton/core'
 import type { Fact, IndexEntry, State } from '@baton/core/machine'
-import { applyRecord, FORMAT_VERSION, initialState, RULES } from '@baton/core/machine'
+import { applyRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 
-type ReadEngine = Pick<SessionEngine, 'follow' | 'state' | 'session'>
+type ReadEngine = Pick<SessionEngine, 'follow' | 'state' | 'session' | 'world'>
 
 export interface FoundMessage {
   readonly role: 'user' | 'assistant'
@@ -29,7 +29,7 @@ export interface FoundTurn {
 
 /** @throws BatonError `unknown_input` for a message that is not in the conversation, `store_failed`, `log_damaged` */
 export async function findMessage(engine: ReadEngine, message: MessageId): Promise<FoundMessage> {
-  const entries = new ConversationEntries(engine.session)
+  const entries = new ConversationEntries(engine.session, engine.world.spec.window.messages)
   await readRecords(engine, (pos, nowMs, facts) => entries.take(pos, nowMs, facts))
   const found = entries.find(message)
   if (found) return found
@@ -109,7 +109,10 @@ class ConversationEntries {
   /** Output schemas of turns, by their exchanges. */
   readonly #outputs = new Map<number, JsonObject>()
 
-  constructor(session: string) {
+  readonly #messagesMax: number
+
+  constructor(session: string, messagesMax: number) {
+    this.#messagesMax = messagesMax
     this.#state = initialState(session)
   }
 
@@ -144,7 +147,7 @@ class ConversationEntries {
       ...(first && { entry: first.entry }),
       asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
       // The newest that a request may have at all.
-      index: entries.slice(Math.max(0, end - RULES.indexed), end),
+      index: entries.slice(Math.max(0, end - this.#messagesMax), end),
       ...(output && { output }),
     }
   }

@@ -66,7 +66,7 @@ export interface ListenerEvent {
 export interface Listener<A extends Agent = Agent> {
   /**
    * Opens the session, or goes on after `pause` and `stop`, with other instructions and tools where they are given. Entries that
-   * waited when it stopped are read with the next input.
+   * waited when it stopped are read at once.
    * @throws BatonError as `host.session` and `defineAgent`
    */
   start(instructions?: string, tools?: readonly Tool[]): Promise<void>

@@ -186,6 +186,7 @@ const LIMITS = {
   cost: 'cost',
   time: 'time',
   output: 'output tokens',
+  messages: 'messages that the model reads',
 } as const
 
 function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit'>, 'cursor'>): string {

@@ -1,5 +1,5 @@
-// What the transports of ai 7 send: the page's messages, of which only the newest says something new. Everything else the
-// session knows better.
+// What the transports of ai 7 send: the page's messages, of which only the user's newest ones say something new. Everything
+// else the session knows better.
 import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -20,6 +20,8 @@ export type Wish =
       readonly type: 'send'
       readonly id: string
       readonly parts: readonly ContentPart[]
+      /** User messages just before it, the oldest first: the session may not know them, because their requests failed. */
+      readonly earlier: readonly Said[]
       /** Results that the page had when the user went on, and had not handed in. */
       readonly given: readonly Given[]
     }
@@ -29,6 +31,11 @@ export type Wish =
   | { readonly type: 'regenerate'; readonly message?: string }
   /** Results and decisions that the page has put into its copy of the answer. */
   | { readonly type: 'continue'; readonly known: KnownAnswer; readonly given: readonly Given[] }
+
+export interface Said {
+  readonly id: string
+  readonly parts: readonly ContentPart[]
+}
 
 export type Given =
   | { readonly type: 'result'; readonly callId: string; readonly output: JsonValue }
@@ -46,13 +53,34 @@ export function readChatRequest(body: JsonValue, allowed: AllowedSettings): Chat
   const { id: chat, messages, trigger = 'submit-message', messageId } = body
   if (typeof chat !== 'string' || chat === '') throw createInvalid('id must be the chat’s id')
   if (!Array.isArray(messages)) throw createInvalid('messages must be an array')
-  const [previous, last] = [messages.at(-2), messages.at(-1)] as (JsonValue | undefined)[] // items of JSON
+  const said: readonly JsonValue[] = messages
   if (messageId !== undefined && messageId !== null && typeof messageId !== 'string')
     throw createInvalid('messageId must be text')
-  const wish = readWish(trigger, typeof messageId === 'string' ? messageId : undefined, last)
-  if (wish.type === 'send')
-    return { chat, wish: { ...wish, given: readResults(previous) }, ...readAsked(body, allowed) }
-  return { chat, wish, ...readAsked(body, allowed) }
+  const wish = readWish(trigger, typeof messageId === 'string' ? messageId : undefined, said.at(-1))
+  if (wish.type !== 'send') return { chat, wish, ...readAsked(body, allowed) }
+  const before = said.slice(0, -1)
+  const previous = before.findLastIndex((message) => !isUserMessage(message))
+  const earlier = before.slice(Math.max(previous + 1, before.length - EARLIER_MAX)).flatMap(readEarlier)
+  return { chat, wish: { ...wish, earlier, given: readResults(before[previous]) }, ...readAsked(body, allowed) }
+}
+
+/** User messages before the newest one that are looked at. */
+const EARLIER_MAX = 50
+
+function isUserMessage(message: JsonValue): boolean {
+  return isJsonObject(message) && message['role'] === 'user'
+}
+
+/** A message that says nothing was refused when it was sent, and stays on the page: it must not have later ones refused. */
+function readEarlier(message: JsonValue): readonly Said[] {
+  if (!isJsonObject(message)) return []
+  const { id, parts } = message
+  if (typeof id !== 'string' || id === '' || !Array.isArray(parts)) return []
+  try {
+    return [{ id, parts: readUserParts(parts as readonly JsonValue[]) }]
+  } catch {
+    return []
+  }
 }
 
 function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonValue | undefined): Wish {
@@ -68,7 +96,7 @@ function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonV
   if (role !== 'user') throw createInvalid('the last message must be of the role "user" or "assistant"')
   const said = readUserParts(parts as readonly JsonValue[])
   return messageId === undefined
-    ? { type: 'send', id, parts: said, given: [] }
+    ? { type: 'send', id, parts: said, earlier: [], given: [] }
     : { type: 'edit', message: messageId, parts: said }
 }
 

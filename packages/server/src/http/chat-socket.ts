@@ -194,16 +194,14 @@ class Connection implements ChatConnection {
   }
 
   /** Whether it was told to its end. */
-  async #tellAnswer(
-    { answer, events }: OpenedChat,
-    telling: Telling & { readonly session: Session },
-  ): Promise<boolean> {
+  async #tellAnswer(opened: OpenedChat, telling: Telling & { readonly session: Session }): Promise<boolean> {
     const { requestId, running } = telling
+    const { answer } = opened
     let sequence = 0
     this.#tell({ type: 'start', requestId })
     await this.#tellWhole(telling, async () => {
       try {
-        await tellChunks({ answer, events }, running.left.promise, {
+        await tellChunks(opened, running.left.promise, {
           world: this.#parts.world,
           write: (chunk) => this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk }),
           waitForRoom: () => this.#waitForRoom(running),

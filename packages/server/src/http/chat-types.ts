@@ -44,6 +44,13 @@ export type ChatData = {
   readonly plan: readonly PlanEntry[]
   readonly limit: Pick<SessionEventOf<'limit'>, 'limit' | 'used' | 'max' | 'reached'>
   readonly 'left-out': Pick<SessionEventOf<'content-left-out'>, 'messages' | 'reason'>
+  /** Transient: what a message waits for that was sent while a turn waits. */
+  readonly waiting: readonly {
+    readonly callId: string
+    readonly name: string
+    readonly title?: string
+    readonly waitsFor: 'approval' | 'client' | 'question'
+  }[]
   /** Transient: `onData` alone is told. */
   readonly progress: { readonly callId: string; readonly note: JsonValue }
   /** Transient. */

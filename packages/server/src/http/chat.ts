@@ -1,10 +1,11 @@
 // What a chat page asks for, done to its session: a message, an edit, another answer, results and decisions, or the answer that
 // is being written once more.
-import type { CallView, EventStream, Session, SessionEvent } from '@baton/core'
+import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { ChatAnswerInit } from './chat-answer.ts'
+import type { ChatData } from './chat-types.ts'
 import { ChatAnswer, isPage } from './chat-answer.ts'
-import type { ChatRequest, Given, Wish } from './chat-request.ts'
+import type { ChatRequest, Given, Said, Wish } from './chat-request.ts'
 import type { HandlerParts } from './handler-parts.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import type { AnswerEvents } from './newest-turn.ts'
@@ -18,6 +19,8 @@ export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId
   readonly linkMedia: LinkMedia
   /** Milliseconds after its end in which an answer is told again to a page that resumes. */
   readonly replayMs: number
+  /** A new message ends a turn that waits for its page or its user. */
+  readonly cancelWaiting: boolean
 }
 
 /** @throws BatonError `server_draining` for what would begin a turn */
@@ -36,8 +39,8 @@ export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatReq
   throw new BatonError({ code: 'unknown_input', message: 'there is no such chat' })
 }
 
-export function createChatWorld({ world, limits, basePath }: HandlerParts, id: string): ChatWorld {
-  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
+export function createChatWorld({ world, limits, basePath, cancelWaiting }: HandlerParts, id: string): ChatWorld {
+  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting }
 }
 
 /** Resolves when no turn of the session runs: it rests, or waits for somebody. */
@@ -67,6 +70,8 @@ export async function endTurn(session: Session, hasEnded: boolean, release: () =
 export interface OpenedChat {
   readonly answer: ChatAnswer
   readonly events: AnswerEvents
+  /** What the message waits for, told before anything else. */
+  readonly waiting?: UiChunk
 }
 
 export interface ChunkWriter {
@@ -77,12 +82,13 @@ export interface ChunkWriter {
 
 /** Resolves when the answer is over, its session is closed here, or its reader has left. @throws what the session does */
 export async function tellChunks(
-  { answer, events }: OpenedChat,
+  { answer, events, waiting }: OpenedChat,
   left: Promise<void>,
   { world, write, waitForRoom }: ChunkWriter,
 ): Promise<void> {
   void left.then(() => events.leave())
   const waitForMore = createPieceJoiner(world)
+  if (waiting) write(waiting)
   try {
     while (!answer.isOver) {
       const batch = await events.nextBatch()
@@ -130,21 +136,69 @@ async function send(
   world: ChatWorld,
 ): Promise<OpenedChat> {
   await takeLate(session, wish.given)
+  await sendEarlier(session, wish)
+  const waitsFor = await findWaiting(session)
+  const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
+  const waiting = waitsFor.length > 0 && !ends && ({ type: 'data-waiting', data: waitsFor, transient: true } as const)
   // Before the position is asked for: what another request says in between is known by it, and is not missed.
   const reader = session.events({ from: 'now' })
   try {
     const { head } = await session.info() // the position of the next record
     const said = { type: 'user-input', inputId: wish.id, parts: wish.parts, settings } as const
-    const taken = await session.submit({ ...said, ...(model !== undefined && { model }) })
+    const delivery = ends && ({ delivery: 'interrupt', heard: { type: 'all' } } as const)
+    const taken = await session.submit({ ...said, ...delivery, ...(model !== undefined && { model }) })
     if (taken.type === 'refused') throw new BatonError(taken)
     const answer = createAnswer(session, world, { livePos: head.pos })
-    if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id) }
+    if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
     reader.leave() // it was sent before: its turn may be over
     return { answer, events: readTurnOf(session, wish.id) }
   } catch (cause) {
     reader.leave()
     throw cause
   }
+}
+
+/** Sends what the session does not know yet of the messages before the newest one; they are answered together with it. */
+async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promise<void> {
+  for (const said of earlier.length === 0 ? [] : await findUnknown(session, [...earlier, { id, parts: [] }])) {
+    const input = { type: 'user-input', inputId: said.id, parts: said.parts, more: true } as const
+    const taken = said.id === id ? undefined : await session.submit(input)
+    // One that the session refuses for good stays on the page, and must not have later ones refused.
+    if (taken?.type === 'refused' && taken.code === 'queue_full') throw new BatonError(taken)
+  }
+}
+
+/** What stands behind the last message that the session knows. */
+async function findUnknown(session: Session, said: readonly Said[]): Promise<readonly Said[]> {
+  for (let before: string | undefined; ;) {
+    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
+    const ids = new Set(page.messages.flatMap(({ id }) => [id, showMessageId(id)]))
+    const last = said.findLastIndex(({ id }) => ids.has(id))
+    before = page.messages[0]?.id
+    if (last >= 0 || !page.more || before === undefined) return said.slice(last + 1)
+  }
+}
+
+/** Open calls that wait for a person or a client, and questions. */
+async function findWaiting(session: Session): Promise<ChatData['waiting']> {
+  const { activity } = await session.info()
+  if (activity !== 'waiting' && activity !== 'running') return []
+  const { past, calls, reader } = await readTurn(session)
+  reader.leave()
+  const answered = new Set(past.flatMap((event) => (event.type === 'question-answered' ? [event.questionId] : [])))
+  const asked = past.filter(
+    (event) => event.type === 'question-asked' && !answered.has(event.questionId),
+  ) as readonly SessionEventOf<'question-asked'>[]
+  const asking = new Set(asked.map(({ callId }) => callId))
+  return [...calls.values()].flatMap((call) => {
+    const { callId, name, title, status, runs } = call
+    const isHeld = runs === 'client' && (status === 'waiting' || status === 'running')
+    const by =
+      status === 'awaiting-approval' ? 'approval' : isHeld ? 'client' : asking.has(callId) ? 'question' : undefined
+    return by === undefined || status === 'settled'
+      ? []
+      : [{ callId, name, waitsFor: by, ...(title !== undefined && { title }) } as const]
+  })
 }
 
 /** Events of the turn that reads a message. */

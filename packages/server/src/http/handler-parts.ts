@@ -52,6 +52,12 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
   /**
+   * A new message ends a turn that waits for its page or its user: calls that wait for an approval do not run, and calls that the page
+   * has not answered are cancelled. False by default: the message waits until they are decided, answered or past their deadlines, and the stream
+   * says for which ones (`data-waiting`).
+   */
+  readonly cancelWaiting?: boolean
+  /**
    * How this server and the others over the same store reach each other; all need the same `basePath`. The front passes a request on to
    * the server that holds its session. Absent: such a request gets 503.
    */
@@ -67,6 +73,7 @@ export interface HandlerParts {
   readonly limits: HttpLimits
   readonly basePath: string
   readonly allow: AllowedSettings
+  readonly cancelWaiting: boolean
   readonly isDraining: () => boolean
   readonly repeated: RepeatedRequests
   readonly quotas: ChatQuotas
@@ -82,13 +89,13 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 }
 
 export const HANDLER_OPTIONS = {
-  names: ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits', 'peers'],
+  names: ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits', 'cancelWaiting', 'peers'],
   limits: DEFAULT_HTTP_LIMITS,
 }
 
 /** @throws BatonError `invalid_option` */
 export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false, peers } = options
+  const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false, cancelWaiting = false, peers } = options
   for (const [name, value] of Object.entries(limits))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new BatonError({
@@ -101,7 +108,7 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
   const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
   const more = { repeated, quotas, peers: peers && createPeers(peers, world) }
-  return { host, world, basePath, allow, isDraining, limits: all, ...more }
+  return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
 }
 
 function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {

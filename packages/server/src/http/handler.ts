@@ -275,15 +275,16 @@ interface Held {
 function answerStream(
   { world, limits }: HandlerParts,
   session: Session,
-  { answer: told, events, release, endWork }: OpenedChat & Held,
+  { release, endWork, ...opened }: OpenedChat & Held,
 ): Response {
+  const { answer: told } = opened
   return answerEvents({
     ...limits,
     timers: world.timers,
     headers: UI_STREAM,
     run: async (writer) => {
       try {
-        await tellChunks({ answer: told, events }, writer.left, {
+        await tellChunks(opened, writer.left, {
           world,
           write: (chunk) => writer.write(encodeEvent(JSON.stringify(chunk))),
           waitForRoom: () => writer.waitForRoom(),

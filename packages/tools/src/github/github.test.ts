@@ -259,45 +259,51 @@ describe('each principal has a token of their own', () => {
 describe('CreateImplementationPlan', () => {
   const currentIssue = ({ session }: ToolContext) => (session === 'cart' ? { ...SHOP, issueNumber: 1 } : undefined)
 
-  test('has the steps of the model that has read the issue, and people see them', async () => {
-    const planned: string[] = []
-    const model = createScriptedModel({
-      steps: ({ messages, instructions }) => {
-        if (instructions.includes('You plan how to implement')) {
-          planned.push(JSON.stringify(messages))
-          return { text: '{"steps":["Find where the cart is kept","Keep it in the store"]}', usage: { inputTokens: 7 } }
-        }
-        const isFirst = messages.at(-1)?.role === 'user'
-        return isFirst ? { calls: [{ name: 'CreateImplementationPlan', arguments: {} }] } : { text: 'Planned.' }
-      },
-    })
-    const host = createHost({ agent: defineAgent({ name: 'solver', model, tools: open({ currentIssue }) }) })
-    const session = await host.session('cart', { principal: { id: 'ann' } })
-    const results: unknown[] = []
-    const plans: unknown[] = []
-    for await (const event of session.send('Plan it.')) {
-      if (event.type === 'call' && event.call.result) results.push(event.call.result)
-      if (event.type === 'session' && event.plan) plans.push(event.plan)
-    }
-    expect(results).toMatchObject([
-      {
-        type: 'ok',
-        value: {
-          issue: 'acme/shop#1',
-          writtenBy: 'model',
-          steps: ['Find where the cart is kept', 'Keep it in the store'],
+  test.each([{}, { steps: [] }])(
+    '%j: has the steps of the model that has read the issue, and people see them',
+    async (given) => {
+      const planned: string[] = []
+      const model = createScriptedModel({
+        steps: ({ messages, instructions }) => {
+          if (instructions.includes('You plan how to implement')) {
+            planned.push(JSON.stringify(messages))
+            return {
+              text: '{"steps":["Find where the cart is kept","Keep it in the store"]}',
+              usage: { inputTokens: 7 },
+            }
+          }
+          const isFirst = messages.at(-1)?.role === 'user'
+          return isFirst ? { calls: [{ name: 'CreateImplementationPlan', arguments: given }] } : { text: 'Planned.' }
         },
-      },
-    ])
-    expect(planned).toEqual([expect.stringContaining('After a reload it is empty.')])
-    expect(plans).toEqual([
-      [
-        { content: 'Find where the cart is kept', status: 'pending' },
-        { content: 'Keep it in the store', status: 'pending' },
-      ],
-    ])
-    await host.stop()
-  })
+      })
+      const host = createHost({ agent: defineAgent({ name: 'solver', model, tools: open({ currentIssue }) }) })
+      const session = await host.session('cart', { principal: { id: 'ann' } })
+      const results: unknown[] = []
+      const plans: unknown[] = []
+      for await (const event of session.send('Plan it.')) {
+        if (event.type === 'call' && event.call.result) results.push(event.call.result)
+        if (event.type === 'session' && event.plan) plans.push(event.plan)
+      }
+      expect(results).toMatchObject([
+        {
+          type: 'ok',
+          value: {
+            issue: 'acme/shop#1',
+            writtenBy: 'model',
+            steps: ['Find where the cart is kept', 'Keep it in the store'],
+          },
+        },
+      ])
+      expect(planned).toEqual([expect.stringContaining('After a reload it is empty.')])
+      expect(plans).toEqual([
+        [
+          { content: 'Find where the cart is kept', status: 'pending' },
+          { content: 'Keep it in the store', status: 'pending' },
+        ],
+      ])
+      await host.stop()
+    },
+  )
 
   test('has the steps that the call gives, and asks no model', async () => {
     const planned: unknown[] = []

@@ -7,7 +7,8 @@ import { GITHUB_ERRORS, cutText, nameRepository } from './github-kit.ts'
 import { wireIssue } from './issue-tools.ts'
 
 const STEPS_MAX = 30
-const steps = z.array(z.string().trim().min(1).max(500)).min(1).max(STEPS_MAX)
+const given = z.array(z.string().trim().min(1).max(500)).max(STEPS_MAX)
+const steps = given.min(1)
 
 const INSTRUCTIONS = `You plan how to implement what an issue of a code repository asks for.
 Write the steps in the order in which a developer takes them: each one concrete, one sentence, about this issue alone.
@@ -25,29 +26,30 @@ export function planTool({ api, start, reads, currentIssue }: GithubKit) {
     describe: () => ({ title: 'Plan the current issue' }),
     timeoutMs: reads.timeoutMs + 120_000,
     errors: [...GITHUB_ERRORS, ...MODEL_ERRORS, 'context_missing'],
-    input: z.object({ steps: steps.optional().describe('In their order') }),
+    input: z.object({ steps: given.optional().describe('In their order; an empty list is as none') }),
     output: z.object({
       issue: z.string().describe('As owner/repo#number'),
       title: z.string(),
       steps: z.array(z.string()),
       writtenBy: z.enum(['caller', 'model']),
     }),
-    execute: async ({ steps: given }, context) => {
+    execute: async ({ steps: said = [] }, context) => {
+      const isGiven = said.length > 0
       const issue = await currentIssue(context)
       const { owner, repo, issueNumber: issue_number } = issue
       const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}'
       const { title, body } = await api.ask(route, { owner, repo, issue_number }, wireIssue, await start(context))
-      const written =
-        given ??
-        (
-          await context.generate({
-            instructions: INSTRUCTIONS,
-            prompt: `Issue ${nameIssue(issue)}: ${title}\n\n${cutText(body).text}`,
-            output: z.object({ steps }),
-          })
-        ).value.steps
+      const written = isGiven
+        ? said
+        : (
+            await context.generate({
+              instructions: INSTRUCTIONS,
+              prompt: `Issue ${nameIssue(issue)}: ${title}\n\n${cutText(body).text}`,
+              output: z.object({ steps }),
+            })
+          ).value.steps
       context.plan(written.map((content) => ({ content, status: 'pending' })))
-      return { issue: nameIssue(issue), title, steps: written, writtenBy: given ? 'caller' : 'model' }
+      return { issue: nameIssue(issue), title, steps: written, writtenBy: isGiven ? 'caller' : 'model' }
     },
   })
 }
