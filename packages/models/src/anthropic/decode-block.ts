@@ -7,7 +7,7 @@ import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { MeantArguments } from '../meant-arguments.ts'
 import { readMeantArguments } from '../meant-arguments.ts'
-import { PROVIDER } from './wire.ts'
+import { PROVIDER, isServerCall } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
 export interface Block {
@@ -88,6 +88,8 @@ export interface PartOptions {
   readonly names: Pick<ToolNames, 'decode'>
   /** Whether the answer ended so that its calls run. */
   readonly isEndedForCalls: boolean
+  /** Ids of the calls of Anthropic's own tools whose results the answer has. */
+  readonly answered: ReadonlySet<JsonValue | undefined>
 }
 
 /** Undefined for a block that says nothing: empty text is not allowed in a request. */
@@ -113,7 +115,7 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
       }
     }
     default:
-      return { type: 'provider', state: buildState(options.model, providerData(block)) }
+      return { type: 'provider', state: buildState(options.model, providerData(block, options)) }
   }
 }
 
@@ -151,10 +153,19 @@ function textPart(block: Block, model: string): ModelPart | undefined {
   return { type: 'text', text: block.text, state: buildState(model, hasCitations ? { ...data, citations } : data) }
 }
 
-function providerData(block: Block): JsonObject {
+/** `cut`: a call of Anthropic's own tools that nobody will answer, because the answer ended at a limit. */
+function providerData(block: Block, { isEndedForCalls, answered }: PartOptions): JsonObject {
   const parsed = block.text === '' ? undefined : parseJson(block.text)
   const input = parsed?.ok === true ? { input: parsed.value } : {}
-  return { block: { ...block.start, ...input }, ...unknown(block) }
+  const isCut = isServerCall(block.type) && !isEndedForCalls && !answered.has(block.start['id'])
+  return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
+}
+
+/** What belongs to the whole answer: the id of the container in which Anthropic's own tools ran. */
+export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
+  const { container } = message
+  if (!isJsonObject(container) || typeof container['id'] !== 'string') return []
+  return [{ type: 'provider', state: buildState(model, { container }) }]
 }
 
 /**

@@ -1,6 +1,6 @@
 // The decoder event by event; whole recordings are in recordings.test.ts.
 import type { JsonObject, ModelEvent } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import { isBatonError, isJsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
@@ -130,6 +130,35 @@ test('thinking keeps its signature; redacted thinking and server tools are kept 
         data: { block: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } } },
       },
     },
+  ])
+})
+
+test.each([
+  ['max_tokens', true],
+  ['end_turn', true],
+  ['pause_turn', false],
+  ['tool_use', false],
+])('a call of Anthropic’s own tools without its result, in an answer that ended with %s', (reason, isCut) => {
+  const { parts } = readAnswer([
+    start,
+    blockStart(0, { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
+    blockStop(0),
+    blockStart(1, { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }),
+    blockStop(1),
+    blockStart(2, { type: 'server_tool_use', id: 'srvtoolu_2', name: 'web_search', input: {} }),
+    delta(2, { type: 'input_json_delta', partial_json: '{"que' }),
+    blockStop(2),
+    ...end(reason),
+  ])
+  const cuts = parts.map((part) => part.type === 'provider' && isJsonObject(part.state.data) && part.state.data['cut'])
+  expect(cuts).toEqual([undefined, undefined, isCut || undefined])
+})
+
+test('the container of an answer is kept with it', () => {
+  const container = { id: 'container_1', expires_at: '2026-11-28T00:00:00Z' }
+  const { parts } = readAnswer([start, ...end('end_turn', { container })])
+  expect(parts).toEqual([
+    { type: 'provider', state: { provider: 'anthropic', model: 'claude-haiku-4-5', data: { container } } },
   ])
 })
 

@@ -13,6 +13,7 @@ import type { Block } from './decode-block.ts'
 import {
   applyDelta,
   findSources,
+  readAnswerState,
   readCallName,
   lengthOfDelta,
   openBlock,
@@ -23,6 +24,7 @@ import { errorFromEvent } from './errors.ts'
 import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { PieceReader } from './read-pieces.ts'
 import type { WireEvent } from './wire.ts'
+import { isServerCall, isServerResult } from './wire.ts'
 
 export interface AnthropicDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */
@@ -78,6 +80,7 @@ class StreamDecoder implements AnthropicDecoder {
   heard = 0
   /** Names of the calls of Anthropic's own tools, by their ids. */
   readonly #serverTools = new Map<string, string>()
+  readonly #answered = new Set<JsonValue | undefined>()
   #calls = 0
   /** UTF-16 units of all blocks together. */
   #length = 0
@@ -191,11 +194,11 @@ class StreamDecoder implements AnthropicDecoder {
     const isEndedForCalls = ['tool-calls', 'pause'].includes(readFinish(this.#stop['stop_reason']))
     const sources: FoundSource[] = []
     for (const block of this.#blocks) {
-      const part = readPart(block, { ...this.#options, isEndedForCalls })
+      const part = readPart(block, { ...this.#options, isEndedForCalls, answered: this.#answered })
       if (part) parts.push(part)
       if (block.type === 'text') sources.push(...findSources(block))
     }
-    return sources.length === 0 ? parts : [...parts, ...listSources(sources)]
+    return [...parts, ...listSources(sources), ...readAnswerState(this.#stop, this.#options.model)]
   }
 
   #handleStart(message: JsonValue | undefined): void {
@@ -244,12 +247,13 @@ class StreamDecoder implements AnthropicDecoder {
 
   /** Of `server_tool_use`, `mcp_tool_use` and their results, which name the call that they answer. */
   #tellServerTool({ type, start }: Block): void {
-    if (type === 'server_tool_use' || type === 'mcp_tool_use') {
+    if (isServerCall(type)) {
       const { id, name } = start
       if (typeof id !== 'string' || typeof name !== 'string') return
       this.#serverTools.set(id, name)
       this.#sink({ type: 'server-tool', name, status: 'started' })
-    } else if (type.endsWith('_tool_result') && typeof start['tool_use_id'] === 'string') {
+    } else if (isServerResult(type) && typeof start['tool_use_id'] === 'string') {
+      this.#answered.add(start['tool_use_id'])
       const name = this.#serverTools.get(start['tool_use_id'])
       if (name !== undefined) this.#sink({ type: 'server-tool', name, status: 'finished' })
     }

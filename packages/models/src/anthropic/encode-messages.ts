@@ -5,6 +5,8 @@ import type { HistoryEncoder } from '../histories.ts'
 import { createTakingTurns } from '../taking-turns.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'
+import type { ServerCalls } from './server-calls.ts'
+import { createServerCalls } from './server-calls.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER, isReplayable, modelFamily } from './wire.ts'
 
@@ -27,19 +29,47 @@ export interface MessageEncoding {
 export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
   const encoding = chooseEncoding(options)
   const { ids } = encoding
-  const turns = createTakingTurns<WireMessage['role'], WireBlock, WireMessage>(finishMessage)
+  const serverCalls = createServerCalls()
+  const turns = createTakingTurns<WireMessage['role'], WireBlock, WireMessage>((role, blocks) =>
+    finishMessage(role, role === 'assistant' ? serverCalls.finish(blocks) : blocks),
+  )
   return {
     add(message) {
-      if (message.role === 'assistant') turns.say('assistant', encodeAssistant(message, encoding))
-      else if (message.role === 'user') turns.say('user', encodeContent(message.parts))
-      else
+      if (message.role === 'assistant') {
+        if (readContainerId(message) !== undefined) serverCalls.knowContainer()
+        turns.say('assistant', serverCalls.take(encodeAssistant(message, encoding)))
+      } else if (message.role === 'user') {
+        serverCalls.endTurn()
+        turns.say('user', encodeContent(message.parts))
+      } else
         turns.say(
           'user',
           message.parts.map((part) => encodeResult(part, ids.resultId(part))),
         )
     },
-    wire: () => asRequest(turns.wire(), options.prefill ?? true),
+    wire: () => asRequest(settleServerCalls(turns.wire(), serverCalls), options.prefill ?? true),
   }
+}
+
+/** A call may be given up long after its message was finished. Only messages that change are new objects. */
+function settleServerCalls(messages: readonly WireMessage[], serverCalls: ServerCalls): readonly WireMessage[] {
+  const last = messages.at(-1)
+  const settle = last?.role === 'assistant' ? serverCalls.settlePaused(last) : serverCalls.settle
+  return messages.flatMap((message) => {
+    if (message.role === 'user') return message
+    const content = settle(message.content)
+    return content === message.content ? message : (finishMessage('assistant', content) ?? [])
+  })
+}
+
+/** The container in which tools of Anthropic's own ran for this answer. */
+export function readContainerId({ parts }: AssistantMessage): string | undefined {
+  for (const part of parts) {
+    const data = part.type === 'provider' && part.state.provider === PROVIDER ? part.state.data : undefined
+    const container = isJsonObject(data) ? data['container'] : undefined
+    if (isJsonObject(container) && typeof container['id'] === 'string') return container['id']
+  }
+  return undefined
 }
 
 /** The blocks of an assistant's message, as they go back to the provider. */
@@ -94,7 +124,7 @@ function encodePart(part: AssistantPart, { family, ids, keepThinking }: Encoding
 function providerBlock(data: JsonObject, mayThink: boolean): WireBlock | undefined {
   const block = data['block']
   const type = isJsonObject(block) ? block['type'] : undefined
-  if (!isJsonObject(block) || typeof type !== 'string' || !isReplayable(type)) return undefined
+  if (!isJsonObject(block) || typeof type !== 'string' || !isReplayable(type) || data['cut'] === true) return undefined
   return type === 'redacted_thinking' && !mayThink ? undefined : { ...block, type }
 }
 

@@ -52,12 +52,26 @@ function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState>
 }
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const signature = fc.record({ signature: fc.constantFrom('', 'sig') })
-const providerBlock = fc
-  .constantFrom('redacted_thinking', 'server_tool_use', 'web_search_tool_result', 'fallback', 'brand_new')
-  .map((type) => ({ block: { type, data: 'opaque' } }))
-const idData = fc.record({
-  id: fc.oneof(fc.constantFrom('toolu_1', 'toolu_2', 'call.x', ''), fc.string({ maxLength: 90 })),
-})
+const serverId = fc.constantFrom('srvtoolu_1', 'srvtoolu_2', 'srvtoolu_3')
+/** A few ids for many calls: some have their results, in the same message or later, some never. */
+const serverBlock = fc
+  .record({ type: fc.constantFrom('server_tool_use', 'mcp_tool_use', 'code_execution_tool_result'), id: serverId })
+  .map(({ type, id }) => ({ block: { type, [type.endsWith('result') ? 'tool_use_id' : 'id']: id, name: 'code' } }))
+const providerBlock: fc.Arbitrary<JsonObject> = fc.oneof(
+  fc
+    .constantFrom('redacted_thinking', 'server_tool_use', 'web_search_tool_result', 'fallback', 'brand_new')
+    .map((type) => ({ block: { type, data: 'opaque' } })),
+  { weight: 3, arbitrary: serverBlock },
+  serverBlock.map((data) => ({ ...data, cut: true })),
+  fc.constant({ container: { id: 'container_1', expires_at: '2026-11-28T00:00:00Z' } }),
+)
+const idData: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    id: fc.oneof(fc.constantFrom('toolu_1', 'toolu_2', 'call.x', ''), fc.string({ maxLength: 90 })),
+    caller: serverId.map((id) => ({ type: 'code_execution_20250825', tool_id: id })),
+  },
+  { requiredKeys: ['id'] },
+)
 
 type Draft = {
   readonly type: 'call'

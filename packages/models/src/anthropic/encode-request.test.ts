@@ -318,6 +318,99 @@ describe('messages', () => {
   })
 })
 
+describe('calls of Anthropic’s own tools', () => {
+  const own = (block: JsonObject, more: JsonObject = {}): AssistantPart => ({
+    type: 'provider',
+    state: { provider: 'anthropic', model: MODEL, data: { block, ...more } },
+  })
+  const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }
+  const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
+  const ran = { type: 'code_execution_tool_result', tool_use_id: 's1', content: {} }
+  const code = { ...search, name: 'code_execution' }
+  const container: AssistantPart = {
+    type: 'provider',
+    state: { provider: 'anthropic', model: MODEL, data: { container: { id: 'container_1', expires_at: 'x' } } },
+  }
+  const fromCode: AssistantPart = {
+    type: 'call',
+    callId: 'c',
+    name: 'agent.spawn',
+    arguments: '{}',
+    state: {
+      provider: 'anthropic',
+      model: MODEL,
+      data: { id: 'c', caller: { type: 'code_execution_20250825', tool_id: 's1' } },
+    },
+  }
+  const said: AssistantPart = { type: 'text', text: 'well' }
+  const send = (...messages: Message[]) => {
+    const body = encode({ messages: [user('a'), ...messages] })
+    expect(validateAnthropicRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
+    return {
+      types: body.messages.map(({ content }) => content.map(({ type }) => type)),
+      container: body.container,
+      caller: body.messages.flatMap(({ content }) => content).find(({ type }) => type === 'tool_use')?.['caller'],
+    }
+  }
+
+  test.each<[string, Message[], string[][]]>([
+    ['that was paused', [assistant(said, own(search))], [['text'], ['text', 'server_tool_use']]],
+    ['that a limit cut off', [assistant(said, own(search, { cut: true })), user('b')], [['text'], ['text'], ['text']]],
+    ['that never got its result', [assistant(own(search)), user('b')], [['text', 'text']]],
+    ['in the middle', [assistant(own(search), said)], [['text'], ['text']]],
+    [
+      'that had its result',
+      [assistant(own(search), own(found), said), user('b')],
+      [['text'], ['server_tool_use', 'web_search_tool_result', 'text'], ['text']],
+    ],
+    [
+      'that went on after a pause',
+      [assistant(own(search)), assistant(own(found), said), user('b')],
+      [['text'], ['server_tool_use', 'web_search_tool_result', 'text'], ['text']],
+    ],
+    ['whose call has left the window', [assistant(own(found), said), user('b')], [['text'], ['text'], ['text']]],
+    [
+      'that waits for a tool of ours',
+      [assistant(own(search), call('c')), results('c')],
+      [['text'], ['server_tool_use', 'tool_use'], ['tool_result']],
+    ],
+    [
+      'that a user did not wait for',
+      [assistant(own(search), call('c')), results('c'), user('b'), assistant(own(found), said), user('d')],
+      [['text'], ['tool_use'], ['tool_result', 'text'], ['text'], ['text']],
+    ],
+  ])('%s', (_name, messages, types) => expect(send(...messages).types).toEqual(types))
+
+  test('code that called a tool of ours goes on in its container, and its result comes later', () => {
+    const pending = [assistant(own(code), fromCode, container), results('c')]
+    const asked = {
+      types: [['text'], ['server_tool_use', 'tool_use'], ['tool_result']],
+      container: 'container_1',
+      caller: { type: 'code_execution_20250825', tool_id: 's1' },
+    }
+    expect(send(...pending)).toEqual(asked)
+    const later = send(...pending, assistant(own(ran), said), user('b'))
+    expect([later.container, later.caller]).toEqual([asked.container, asked.caller])
+  })
+
+  test('code whose container was never told is given up, and its call is the model’s own', () => {
+    expect(send(assistant(own(code), fromCode), results('c'))).toEqual({
+      types: [['text'], ['tool_use'], ['tool_result']],
+      container: undefined,
+      caller: undefined,
+    })
+  })
+
+  test('the newest container, joined with what the user asks of it, while such tools are used', () => {
+    const messages = [user('a'), assistant(said, container), user('b')]
+    expect(encode({ messages })).not.toHaveProperty('container')
+    const serverTools = [{ type: 'code_execution_20250825', name: 'code_execution' }]
+    expect(encode({ messages }, { serverTools }).container).toBe('container_1')
+    const settings = { provider: { anthropic: { container: { skills: [] } } } }
+    expect(encode({ messages, settings }, { serverTools }).container).toEqual({ id: 'container_1', skills: [] })
+  })
+})
+
 test('Anthropic’s own tools stand before ours', () => {
   const body = encode({ tools: [spawn] }, { serverTools: [{ type: 'web_search_20250305', name: 'web_search' }] })
   expect(body.tools).toMatchObject([{ name: 'web_search' }, { name: 'agent_-dot-spawn' }])

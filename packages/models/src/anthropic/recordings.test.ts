@@ -75,7 +75,8 @@ async function sdkMessage(exchange: RecordedExchange): Promise<Anthropic.Message
 /** Our answer as Anthropic's blocks, unknown ones included, to compare with the SDK's. */
 function listBlocks(answer: ModelAnswer): unknown {
   return answer.parts.flatMap((part): unknown[] => {
-    if (part.type === 'provider' && isJsonObject(part.state.data)) return [part.state.data['block']]
+    // What belongs to the whole answer (its container) is no block.
+    if (part.type === 'provider' && isJsonObject(part.state.data)) return [part.state.data['block'] ?? []].flat()
     const neutral = part.type === 'call' ? { ...part, callId: 'not used: the part has its own id' } : part
     return [...encodeAssistantParts([neutral], { ...options, keepThinking: true })]
   })

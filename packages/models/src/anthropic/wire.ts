@@ -58,6 +58,8 @@ export interface AnthropicRequest {
   readonly top_p?: number
   readonly stop_sequences?: readonly string[]
   readonly service_tier?: string
+  /** The id of the container in which Anthropic's own tools run, or what is asked of one. */
+  readonly container?: string | JsonObject
   readonly output_config?: { readonly effort?: Effort; readonly format?: WireOutputFormat }
 }
 
@@ -79,15 +81,17 @@ export interface WireEvent {
  * other.
  */
 export function isReplayable(type: string): boolean {
-  return type.endsWith('_tool_result') || REPLAYABLE.has(type)
+  return isServerCall(type) || isServerResult(type) || type === 'redacted_thinking' || type === 'container_upload'
 }
 
-const REPLAYABLE: ReadonlySet<string> = new Set([
-  'redacted_thinking',
-  'server_tool_use',
-  'mcp_tool_use',
-  'container_upload',
-])
+/** A call of a tool that Anthropic runs. */
+export function isServerCall(type: string): boolean {
+  return type === 'server_tool_use' || type === 'mcp_tool_use'
+}
+
+export function isServerResult(type: string): boolean {
+  return type.endsWith('_tool_result')
+}
 
 /** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
 export function modelFamily(model: string): string {

@@ -26,6 +26,9 @@ const call = (id: string) => ({ type: 'tool_use', id, name: 'get_weather', input
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' })
 const thinking = { type: 'thinking', thinking: 'hm', signature: 'sig' }
 const tool = (name: string, schema: object = { type: 'object' }) => ({ name, description: '', input_schema: schema })
+const search = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} })
+const found = (id: string) => ({ type: 'web_search_tool_result', tool_use_id: id, content: [] })
+const fromCode = { ...call('a'), caller: { type: 'code_execution_20250825', tool_id: 's' } }
 const hello = [user(text('hi'))]
 const think = { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 }
 const request = (messages: readonly object[], more: object = {}) => ({ model: 'm', max_tokens: 10, messages, ...more })
@@ -38,6 +41,16 @@ test('a good request', () => {
   ]
   const body = request(messages, { tools: [tool('get_weather')], tool_choice: { type: 'auto' }, ...think })
   expect(validateAnthropicRequest(body)).toEqual([])
+})
+
+test('tools of Anthropic’s own: paused, gone on with, and waiting for a tool of the client', () => {
+  const bodies = [
+    request([...hello, assistant(search('s'))]),
+    request([...hello, assistant(search('s'), found('s'), text('x')), ...hello]),
+    request([...hello, assistant(search('s'), fromCode), user(result('a'))], { container: 'c' }),
+    request([...hello, assistant(search('s'), fromCode), user(result('a')), assistant(found('s'))], { container: 'c' }),
+  ]
+  expect(bodies.flatMap((body) => validateAnthropicRequest(body))).toEqual([])
 })
 
 // Hand-written, each from the literal error that the rule quotes.
@@ -112,6 +125,15 @@ describe('requests that are refused (hand-written)', () => {
       request([...hello, assistant(call('a')), user({ ...result('a'), content: [{ type: 'image' }], is_error: true })]),
     ],
     ['media', request([user({ type: 'image' })])],
+    ['server_call_without_result', request([...hello, assistant(text('x'), search('s')), ...hello])],
+    ['server_call_without_result', request([...hello, assistant(search('s'), text('x'))])],
+    ['server_call_without_result', request([...hello, assistant({ ...search('s'), type: 'mcp_tool_use' }), ...hello])],
+    [
+      'server_call_without_result',
+      request([...hello, assistant(search('s'), call('a')), user(result('a'), text('x')), assistant(found('s'))]),
+    ],
+    ['server_result_without_call', request([...hello, assistant(found('s'), text('x')), ...hello])],
+    ['container', request([...hello, assistant(search('s'), fromCode), user(result('a'))])],
     [
       'cache_control',
       request([...hello, assistant({ ...thinking, cache_control: { type: 'ephemeral' } }, text('x')), ...hello]),
