@@ -143,7 +143,7 @@ ${kinds.map(describeKind).join('\n\n')}
 
 ## Types
 
-\`\`\`ts
+\`\`\`text
 ${listTypes(facts, inputs).join('\n\n')}
 \`\`\`
 
