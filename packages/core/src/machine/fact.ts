@@ -109,11 +109,7 @@ export type Fact =
   /** Without a connection, as in older records: the tools of all clients together. */
   | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
   /** A client that is gone lost these to a newer one. */
-  | {
-      readonly type: 'client-tools-dropped'
-      readonly connection: string | null
-      readonly names: readonly string[]
-    }
+  | { readonly type: 'client-tools-dropped'; readonly connection: string | null; readonly names: readonly string[] }
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
   /** What a model cost, where no step or summary says it: a tool asked it, or its answer was thrown away. */
   | {

@@ -1,9 +1,8 @@
 // What Anthropic's Messages API would refuse of a request's body (version 2023-06-01).
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import type { Report, WireIssue } from './issue.ts'
+import { type Report, type WireIssue, collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'
 import { walkSchema } from './json-schema.ts'
-import { collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'
 
 const SOURCES = {
   body: 'messages.d.ts MessageCreateParams: model, max_tokens and messages are required',
