@@ -11,6 +11,7 @@ export type ComponentName =
   | 'bench'
   | 'bubblewrap'
   | 'chromium'
+  | 'deno'
   | 'github-openapi'
   | 'gguf'
   | 'go'
@@ -64,6 +65,7 @@ const PROGRAMS: Readonly<Partial<Record<ComponentName, Program>>> = {
 const PREPARE: Readonly<Partial<Record<ComponentName, () => Variables>>> = {
   'assistant-ui': () => installLibraries('examples/embed/assistant-ui'),
   bench: () => installLibraries('bench'),
+  deno: prepareDeno,
   'github-openapi': () => installLibraries('scripts/github-openapi'),
   next: () => installLibraries('examples/embed/next'),
   site: () => {
@@ -111,6 +113,28 @@ function providePython(name: string, { variable, packages }: PythonProgram): Var
   return { [variable]: program }
 }
 
+const DENO = '2.9.6'
+
+/** From npm, without its script: the program is in the package of the system. */
+function prepareDeno(): Variables {
+  const given = process.env['BATON_DENO']
+  if (given !== undefined) return { BATON_DENO: given }
+  if (isOnPath('deno')) return {}
+  const folder = join(cacheFolder(), `deno-${DENO}`)
+  const find = (): string | undefined => globSync(join(folder, 'node_modules/@deno/*/deno'))[0]
+  if (find() === undefined) {
+    mkdirSync(folder, { recursive: true })
+    run('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', `deno@${DENO}`])
+  }
+  const program = find()
+  if (program === undefined) throw new Error('deno has no program for this system')
+  return { BATON_DENO: program }
+}
+
+function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'baton-components')
+}
+
 /** A small real model, and the package that runs it: an optional peer, so it is not in the lockfile. */
 function prepareModel(): Variables {
   if (!existsSync(join(REPOSITORY, 'node_modules/node-llama-cpp')))
@@ -131,7 +155,7 @@ function listRequirements(folder: string): readonly string[] {
 
 function openEnvironment(name: string, packages: readonly string[]): string {
   const words = packages.map((word) => word.replaceAll(/[^a-z0-9.]+/gi, '-'))
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'baton-components')
+  const cache = cacheFolder()
   const folder = join(cache, `${name}-${words.join('')}`)
   const done = join(folder, 'done')
   if (existsSync(done)) return folder

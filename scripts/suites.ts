@@ -174,6 +174,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 101,
     needs: ['ripgrep'],
   },
+  { name: 'Deno', files: ['packages/testing/src/deno/*'], tier: 'nightly', seconds: 15, needs: ['deno'] },
   {
     name: 'a large session file',
     files: ['packages/tools/src/coding-sessions/*'],

@@ -225,15 +225,11 @@ export class SessionProjection {
         this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, ...listKept(fact, record) })
         break
       case 'summary-started':
-        this.#turn?.account.limitMessages(fact.messages)
-        break
       case 'window-moved':
-        this.#turn?.account.limitMessages(fact.messages)
-        this.#tell({ type: 'compacted', how: 'dropped' })
-        break
       case 'summary-finished':
       case 'model-used':
-        this.#turn?.account.addUsage(fact.usage)
+        this.#turn?.account.takeFact(fact)
+        if (fact.type === 'window-moved') this.#tell({ type: 'compacted', how: 'dropped' })
         if (fact.type === 'summary-finished') this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
         break
       case 'inputs-left-out':

@@ -95,9 +95,10 @@ export class TurnAccount {
     this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
   }
 
-  /** Older messages leave because the window may hold no more. */
-  limitMessages(max: number | undefined): void {
-    if (max !== undefined) this.#reach('messages', undefined, max)
+  /** What was used beside the steps, and messages that leave because the window may hold no more. */
+  takeFact(fact: FactOf<'summary-started' | 'window-moved' | 'summary-finished' | 'model-used'>): void {
+    if ('usage' in fact) this.addUsage(fact.usage)
+    else if (fact.messages !== undefined) this.#reach('messages', undefined, fact.messages)
   }
 
   refuseCall(code: string): void {

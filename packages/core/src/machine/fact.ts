@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
-import type { Effectful, InterruptPolicy, PlanEntry } from './spec.ts'
+import type { Effectful, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
 import type { EntryMedia, IndexEntry } from './state.ts'
 
 /** How a call ended. There is exactly one for each call. */
@@ -305,18 +305,15 @@ export type Fact =
       readonly preview: string
     }
   // History
-  /** `messages`: the window's limit on them, if that is why. */
-  | { readonly type: 'window-moved'; readonly fromEntry: number; readonly messages?: number }
+  | (MessageLimit & { readonly type: 'window-moved'; readonly fromEntry: number })
   /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
   | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
-  | {
+  | (MessageLimit & {
       readonly type: 'summary-started'
       readonly attempt: number
       readonly fromEntry: number
       readonly toEntry: number
-      /** The window's limit on messages, if that is why. */
-      readonly messages?: number
-    }
+    })
   | {
       readonly type: 'summary-finished'
       readonly attempt: number

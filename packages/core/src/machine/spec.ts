@@ -99,6 +99,11 @@ export interface WindowSpec {
   readonly keepExchanges: number
 }
 
+/** Of facts by which messages leave the window: its limit on messages, if that is why. */
+export interface MessageLimit {
+  readonly messages?: number
+}
+
 export interface RetrySpec {
   /** Tries of one model before the next candidate. 3. */
   readonly attempts: number

@@ -2,6 +2,7 @@
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { requestTokens } from './estimate.ts'
+import type { MessageLimit } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { LongResult } from './size.ts'
 import type { IndexEntry, State } from './state.ts'
@@ -165,7 +166,7 @@ function slide(draft: Draft, count: number): boolean {
 }
 
 /** The window's limit on messages, if what stands is more. */
-function nameLimit({ spec, state }: Draft): { readonly messages?: number } {
+function nameLimit({ spec, state }: Draft): MessageLimit {
   const { messages } = spec.window
   return state.index.length > messages ? { messages } : {}
 }

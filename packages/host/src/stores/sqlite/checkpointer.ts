@@ -15,7 +15,7 @@ const pageBytes = Number(connection.prepare('PRAGMA page_size').get()?.['page_si
 parentPort?.on('message', (request: CheckpointRequest | 'stop') => {
   if (request === 'stop') {
     connection.close()
-    parentPort?.close()
+    parentPort?.unref() // nothing else keeps the thread; Deno's port has no `close`
     return
   }
   parentPort?.postMessage(checkpoint(request))

@@ -49,7 +49,7 @@ function serve(): void {
     }
     if (request.type === 'close') {
       unlock()
-      port.close()
+      port.unref() // nothing else keeps the thread; Deno's port has no `close`
     }
   })
   reply({ type: 'ready', opening })
