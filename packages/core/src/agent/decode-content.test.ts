@@ -115,9 +115,9 @@ test.each<[string, unknown, string]>([
   ['too much padding', withData('A==='), '"=" stands at 1'],
   ['bytes', withData(new Uint8Array(3)), 'parts[0].source.data must be base64 text, not bytes'],
   [
-    'an address with data',
-    withUrl('data:image/png;base64,AAAA'),
-    "parts[0].source.url is a data: address; send its bytes as { type: 'base64', data: '…' }",
+    'an address with data that is not base64',
+    withUrl('data:image/png;base64,AA*A'),
+    'parts[0].source.data is not base64: "*" stands at 2',
   ],
   [
     'a file of this machine',

@@ -1,6 +1,7 @@
 // Decodes what people, programs and tools say: text, images and files. Parts as other libraries write them are refused
 // with the form that Baton has.
-import type { ContentPart } from '../messages.ts'
+import type { ContentPart, ImagePart, InlineSource } from '../messages.ts'
+import { nameImageType, readDataAddress, sniffImageType } from './media-type.ts'
 import {
   readFields,
   readJson,
@@ -12,7 +13,7 @@ import {
   readVariant,
   SURROGATE,
 } from './read-value.ts'
-import type { Decoded, Read } from './value-reader.ts'
+import type { Decoded, Read, ValueReader } from './value-reader.ts'
 import { decodeWith, describeValue, VALUE_LIMITS } from './value-reader.ts'
 
 /** Parts of one input or result. */
@@ -63,10 +64,14 @@ const readMediaType: Read<string> = (reader, value) => {
 }
 
 const readImageType: Read<string> = (reader, value) => {
+  // As pickers of files and the AI SDK say it: the bytes know better.
+  if (value === ANY_IMAGE) return ANY_IMAGE
   const mediaType = readMediaType(reader, value)
   if (/^image\//i.test(mediaType)) return mediaType
   return reader.refuse(`must begin with "image/", not be ${describeValue(mediaType)}; other types go into a file part`)
 }
+
+const ANY_IMAGE = 'image/*'
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/
 
@@ -98,10 +103,17 @@ const readUrl: Read<string> = (reader, value) => {
     : reader.refuse(`must be a whole address such as "https://…", not ${describeValue(url)}`)
 }
 
-const readSource = readVariant('type', {
+const readKnownSource: Read<InlineSource> = readVariant('type', {
   base64: readFields('a base64 source', { type: readOneOf('base64'), data: readBase64 }),
   url: readFields('an address', { type: readOneOf('url'), url: readUrl }),
 })
+
+/** The bytes of a `data:` address are bytes like any others. */
+const readSource: Read<InlineSource> = (reader, value) => {
+  const url = typeof value === 'object' && value !== null ? Reflect.getOwnPropertyDescriptor(value, 'url')?.value : ''
+  const address = typeof url === 'string' ? readDataAddress(url) : undefined
+  return readKnownSource(reader, address ? { type: 'base64', data: address.data } : value)
+}
 
 const readKnownPart: Read<ContentPart> = readVariant('type', {
   text: readFields('a text part', { type: readOneOf('text'), text: readText, state: { optional: readState } }),
@@ -122,11 +134,25 @@ const readKnownPart: Read<ContentPart> = readVariant('type', {
 
 const readPart: Read<ContentPart> = (reader, value) => {
   try {
-    return readKnownPart(reader, value)
+    const part = readKnownPart(reader, value)
+    return part.type === 'image' ? withTrueType(reader, part) : part
   } catch (error) {
     reader.explain(guessForm(value))
     throw error
   }
+}
+
+/** A provider refuses a JPEG that is called PNG, so the first bytes of a picture win over what is said of it. */
+function withTrueType(reader: ValueReader, image: ImagePart): ImagePart {
+  const { source } = image
+  const told = nameImageType(image.mediaType)
+  const found = source.type === 'base64' ? sniffImageType(source.data) : undefined
+  const mediaType = found ?? told
+  if (mediaType === ANY_IMAGE)
+    return reader.refuse(
+      `has the media type "${ANY_IMAGE}", and what it is cannot be seen; say it, such as "image/png"`,
+    )
+  return mediaType === image.mediaType ? image : { ...image, mediaType }
 }
 
 /** The form that the caller most likely means, from what other libraries call theirs. */

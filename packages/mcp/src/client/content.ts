@@ -73,7 +73,7 @@ export function readResource(
   if (typeof text === 'string') return { type: 'text', text: `Resource ${uri}:\n${text}` }
   if (typeof blob !== 'string') return { type: 'text', text: `Resource ${uri} has no content.` }
   const source = { type: 'base64', data: blob } as const
-  return mimeType.startsWith('image/')
+  return /^image\//i.test(mimeType)
     ? { type: 'image', mediaType: mimeType, source }
     : { type: 'file', mediaType: mimeType, source, name: uri.split('/').at(-1) || uri }
 }

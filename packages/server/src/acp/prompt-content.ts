@@ -40,7 +40,7 @@ function readResource(resource: Extract<Block, { readonly type: 'resource' }>['r
   if ('text' in resource) return { type: 'text', text: `<file uri=${JSON.stringify(uri)}>\n${resource.text}\n</file>` }
   const mediaType = mimeType ?? 'application/octet-stream'
   const source = { type: 'base64', data: resource.blob } as const
-  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, source }
+  if (/^image\//i.test(mediaType)) return { type: 'image', mediaType, source }
   const name = /[^/\\]+$/.exec(uri)?.[0] ?? uri
   return { type: 'file', mediaType, name, source }
 }

@@ -270,6 +270,20 @@ test('an image in', async () => {
   expect(await media.text()).toBe('not really a picture')
 })
 
+test.each([
+  ['called PNG', 'image/png', 'data:image/png;base64,/9j/4AAQSkZJRg=='],
+  ['of any type, without padding', 'image/*', 'data:image/*;base64,/9j/4AAQSkZJRg'],
+  ['percent-encoded', 'IMAGE/JPG', 'data:image/jpg,%FF%D8%FF%E0%00%10JFIF'],
+])('a JPEG that a page sends, %s', async (_name, mediaType, url) => {
+  const model = createScriptedModel({ steps: [{ text: 'A dot.' }], capabilities: { images: true } })
+  const { openPage } = start(defineAgent({ name: 'a', model }))
+  const page = openPage('c13')
+  await page.sendMessage({ text: 'what?', files: [{ type: 'file', mediaType, url }] })
+  expect(readTexts(page).at(-1)).toBe('A dot.')
+  const source = { type: 'base64', data: '/9j/4AAQSkZJRg==' }
+  expect(model.requests[0]?.messages[0]?.parts).toContainEqual({ type: 'image', mediaType: 'image/jpeg', source })
+})
+
 test('what the session refuses is an answer with its status', async () => {
   const { fetch } = start(defineAgent({ name: 'a', model: scripted([{ text: 'x' }]) }))
   const post = async (body: object): Promise<[number, string]> => {

@@ -1,6 +1,6 @@
 // Messages of a session as UIMessages of the AI SDK, and what a person says in one of those as parts of a message.
 import type { CallView, ChatMessage, ContentPart, JsonObject, JsonValue, StepView, StoredPart } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import { BatonError, isJsonObject, readDataAddress } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'
@@ -130,15 +130,13 @@ export function readUserParts(parts: readonly JsonValue[]): readonly ContentPart
 
 function readFile({ mediaType, url, filename }: JsonObject, where: string): ContentPart {
   if (typeof url !== 'string') throw createInvalid(`${where}.url must be text`)
-  const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i.exec(url)
-  const type = typeof mediaType === 'string' && mediaType !== '' ? mediaType : (inline?.[1] ?? '')
+  const inline = readDataAddress(url)
+  const type = typeof mediaType === 'string' && mediaType !== '' ? mediaType : (inline?.mediaType ?? '')
   if (type === '') throw createInvalid(`${where}.mediaType is missing`)
   if (!inline && !/^https?:\/\//i.test(url))
-    throw createInvalid(`${where}.url must be a data: address in base64, or an http(s) address`)
-  const source = inline
-    ? ({ type: 'base64', data: url.slice(inline[0].length) } as const)
-    : ({ type: 'url', url } as const)
-  if (type.startsWith('image/')) return { type: 'image', mediaType: type, source }
+    throw createInvalid(`${where}.url must be a data: address, or an http(s) address`)
+  const source = inline ? ({ type: 'base64', data: inline.data } as const) : ({ type: 'url', url } as const)
+  if (/^image\//i.test(type)) return { type: 'image', mediaType: type, source }
   return { type: 'file', mediaType: type, source, ...(typeof filename === 'string' && { name: filename }) }
 }
 

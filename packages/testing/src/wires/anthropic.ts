@@ -237,7 +237,7 @@ function checkServerCalls(body: JsonObject, turns: readonly Turn[], report: Repo
       if (isServerCall(item)) {
         open.set(item['id'], path)
         callerOf.set(item['id'], readCaller(item))
-      } else if (isServerResult(item) && !open.delete(item['tool_use_id']))
+      } else if (isText(item['type']) && item['type'].endsWith('_tool_result') && !open.delete(item['tool_use_id']))
         report('server_result_without_call', path, `${show(item['tool_use_id'])} was not called before`)
     }
     if (turn !== turns.at(-1) && listCallIds(turn).length === 0) giveUp()
@@ -256,10 +256,6 @@ function checkServerCalls(body: JsonObject, turns: readonly Turn[], report: Repo
 
 function isServerCall(block: JsonObject): boolean {
   return block['type'] === 'server_tool_use' || block['type'] === 'mcp_tool_use'
-}
-
-function isServerResult({ type }: JsonObject): boolean {
-  return typeof type === 'string' && type.endsWith('_tool_result')
 }
 
 function readCaller({ caller }: JsonObject): JsonValue {

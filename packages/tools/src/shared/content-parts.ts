@@ -1,7 +1,7 @@
 // Texts, images and files that tools of other libraries return for the model, as content of Baton. The versions of the AI SDK and
 // Effect AI give the same things different names.
 import type { ContentPart, ToolContent } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue, readDataAddress } from '@baton/core'
 
 /** @throws BatonError `result_invalid` */
 export function readContent(name: string, parts: readonly unknown[]): ToolContent {
@@ -79,7 +79,7 @@ function toMedia(name: string, { source, mediaType, fileName }: Media): ContentP
 }
 
 function toBase64(data: unknown): string | undefined {
-  if (typeof data === 'string') return /^data:[^,]*;base64,/.test(data) ? data.slice(data.indexOf(',') + 1) : data
+  if (typeof data === 'string') return readDataAddress(data)?.data ?? data
   if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
   return data instanceof ArrayBuffer ? Buffer.from(data).toString('base64') : undefined
 }
