@@ -25,6 +25,11 @@ describe('frames of an app', () => {
     expect(client('transcript.final', { text: 'hi' })).toMatchObject({ frame: { type: 'user.audio.transcript.final' } })
   })
 
+  test('an id has 256 characters at most', () => {
+    const ofLength = (length: number) => client('transcript.final', { text: 'hi' }, { id: 'x'.repeat(length) })
+    expect([ofLength(256).ok, ofLength(257).ok, ofLength(0).ok]).toEqual([true, false, false])
+  })
+
   test('unknown extra fields are dropped', () => {
     const decoded = client('transcript.final', { text: 'hi', confidence: 0.9 }, { device: 'phone' })
     expect(decoded).toEqual({

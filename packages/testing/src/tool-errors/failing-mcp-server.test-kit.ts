@@ -40,7 +40,7 @@ export function answerMcp({ id, method, params }: McpMessage): object | undefine
     case 'wrong':
       return answer({ content: [text('{"count":"two"}')], structuredContent: { count: 'two' } })
     case 'garbled':
-      return answer({ content: 'no list' })
+      return answer('no object')
     case 'large':
       return answer({ content: [text('x'.repeat(LARGE_CHARS))] })
     default:
