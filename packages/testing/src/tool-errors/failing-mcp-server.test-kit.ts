@@ -39,8 +39,6 @@ export function answerMcp({ id, method, params }: McpMessage): object | undefine
       return answer({ isError: true, content: [text(`there is no order A-71 for ${SECRET}`)] })
     case 'wrong':
       return answer({ content: [text('{"count":"two"}')], structuredContent: { count: 'two' } })
-    case 'garbled':
-      return answer('no object')
     case 'large':
       return answer({ content: [text('x'.repeat(LARGE_CHARS))] })
     default:
