@@ -5,14 +5,14 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { Walk } from './walk.test-kit.ts'
 
-/** Lower them when the way gets shorter. */
-const MOST: Walk = { files: 61, named: 286, functions: 363, calls: 1329, commits: 4 }
+/** Lower them when the way gets shorter. Calls are printed alone: how often a timer looks depends on the machine. */
+const MOST: Omit<Walk, 'calls'> = { files: 61, named: 286, functions: 363, commits: 4 }
 
 test('a tool call walks no further than before', async () => {
   const program = fileURLToPath(new URL('./walk.test-kit.ts', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', program])
   console.log(`one tool call: ${stdout.trim()}`)
   const walk = JSON.parse(stdout) as Walk
-  const longer = (Object.keys(MOST) as (keyof Walk)[]).filter((name) => walk[name] > MOST[name])
+  const longer = (Object.keys(MOST) as (keyof typeof MOST)[]).filter((name) => walk[name] > MOST[name])
   expect(longer).toEqual([])
 })
