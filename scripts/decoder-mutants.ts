@@ -75,7 +75,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'functions?|tools?',
   ]),
   garbled('thoughts without their first tag are text', 'openai-chat/decode-stream.ts', [
-    'const split = this.#tags && splitAtClose(this.#text)',
-    'const split = this.#tags && splitAtClose("")',
+    'const split = this.#tags && reasoning.isEmpty ? splitAtClose(this.#text) : undefined',
+    'const split = this.#tags && reasoning.isEmpty ? splitAtClose("") : undefined',
   ]),
 ]

@@ -38,7 +38,7 @@ export interface HttpModelOptions {
   /** Milliseconds; 30 s by default, both, and minutes where the provider says nothing while its model thinks. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Milliseconds in which nothing but signs of life (comments, pings) may come; 5 minutes by default. */
+  /** Milliseconds in which nothing but signs of life (comments, pings) may come; 30 minutes by default. */
   readonly keepAliveTimeoutMs?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
@@ -72,7 +72,8 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
 }
 
 const TIMEOUT_MS = 30_000
-const KEEP_ALIVE_TIMEOUT_MS = 300_000
+/** Models think for long, and official providers send pings meanwhile. */
+const KEEP_ALIVE_TIMEOUT_MS = 1_800_000
 
 const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
 

@@ -51,6 +51,7 @@ export class WrittenStep {
 
   resume({ text = 0, reasoning = 0, inputs = [] }: EventCursor): void {
     this.#told.text = text
+    if (text > 0) this.#pieces.push({ offset: 0, text: this.#progress.slice(0, text) })
     this.#told.reasoning = reasoning
     this.#inputs = [...inputs]
   }

@@ -96,6 +96,15 @@ describe('a result of a call', () => {
     expect(readLeniently(result)).toEqual(read)
   })
 
+  test.each([`data:${'A'.repeat(1_000_000)}`, `${'='.repeat(1_000_000)}A`])(
+    'hostile data is refused at once',
+    (data) => {
+      expect(readLeniently({ content: [{ type: 'image', mimeType: 'image/png', data }] })).toMatchObject({
+        content: [{ type: 'text' }],
+      })
+    },
+  )
+
   test('what a server does right is left as it is', () => {
     const right = {
       content: [

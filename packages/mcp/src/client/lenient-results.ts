@@ -102,8 +102,12 @@ function readPart(value: JsonValue): JsonObject {
 /** Base64 in one alphabet, padded and without line breaks. Undefined for what is none. */
 function readMedia(data: JsonValue | undefined): { readonly data: string; readonly mediaType?: string } | undefined {
   if (typeof data !== 'string') return undefined
-  const [, mediaType, inside] = /^data:([^;,]*)[^,]*;base64,([^]*)$/.exec(data) ?? []
-  const bare = (inside ?? data).replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+  const [, mediaType, inside] = /^data:([^;,]*)(?:;[^;,]*)*?;base64,([^]*)$/.exec(data) ?? []
+  const bare = (inside ?? data)
+    .replaceAll(/\s/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/(?<!=)=+$/, '')
   if (bare === '' || bare.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(bare)) return undefined
   const padded = bare + '='.repeat((4 - (bare.length % 4)) % 4)
   return { data: padded, ...(mediaType !== undefined && mediaType !== '' && { mediaType }) }

@@ -25,10 +25,10 @@ const toolUse = (index: number, id: string, pieces: readonly string[]) => [
   blockStop(index),
 ]
 
-function decode(events: readonly object[]) {
+function decode(events: readonly (object | string)[]) {
   const seen: ModelEvent[] = []
   const decoder = createAnthropicDecoder({ ...options, sink: (event) => seen.push(event), requestId: 'req_1' })
-  for (const event of events) decoder.push({ data: JSON.stringify(event) })
+  for (const event of events) decoder.push({ data: typeof event === 'string' ? event : JSON.stringify(event) })
   return { seen, decoder, outcome: decoder.end() }
 }
 
@@ -38,7 +38,7 @@ function readAnswer(events: readonly object[]) {
   return outcome
 }
 
-function findCode(events: readonly object[]): string {
+function findCode(events: readonly (object | string)[]): string {
   const { outcome } = decode(events)
   return isBatonError(outcome) ? outcome.code : 'an answer'
 }
@@ -231,6 +231,7 @@ describe('streams that are no answer', () => {
       'model_malformed_answer',
     ],
     ['a delta without its block', [start, delta(0, { type: 'text_delta', text: 'x' })], 'model_malformed_answer'],
+    ['[DONE] without a reason', [start, ...toolUse(0, 'toolu_a', []).slice(0, 1), '[DONE]'], 'model_cut_off'],
     ['an end without a start', end('end_turn'), 'model_malformed_answer'],
     ['another answer is spliced in', [start, ...call, start, ...call, ...end('tool_use')], 'model_malformed_answer'],
   ])('%s', (_name, events, code) => {

@@ -100,7 +100,8 @@ class StreamDecoder implements AnthropicDecoder {
     if (event.event === 'ping' || this.#isComplete || event.data.trim() === '') return
     // Behind or in place of `message_stop`, from gateways of Chat Completions.
     if (event.data.trim() === '[DONE]') {
-      this.handleEvent({ type: 'message_stop' })
+      // A gateway writes it also where its own provider broke off.
+      if (this.#hasDelta) this.handleEvent({ type: 'message_stop' })
       return
     }
     let parsed: unknown

@@ -635,3 +635,14 @@ describe('servers that nearly speak this wire', () => {
     expect([answer.usage, answer.finish]).toEqual([read, 'tool-calls'])
   })
 })
+
+test('a reason that was no end before is none again: only the end of the stream is', () => {
+  const decoder = createOpenAiChatDecoder({ model: 'm', names })
+  const say = (content: string) => decoder.push({ data: JSON.stringify(delta({ content }, 'stop')) })
+  say('First half, ')
+  expect(decoder.progress).toBe('ended')
+  say('still first, ')
+  expect(decoder.progress).toBe('open')
+  decoder.push({ data: '[DONE]' })
+  expect(decoder.progress).toBe('whole')
+})

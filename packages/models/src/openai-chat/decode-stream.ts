@@ -91,6 +91,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
+  /** Whether a reason was no end before: then only the end of the stream is one. */
+  #goesOn = false
   /** Calls that had begun before the piece with the reason. */
   #callsBeforeReason = 0
   #isDone = false
@@ -138,7 +140,7 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   get progress(): AnswerProgress {
     if (this.#isDone) return 'whole'
-    return this.#finish === undefined ? 'open' : 'ended'
+    return this.#finish === undefined || this.#goesOn ? 'open' : 'ended'
   }
 
   get heard(): number {
@@ -191,6 +193,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     const { delta, message } = choice
     const hasDelta = isJsonObject(delta) && !isEmptyDelta(delta)
     this.#hasDeltas ||= hasDelta
+    if (hasDelta && this.#finish !== undefined) this.#goesOn = true
     const said = hasDelta ? delta : message
     const callsBefore = this.#calls.all.length
     if (isJsonObject(said)) this.#handleDelta(!hasDelta && this.#hasDeltas ? this.#findUnsaid(said) : said)
@@ -324,7 +327,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     const reasoning = this.#reasoning
     const parts: ModelPart[] = []
     // It may have been streamed as text before its end was known.
-    const split = this.#tags && splitAtClose(this.#text)
+    const split = this.#tags && reasoning.isEmpty ? splitAtClose(this.#text) : undefined
     const { thoughts = '', text = this.#text } = split ?? {}
     if (!reasoning.isEmpty || thoughts !== '')
       parts.push({

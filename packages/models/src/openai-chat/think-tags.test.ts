@@ -74,3 +74,15 @@ test.each([
     ],
   })
 })
+
+test('a tag in the words of an answer whose thoughts were found is text', () => {
+  const decoder = createOpenAiChatDecoder({ model: 'm', names: createToolNames([]), thinkTags: true })
+  const content = '<think>hm</think>To close it write </think> at the end.'
+  decoder.push({ data: JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] }) })
+  expect(decoder.end()).toMatchObject({
+    parts: [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'To close it write </think> at the end.' },
+    ],
+  })
+})

@@ -116,7 +116,9 @@ export class ItemDraft {
   }
 
   #texts(): readonly { readonly text: string; readonly data: JsonObject | undefined }[] {
-    const pieces = this.isDone ? said(this.item) : [{ text: this.streamed, isRefusal: this.isRefused }]
+    const whole = this.isDone ? said(this.item) : []
+    // Some end an item without its content.
+    const pieces = whole.some(({ text }) => text !== '') ? whole : [{ text: this.streamed, isRefusal: this.isRefused }]
     const phase = readText(this.item, 'phase')
     return pieces.flatMap(({ text, isRefusal }) => {
       if (text === '') return []

@@ -285,6 +285,11 @@ describe('servers that nearly speak this wire', () => {
       ],
       [THOUGHT, CALL],
     ],
+    [
+      'an end of an item without its content',
+      [added(message()), text('Hello'), done(message()), end('completed')],
+      [['text', 'Hello']],
+    ],
     ['text without items', [text('hello'), end('completed', { output: [] })], [['text', 'hello']]],
     [
       'arguments without items, and the call in the end',

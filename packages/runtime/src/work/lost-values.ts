@@ -32,7 +32,7 @@ export function findLostValue(value: unknown, place = '', levels = JSON_DEPTH_MA
   if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
   const isPlain = Array.isArray(value) || isPlainObject(value)
   if (!isPlain && isLost(value)) {
-    const name = value.constructor.name || 'object without a name'
+    const name = readClass(value)
     return { place, name, instead: findInstead(value, name) }
   }
   for (const [key, field] of Object.entries(value)) {
@@ -41,6 +41,12 @@ export function findLostValue(value: unknown, place = '', levels = JSON_DEPTH_MA
     if (lost) return lost
   }
   return undefined
+}
+
+/** An object may have no constructor. */
+function readClass(value: object): string {
+  const made: unknown = (value as { readonly constructor?: unknown }).constructor
+  return (typeof made === 'function' && made.name) || 'object without a name'
 }
 
 function isPlainObject(value: object): boolean {

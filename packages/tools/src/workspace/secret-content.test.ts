@@ -79,6 +79,18 @@ test('a key at the border of two windows is found, whatever the pieces', async (
   }
 })
 
+test('a key in the middle of a long text that comes at once is found', async () => {
+  const filler = 'line of words\n'.repeat(90_000)
+  const scan = new SecretScan()
+  const found = await scan.take(`${filler}${['sk', 'live', CHARS.slice(0, 24)].join('_')}\n${filler}`)
+  expect(found || (await scan.judge())).toBe(true)
+})
+
+test('long lines of capitals are judged in the time of other texts', async () => {
+  // Were it quadratic, this would take minutes.
+  expect(await holdsSecret(`>chr1\n${'ACGTTGCA'.repeat(60_000)}`)).toBe(false)
+})
+
 test('no file of this repository is hidden for what it holds', async () => {
   const root = resolve(import.meta.dirname, '../../../..')
   const files = execFileSync('git', ['ls-files', 'packages', 'scripts', 'docs', 'examples'], {

@@ -12,7 +12,7 @@ const MORE_FORMS: readonly RegExp[] = [
   // RFC 7468, with headers as of RFC 1421; also where line ends are written as \\n
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,400}?[A-Za-z0-9+/]{48}/,
   // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
-  /(?<![A-Za-z0-9/+])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9/+=])/,
+  /(?<![A-Za-z0-9/+])(?:AKIA|ASIA)(?![A-Z2-7]{9}EXAMPLE)[A-Z2-7]{16}(?![A-Za-z0-9/+=])/,
   // https://docs.stripe.com/keys
   /(?<![A-Za-z0-9])(?:sk|rk)_live_[A-Za-z0-9]{20,}/,
   // https://cloud.google.com/docs/authentication/api-keys
@@ -28,9 +28,9 @@ const MORE_FORMS: readonly RegExp[] = [
   // xAI, Groq, Cerebras, Fireworks, Perplexity
   /(?<![A-Za-z0-9])(?:xai-|gsk_|csk-|fw_|pplx-)(?=[A-Za-z0-9]*[0-9])[A-Za-z0-9]{20,}/,
   // Cursor, https://docs.cursor.com/account/teams/admin-api
-  /(?<![A-Za-z0-9])key_[0-9a-f]{40,}/,
+  /(?<![A-Za-z0-9_])key_[0-9a-f]{40,}/,
   // A key without a form of its own (Mistral, Together, Azure), under the name of its variable
-  /[A-Z][A-Z0-9_]*_(?:API_KEY|API_TOKEN|ACCESS_TOKEN|SECRET_KEY)["']?\s*[:=]\s*["']?(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[a-zA-Z])[A-Za-z0-9_-]{28,}/,
+  /(?<![A-Z0-9_])[A-Z][A-Z0-9_]{0,64}_(?:API_KEY|API_TOKEN|ACCESS_TOKEN|SECRET_KEY)["']?\s*[:=]\s*["']?(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[a-zA-Z])[A-Za-z0-9_-]{28,}/,
   // RFC 6750
   /authorization["']?\s*[:=]\s*["']?bearer\s+(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{20,}/i,
   // A password in an address, which is no word of an example
@@ -101,7 +101,7 @@ export class SecretScan {
 
   /** Judges what was not judged yet. */
   async judge(): Promise<boolean> {
-    const found = await holdsSecret(this.#window)
+    const found = await textHoldsSecret(this.#window)
     this.#window = this.#window.slice(-OVERLAP_CHARS)
     return found
   }
