@@ -39,8 +39,8 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     "if (reader.progress === 'whole' && isOver) {",
   ]),
   garbled('a reason alone never ends an answer', 'transport/whole-answer.ts', [
-    "if (reader.progress === 'ended') stopQuiet",
-    "if (reader.progress === 'whole') stopQuiet",
+    'if (quietMs !== undefined) stopQuiet',
+    'if (quietMs === 0) stopQuiet',
   ]),
   garbled('[DONE] is no event of Anthropic', 'anthropic/decode-stream.ts', [
     "if (event.data.trim() === '[DONE]') {",

@@ -636,13 +636,13 @@ describe('servers that nearly speak this wire', () => {
   })
 })
 
-test('a reason that was no end before is none again: only the end of the stream is', () => {
+test('a reason is doubtful once the answer went on behind one', () => {
   const decoder = createOpenAiChatDecoder({ model: 'm', names })
   const say = (content: string) => decoder.push({ data: JSON.stringify(delta({ content }, 'stop')) })
   say('First half, ')
   expect(decoder.progress).toBe('ended')
   say('still first, ')
-  expect(decoder.progress).toBe('open')
+  expect(decoder.progress).toBe('doubtful')
   decoder.push({ data: '[DONE]' })
   expect(decoder.progress).toBe('whole')
 })

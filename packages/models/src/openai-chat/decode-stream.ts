@@ -91,7 +91,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
-  /** Whether a reason was no end before: then only the end of the stream is one. */
+  /** Whether the answer went on behind a reason. */
   #goesOn = false
   /** Calls that had begun before the piece with the reason. */
   #callsBeforeReason = 0
@@ -140,7 +140,8 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   get progress(): AnswerProgress {
     if (this.#isDone) return 'whole'
-    return this.#finish === undefined || this.#goesOn ? 'open' : 'ended'
+    if (this.#finish === undefined) return 'open'
+    return this.#goesOn ? 'doubtful' : 'ended'
   }
 
   get heard(): number {

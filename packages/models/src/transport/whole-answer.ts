@@ -3,8 +3,11 @@
 import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 
-/** How far an answer has come. `ended`: it has a reason to end, and may go on. `whole`: nothing of it can follow. */
-export type AnswerProgress = 'open' | 'ended' | 'whole'
+/**
+ * How far an answer has come. `ended`: it has a reason to end. `doubtful`: it has one, but has gone on behind one before. `whole`:
+ * nothing of it can follow.
+ */
+export type AnswerProgress = 'open' | 'ended' | 'doubtful' | 'whole'
 
 export interface Heard {
   readonly progress: AnswerProgress
@@ -26,6 +29,9 @@ export interface WholeAnswerInit {
 
 /** Milliseconds of silence behind a reason after which an answer is whole. */
 export const QUIET_MS = 2000
+/** The same where a reason was no end before. */
+export const DOUBTFUL_QUIET_MS = 10_000
+const QUIETS: Readonly<Partial<Record<AnswerProgress, number>>> = { ended: QUIET_MS, doubtful: DOUBTFUL_QUIET_MS }
 /** Milliseconds in which a connection may end behind a whole answer, before it is closed. */
 const LINGER_MS = 1000
 
@@ -51,7 +57,8 @@ export async function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
       heard = reader.heard
       heardMs = readMonotonicMs(clock)
       stopQuiet()
-      if (reader.progress === 'ended') stopQuiet = timers.start(QUIET_MS, () => resolve(head))
+      const quietMs = QUIETS[reader.progress]
+      if (quietMs !== undefined) stopQuiet = timers.start(quietMs, () => resolve(head))
     } else if (readMonotonicMs(clock) - heardMs >= keepAliveTimeoutMs) throw onlyAlive(place, keepAliveTimeoutMs)
   }
   let stopLingering = (): void => {}

@@ -66,7 +66,7 @@ interface Play {
 }
 
 /** How long anything may wait, in virtual milliseconds. */
-const WAIT_MS = 5000
+const WAIT_MS = 10_000
 
 /** The events as they are written. */
 function garble({ sample, operators }: Play, seed: number): readonly WireEvent[] {

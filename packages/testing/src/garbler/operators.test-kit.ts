@@ -195,6 +195,8 @@ const CHAT: readonly Operator[] = [
     ),
   ),
   chat('thoughts whose tag was never opened', (events) => {
+    // A server that finds thoughts leaves no tag of them.
+    if (JSON.stringify(events).includes('"reasoning')) return events
     const at = events.findIndex((event) => event !== '[DONE]' && list(event['choices']).length > 0)
     const thought = { choices: [{ index: 0, delta: { content: 'I should look.\n</think>\n\n' }, finish_reason: null }] }
     return [...events.slice(0, at), thought, ...events.slice(at)]
