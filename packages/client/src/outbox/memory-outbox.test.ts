@@ -18,7 +18,7 @@ test('who leaves in the moment of joining leaves what it has and what was left t
     given: { input: id, content: 'hello' },
   })
   const join = (onLeft: (entries: readonly OutboxEntry[]) => void) =>
-    outbox.join({ scope: 's', onLeft, onBroken: expect.unreachable })
+    outbox.join({ scope: 's', onLeft, onBroken: (cause) => expect.unreachable(String(cause)) })
   const first = join(() => {})
   first.save(entry('a', 1))
   await first.leave()
