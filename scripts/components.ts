@@ -170,9 +170,13 @@ function openEnvironment(name: string, packages: readonly string[]): string {
   return folder
 }
 
+/** Of a program that installs; one that says more is ended. */
+const OUTPUT_BYTES = 128 * 1024 * 1024
+
 /** @throws Error with what the program said */
 function run(program: string, words: readonly string[]): void {
-  const ran = spawnSync(program, words, { cwd: REPOSITORY, encoding: 'utf8' })
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const ran = spawnSync(program, words, { cwd: REPOSITORY, encoding: 'utf8', env, maxBuffer: OUTPUT_BYTES })
   if (ran.status === 0) return
   throw new Error(`${program} ${words.join(' ')} failed:\n${ran.error?.message ?? ''}${ran.stdout}${ran.stderr}`)
 }
