@@ -53,7 +53,7 @@ export function searchSessionsTool(kit: SessionKit) {
       totalMatches: z.int(),
       matches: z.array(match),
       sessionsSearched: z.int(),
-      skipped: skippedLines,
+      skipped: skippedLines.omit({ withheld: true }),
       truncated: z.boolean().describe('Whether there are more matches than are shown or were found in time'),
     }),
     execute: async (input, context) => {
@@ -79,7 +79,6 @@ class SessionSearch {
   readonly #matches: Match[] = []
   readonly #skipped = new SkippedLines()
   #total = 0
-  #withheld = 0
   #longLines = 0
 
   /** @throws BatonError `invalid_arguments` for a pattern that is not an expression */
@@ -102,22 +101,26 @@ class SessionSearch {
       totalMatches: this.#total,
       matches: this.#matches,
       sessionsSearched: this.#budget.filesSearched,
-      skipped: { ...this.#skipped.result(this.#withheld), longLines: this.#longLines },
-      truncated: this.#budget.hasStopped || this.#total > this.#matches.length + this.#withheld,
+      skipped: this.#describeSkipped(),
+      truncated: this.#budget.hasStopped || this.#total > this.#matches.length,
     }
+  }
+
+  #describeSkipped() {
+    const { withheld: _, ...skipped } = this.#skipped.result(0)
+    return { ...skipped, longLines: this.#longLines }
   }
 
   async #isSpentOn(event: HistoryEvent, head: SessionHead, number: number): Promise<boolean> {
     const text = event.tool === undefined ? event.text : `${event.tool} ${event.text}`
     const found = await this.#lines.find(text, 1, this.#budget)
-    this.#total += found.matches.length
-    this.#longLines += found.longLines
-    const wanted = found.matches.slice(0, this.#wanted.maxResults - this.#matches.length)
-    if (wanted.length > 0) {
-      const { isWithheld } = await showText(text)
-      if (isWithheld) this.#withheld += found.matches.length
-      else
-        for (const { line } of wanted) this.#matches.push(this.#show(text.split('\n'), line, { event, head, number }))
+    const tells = found.matches.length > 0 || found.longLines > 0
+    // A text that is withheld never matches: a count must not tell what it holds.
+    if (tells && !(await showText(text)).isWithheld) {
+      this.#total += found.matches.length
+      this.#longLines += found.longLines
+      for (const { line } of found.matches.slice(0, this.#wanted.maxResults - this.#matches.length))
+        this.#matches.push(this.#show(text.split('\n'), line, { event, head, number }))
     }
     return found.stoppedAt !== undefined
   }

@@ -8,7 +8,8 @@ import type { WorkspaceLimits } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { OVERLAP_CHARS, SecretScan } from './secret-content.ts'
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
-import { isBinary } from './text-bytes.ts'
+import type { TextForm } from './text-bytes.ts'
+import { readTextForm } from './text-bytes.ts'
 
 const spanOutput = z.object({
   path: z.string(),
@@ -148,24 +149,44 @@ async function readSpan(
   const collector = new SpanCollector(request)
   const scan = new SecretScan()
   const buffer = Buffer.alloc(CHUNK_BYTES)
+  const form = await readForm(file, buffer)
+  const first = alignTo(form, from.byte)
   // A key may begin before the place where reading resumes.
-  let position = Math.max(0, from.byte - OVERLAP_CHARS)
+  let position = Math.max(0, first - OVERLAP_CHARS)
+  const toScanned = new TextDecoder(form.encoding === 'utf-8' ? 'latin1' : form.encoding) // tokens are ASCII
+  const toUtf8 = form.encoding === 'utf-8' ? undefined : new TextDecoder(form.encoding)
   const end = async (atEnd: boolean): Promise<Span> => {
     if (!isAllowed && (await scan.judge())) throw hiddenContent(file.path)
     return collector.finish(atEnd, position)
   }
   for (;;) {
-    if (budget.isSpent() || position >= from.byte + limits.scanBytesMax) return await end(false)
+    if (budget.isSpent() || position >= first + limits.scanBytesMax) return await end(false)
     const { bytesRead } = await file.handle.read(buffer, 0, CHUNK_BYTES, position)
     if (bytesRead === 0) return await end(true)
     const chunk = buffer.subarray(0, bytesRead)
-    if (position === 0 && isBinary(chunk))
-      throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be shown`)
-    // Tokens are ASCII. Text after the span is not shown; only its lines are counted.
-    if (!isAllowed && !collector.isPast && (await scan.take(chunk.toString('latin1')))) throw hiddenContent(file.path)
-    collector.handleChunk(chunk.subarray(Math.max(0, from.byte - position)))
+    // Text after the span is not shown; only its lines are counted.
+    const isScanned = !isAllowed && !collector.isPast
+    if (isScanned && (await scan.take(toScanned.decode(chunk, { stream: true })))) throw hiddenContent(file.path)
+    const wanted = chunk.subarray(Math.max(0, first - position))
+    collector.handleChunk(toUtf8 ? Buffer.from(toUtf8.decode(wanted, { stream: true }), 'utf8') : wanted)
     position += bytesRead
   }
+}
+
+/** @throws BatonError `tool_failed` for a binary file */
+async function readForm(
+  { handle, path }: { readonly handle: FileHandle; readonly path: string },
+  buffer: Buffer,
+): Promise<TextForm> {
+  const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, 0)
+  const form = readTextForm(buffer.subarray(0, bytesRead))
+  if (form) return form
+  throw refused('tool_failed', `"${path}" is a binary file, not text; it cannot be shown`)
+}
+
+/** A cursor is a model's word: half of a UTF-16 unit would turn every letter after it into another one. */
+function alignTo({ encoding }: TextForm, byte: number): number {
+  return encoding === 'utf-8' ? byte : byte - (byte % 2)
 }
 
 /** What an editor has, saved or not. @throws BatonError `path_protected` for one that holds a secret */

@@ -7,7 +7,7 @@ import type { CallBudget } from './call-budget.ts'
 import { LineSearch } from './line-search.ts'
 import type { LineMatch, LinesFound } from './line-search.ts'
 import { holdsSecret } from './secret-content.ts'
-import { isBinary } from './text-bytes.ts'
+import { decodeText, hasTwoForms, readTextForm } from './text-bytes.ts'
 import type { RipgrepFilter } from './ripgrep-filter.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -25,7 +25,7 @@ const skipped = z.object({
   binary: z.int(),
   tooLarge: z.int(),
   longLines: z.int().describe('Lines too long for this pattern; a simpler pattern searches longer lines'),
-  hidden: z.int().describe('Files and folders left out because they are ignored, protected, or hold a secret'),
+  hidden: z.int().describe('Files and folders left out because they are ignored or protected by their names'),
   unreadable: z.int(),
   unfinished: z.int().describe('Files whose end was not reached in time; search them alone'),
 })
@@ -34,7 +34,7 @@ export function grepTool(kit: WorkspaceKit) {
   return tool({
     name: 'code.grep',
     description:
-      'Search the text of all files of the workspace for a regular expression (RE2 syntax): find which files and lines contain, mention or use something.',
+      'Search the text of all files of the workspace for a regular expression (RE2 syntax): find which files and lines contain, mention or use something. A file that holds a secret never matches.',
     effect: 'pure',
     title: 'Search the files',
     kind: 'search',
@@ -67,8 +67,9 @@ export function grepTool(kit: WorkspaceKit) {
     }),
     execute: async (input, context) => {
       const lines = new LineSearch(input.pattern, kit.limits.patternCharactersMax)
-      // as ToolContext says, it is a real one
-      const filter = new FileFilter(() => kit.openFilter(input.pattern), context.signal as AbortSignal)
+      // ripgrep knows one form of a character, where a file may have the other.
+      const open = () => (hasTwoForms(input.pattern) ? undefined : kit.openFilter(input.pattern))
+      const filter = new FileFilter(open, context.signal as AbortSignal) // as ToolContext says, it is a real one
       const search = new Search(kit, lines, { budget: kit.startBudget(context), filter })
       const after = input.after === undefined ? undefined : kit.workspace.normalise(input.after)
       await search.run(input.pathPrefix ?? '', after, input.startLine)
@@ -243,12 +244,12 @@ class Search {
       const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#readText(opened))
       if (text === undefined) return undefined
       const found = await this.#lines.find(text, startLine, this.#budget)
-      // Only files with matches are judged, because that takes longer than the search.
-      if (found.matches.length > 0 && !this.#kit.workspace.isAllowed(path) && (await holdsSecret(text))) {
-        this.#budget.hidden++
-        return undefined
-      }
       this.#budget.filesSearched++
+      // Judging takes longer than the search, so only files of which something would be told are judged. One that holds a secret
+      // counts as searched whether it matches or not: a count must not tell what it holds.
+      const tells = found.matches.length > 0 || found.longLines > 0
+      if (tells && !this.#kit.workspace.isAllowed(path) && (await holdsSecret(text)))
+        return { ...found, matches: [], longLines: 0 }
       this.#skipped.longLines += found.longLines
       return found
     } catch (error) {
@@ -264,10 +265,10 @@ class Search {
     const buffer = Buffer.alloc(Math.min(opened.bytes, searchedFileBytesMax) + 1)
     const { bytesRead } = await opened.handle.read(buffer, 0, buffer.length, 0)
     const bytes = buffer.subarray(0, bytesRead)
-    if (isBinary(bytes)) this.#skipped.binary++
+    const form = readTextForm(bytes)
+    if (!form) this.#skipped.binary++
     else if (opened.bytes > searchedFileBytesMax) this.#skipped.tooLarge++
-    // It drops a byte order mark.
-    else return new TextDecoder().decode(bytes)
+    else return decodeText(bytes, form, false)
     return undefined
   }
 

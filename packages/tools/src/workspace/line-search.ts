@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { CallBudget } from './call-budget.ts'
 import { refused } from './refused.ts'
+import { hasTwoForms } from './text-bytes.ts'
 
 /** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
 const LINE_STEPS_MAX = 25_000_000
@@ -25,6 +26,8 @@ export interface LinesFound {
 
 export class LineSearch {
   readonly #expression: RE2JS
+  /** Whether lines are read in Unicode's composed form, as the pattern is. */
+  readonly #isComposed: boolean
   readonly #size: number
   #stepsLeft = TURN_STEPS_MAX
 
@@ -36,7 +39,8 @@ export class LineSearch {
         `the pattern has ${pattern.length} characters; at most ${patternCharactersMax} are allowed`,
       )
     try {
-      this.#expression = RE2JS.compile(pattern)
+      this.#isComposed = hasTwoForms(pattern)
+      this.#expression = RE2JS.compile(pattern.normalize('NFC'))
     } catch (cause) {
       const why = cause instanceof Error ? cause.message.replace('error parsing regexp: ', '') : String(cause)
       throw refused(
@@ -60,7 +64,7 @@ export class LineSearch {
         if (await this.#mustStop(end - start, budget)) return { matches, longLines, stoppedAt: line }
         const plain = text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end)
         if (this.#size * plain.length > LINE_STEPS_MAX) longLines++
-        else if (this.#expression.test(plain)) matches.push({ line, text: plain })
+        else if (this.#expression.test(this.#compose(plain))) matches.push({ line, text: plain })
       }
       start = end + 1
     }
@@ -69,8 +73,12 @@ export class LineSearch {
 
   /** Where the first match begins in a line that `find` gave. */
   startIn(line: string): number {
-    const matcher = this.#expression.matcher(line)
+    const matcher = this.#expression.matcher(this.#compose(line))
     return matcher.find() ? matcher.start() : 0
+  }
+
+  #compose(line: string): string {
+    return this.#isComposed ? line.normalize('NFC') : line
   }
 
   async #mustStop(characters: number, budget: CallBudget): Promise<boolean> {

@@ -25,7 +25,12 @@ export function listDirTool(kit: WorkspaceKit) {
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: workspacePath.default('.').describe('Folder, relative to the root of the workspace'),
-      depth: z.int().min(1).max(limits.depthMax).default(1).describe('How many levels of folders to list'),
+      depth: z
+        .int()
+        .min(0)
+        .max(limits.depthMax)
+        .default(1)
+        .describe('How many levels of folders to list; 0 and 1 are the folder alone'),
       after: workspacePath
         .optional()
         .describe('Continue after this entry: the value of "next.after" of a truncated listing'),
@@ -49,7 +54,8 @@ export function listDirTool(kit: WorkspaceKit) {
       const after = input.after === undefined ? undefined : workspace.normalise(input.after)
       const entries: WalkedEntry[] = []
       let more = false
-      for await (const entry of walk({ workspace, guard, from, depth: input.depth, after, withBytes: true, budget })) {
+      const depth = Math.max(1, input.depth)
+      for await (const entry of walk({ workspace, guard, from, depth, after, withBytes: true, budget })) {
         more = entries.length >= limits.listedEntriesMax
         if (more) break
         entries.push(entry)

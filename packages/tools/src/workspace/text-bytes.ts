@@ -1,7 +1,53 @@
-// Whether bytes are text. As git does: a NUL among the first bytes means binary.
+// How bytes of a file stand for text: UTF-8, or UTF-16 with a byte order mark. It reads no files.
+
+export interface TextForm {
+  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
+  /** Whether a byte order mark comes first; UTF-16 always has one here. */
+  readonly hasMark: boolean
+}
 
 const SNIFFED_BYTES = 8000
+const MARK = '\uFEFF'
 
-export function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, SNIFFED_BYTES).includes(0)
+/** The form that the first bytes show. Undefined: it is binary. As git does, a NUL among the first bytes means binary. */
+export function readTextForm(bytes: Uint8Array): TextForm | undefined {
+  const [first, second, third, fourth] = bytes
+  if (first === 0xff && second === 0xfe && !(third === 0 && fourth === 0))
+    return { encoding: 'utf-16le', hasMark: true }
+  if (first === 0xfe && second === 0xff) return { encoding: 'utf-16be', hasMark: true }
+  if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return undefined
+  return { encoding: 'utf-8', hasMark: first === 0xef && second === 0xbb && third === 0xbf }
+}
+
+/**
+ * The text without its mark.
+ * @throws TypeError for bytes that are not of this form, if `fatal`; they become U+FFFD otherwise
+ */
+export function decodeText(bytes: Uint8Array, { encoding }: TextForm, fatal: boolean): string {
+  return new TextDecoder(encoding, { fatal }).decode(bytes)
+}
+
+/** The bytes of a well-formed text, with the mark that the form has. */
+export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffer {
+  const marked = hasMark && !text.startsWith(MARK) ? MARK + text : text
+  if (encoding === 'utf-8') return Buffer.from(marked, 'utf8')
+  const bytes = Buffer.from(marked, 'utf16le')
+  return encoding === 'utf-16le' ? bytes : bytes.swap16()
+}
+
+/** The line ends that a text has throughout; undefined where it has several kinds, or none. */
+export function readLineEnds(text: string): '\n' | '\r\n' | undefined {
+  const hasCrLf = text.includes('\r\n')
+  const hasLf = /(^|[^\r])\n/.test(text)
+  if (hasCrLf === hasLf) return undefined
+  return hasCrLf ? '\r\n' : '\n'
+}
+
+export function withCrLf(text: string): string {
+  return text.replaceAll(/\r?\n/g, '\r\n')
+}
+
+/** Whether Unicode writes a text in two ways: `é` as one character, or as `e` and an accent. */
+export function hasTwoForms(text: string): boolean {
+  return text.normalize('NFC') !== text.normalize('NFD')
 }

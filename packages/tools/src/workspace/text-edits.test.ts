@@ -12,6 +12,7 @@ test('several edits, each seeing what the one before made', () => {
   ).toEqual({
     text: 'const c = () => {\n}\n\nfunction b() {\n  return 1\n}\n',
     replaced: 2,
+    near: [],
   })
 })
 
@@ -25,12 +26,21 @@ test.each([
     [edit('  return 1', '  return 2')],
     'in the file 2 times, in the lines 2, 6; nothing was changed',
   ],
-  ['that is nowhere', [edit('function z() {', '')], 'is not in the file; nothing was changed. Read the file again'],
-  ['with other blanks', [edit('function b() {\n return 1', '')], 'Line 5 has it with other blanks: copy them exactly'],
+  ['that is nowhere', [edit('throw new Error()', '')], 'is not in the file; nothing was changed. Read the file again'],
+  [
+    'that is there twice with other blanks',
+    [edit('{\n\treturn 1', '')],
+    'with other quotes or blanks it is there 2 times, in the lines 1, 5. Nothing was changed. The nearest lines begin at line 1',
+  ],
   [
     'whose rest differs',
     [edit('function b() {\n  return 9', '')],
-    'Its first line is line 5, and what follows there differs',
+    'The nearest lines begin at line 5: "function b() {\\n  return 1"; read the file again',
+  ],
+  [
+    'whose words differ',
+    [edit('async function b(input) {', '')],
+    'The nearest lines begin at line 5: "function b() {"; read the file again',
   ],
   ['of blanks that are not there', [edit('\n\n\n', '')], 'It is only blanks'],
   ['that changes nothing', [edit('}\n\n', '}\n\n')], 'and the new text are the same'],
@@ -41,6 +51,35 @@ test.each([
   ],
 ] as const)('an edit of a text %s', (_, edits, message) => {
   expect(() => applyEdits(TEXT, edits)).toThrow(message)
+})
+
+test.each([
+  ['with straight quotes for curly ones', 'say “it’s”\n', `say "it's"`, 'say nothing', 'say nothing\n'],
+  ['with curly quotes for straight ones', `say "it's"\n`, 'say “it’s”', 'say nothing', 'say nothing\n'],
+  ['with blanks for ones that do not break', 'a\u00a0b\u202fc\n', 'a b c', 'd', 'd\n'],
+  ['without blanks at the end of a line', 'a  \nb\t\nc\n', 'a\nb\nc', 'd', 'd\n'],
+  ['with blanks at the end of a line that are not there', 'a\nb\n', 'a  \nb ', 'd', 'd\n'],
+  [
+    'with blanks for tabs, which the new text gets',
+    'if x:\n\tgo()\n',
+    'if x:\n    go()',
+    'if x:\n    stop()',
+    'if x:\n\tstop()\n',
+  ],
+  ['with the accents of another Unicode form', 'cafe\u0301 open\n', 'caf\u00e9 open', 'closed', 'closed\n'],
+  ['without a character that nobody sees', 'to\u200bday\n', 'today', 'tomorrow', 'tomorrow\n'],
+  ['with a hyphen for a dash', 'now – or never…\n', 'now - or never...', 'now', 'now\n'],
+  ['whose place has line ends of its own', 'a\r\nb \r\nc\n', 'a\nb', 'x\ny', 'x\r\ny \r\nc\n'],
+])('a text %s is replaced in its one place, and that is told', (...[, text, oldText, newText, expected]) => {
+  expect(applyEdits(text, [edit(oldText, newText)])).toEqual({
+    text: expected,
+    replaced: 1,
+    near: [{ edit: 1, line: 1 }],
+  })
+})
+
+test('a text that is there exactly is replaced there alone, whatever is near', () => {
+  expect(applyEdits('“a”\n"a"\n', [edit('"a"', 'b')])).toEqual({ text: '“a”\nb\n', replaced: 1, near: [] })
 })
 
 test('line ends stay those of the file', () => {

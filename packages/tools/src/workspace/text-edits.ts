@@ -1,5 +1,8 @@
-// Exact replacements in a text, one after the other, all or none. It knows no files.
+// Replacements in a text, one after the other, all or none. It knows no files.
+import type { NearPlace } from './near-text.ts'
+import { findNear, indentLike } from './near-text.ts'
 import { refused } from './refused.ts'
+import { readLineEnds, withCrLf } from './text-bytes.ts'
 
 export interface TextEdit {
   /** As it stands in the text, with all its whitespace. */
@@ -13,40 +16,71 @@ export interface EditedText {
   readonly text: string
   /** Places that changed. */
   readonly replaced: number
+  /** Edits whose text the file has with other quotes, dashes, blanks or tabs, counted from 1, with the line of the place. */
+  readonly near: readonly NearEdit[]
+}
+
+export interface NearEdit {
+  readonly edit: number
+  readonly line: number
 }
 
 const SHOWN_LINES = 5
+/** Characters of a line in an error. */
+const SHOWN_CHARS = 200
 
 /**
- * Edits see what the ones before them made. In a text whose lines all end in CRLF, the line ends of edits count as CRLF.
+ * Edits see what the ones before them made. In a text whose lines all end in CRLF, the line ends of edits count as CRLF. A text that is not
+ * there exactly, and stands in one place with other quotes, dashes, blanks or tabs, is replaced there.
  * @throws BatonError `tool_failed` for an edit whose text is not there, or is there more than once; the message says which edit
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): EditedText {
-  const toLineEnds = hasOnlyCrLf(text) ? (part: string) => part.replaceAll(/\r?\n/g, '\r\n') : (part: string) => part
+  const toLineEnds = readLineEnds(text) === '\r\n' ? withCrLf : (part: string) => part
   let edited = text
   let replaced = 0
+  const near: NearEdit[] = []
   for (const [index, edit] of edits.entries()) {
     const oldText = toLineEnds(edit.oldText)
     const newText = toLineEnds(edit.newText)
     const places = findPlaces(edited, oldText)
     const name = edits.length === 1 ? 'the text to replace' : `the text to replace of edit ${index + 1}`
-    if (places.length === 0)
-      throw refused('tool_failed', `${name} is not in the file; nothing was changed. ${hint(edited, oldText)}`)
+    if (oldText === newText)
+      throw refused('invalid_arguments', `${name} and the new text are the same; nothing was changed`)
     if (places.length > 1 && edit.all !== true)
       throw refused(
         'tool_failed',
-        `${name} is in the file ${tellPlaces(edited, places)}; nothing was changed. Give more of the lines around it, or say all: true`,
+        `${name} is in the file ${describePlaces(edited, places)}; nothing was changed. Give more of the lines around it, or say all: true`,
       )
-    if (oldText === newText)
-      throw refused('invalid_arguments', `${name} and the new text are the same; nothing was changed`)
-    edited = edited.split(oldText).join(newText)
-    replaced += places.length
+    if (places.length > 0) edited = edited.split(oldText).join(newText)
+    else {
+      const place = findOne(edited, oldText, name)
+      near.push({ edit: index + 1, line: countLines(edited, place.start) })
+      edited = replaceNear(edited, place, { oldText, newText })
+    }
+    replaced += Math.max(1, places.length)
   }
-  return { text: edited, replaced }
+  return { text: edited, replaced, near }
 }
 
-function hasOnlyCrLf(text: string): boolean {
-  return text.includes('\r\n') && !/(^|[^\r])\n/.test(text)
+/** @throws BatonError `tool_failed`, with the lines that come nearest */
+function findOne(text: string, part: string, name: string): NearPlace {
+  const places = findNear(text, part)
+  const [place] = places
+  if (place && places.length === 1) return place
+  if (!place) throw refused('tool_failed', `${name} is not in the file; nothing was changed. ${hint(text, part)}`)
+  const starts = places.map(({ start }) => start)
+  throw refused(
+    'tool_failed',
+    `${name} is not in the file exactly; with other quotes or blanks it is there ${describePlaces(text, starts)}. ` +
+      `Nothing was changed. ${showLines(text, countLines(text, place.start), part)}`,
+  )
+}
+
+function replaceNear(text: string, { start, end }: NearPlace, { oldText, newText }: TextEdit): string {
+  const found = text.slice(start, end)
+  const indented = indentLike(newText, oldText, found)
+  const isCrLf = readLineEnds(found.includes('\n') ? found : text) === '\r\n'
+  return text.slice(0, start) + (isCrLf ? withCrLf(indented) : indented) + text.slice(end)
 }
 
 /** Offsets of places that do not overlap. */
@@ -56,7 +90,7 @@ function findPlaces(text: string, part: string): readonly number[] {
   return places
 }
 
-function tellPlaces(text: string, places: readonly number[]): string {
+function describePlaces(text: string, places: readonly number[]): string {
   const lines = places.slice(0, SHOWN_LINES).map((at) => countLines(text, at))
   const more = places.length > SHOWN_LINES ? ` and ${places.length - SHOWN_LINES} more` : ''
   return `${places.length} times, in the lines ${lines.join(', ')}${more}`
@@ -68,16 +102,39 @@ function countLines(text: string, end: number): number {
   return lines
 }
 
-/** Names a model's most frequent mistakes: whitespace, and lines that it remembers from before another edit. */
+/** Shows the lines that come nearest: those that begin as the text does, from before another edit, say. */
 function hint(text: string, part: string): string {
   const lines = part.split(/\r?\n/).map((line) => line.trim())
-  const first = lines.find((line) => line !== '')
-  if (first === undefined) return 'It is only blanks: give lines around them'
   const known = text.split(/\r?\n/).map((line) => line.trim())
-  const start = known.findIndex((_, at) => lines.every((line, offset) => known[at + offset] === line))
-  if (start !== -1) return `Line ${start + 1} has it with other blanks: copy them exactly`
-  const at = known.indexOf(first)
-  return at === -1
-    ? 'Read the file again with content.get_span'
-    : `Its first line is line ${at + 1}, and what follows there differs: read the file again`
+  if (lines.every((line) => line === '')) return 'It is only blanks: give lines around them'
+  const wanted = lines.filter((line) => line !== '')
+  const at =
+    wanted.map((line) => known.indexOf(line)).find((line) => line !== -1) ?? findSimilar(known, wanted[0] ?? '')
+  if (at === undefined) return 'Read the file again with content.get_span'
+  return `${showLines(text, at + 1, part)}; read the file again`
+}
+
+/** The line that shares the most words with this one, and at least half of them. */
+function findSimilar(known: readonly string[], wanted: string): number | undefined {
+  const words = new Set(wanted.match(/[\p{L}\p{N}_]+/gu))
+  if (words.size < 2) return undefined
+  let best: number | undefined
+  let most = words.size / 2 - 1
+  for (const [at, line] of known.entries()) {
+    const shared = [...new Set(line.match(/[\p{L}\p{N}_]+/gu))].filter((word) => words.has(word)).length
+    if (shared <= most) continue
+    most = shared
+    best = at
+  }
+  return best !== undefined && most >= words.size / 2 ? best : undefined
+}
+
+/** As many lines as the text has, from this one on. */
+function showLines(text: string, line: number, part: string): string {
+  const count = Math.min(SHOWN_LINES, part.split('\n').length)
+  const shown = text
+    .split(/\r?\n/)
+    .slice(line - 1, line - 1 + count)
+    .map((one) => (one.length > SHOWN_CHARS ? `${one.slice(0, SHOWN_CHARS)}…` : one))
+  return `The nearest lines begin at line ${line}: ${JSON.stringify(shown.join('\n'))}`
 }

@@ -67,6 +67,12 @@ test('all tools are pure and describe their arguments as JSON Schema', () => {
   })
 })
 
+test('a depth of 0 lists the folder alone, as 1 does', async () => {
+  write({ 'a.txt': '', 'deep/b.txt': '' })
+  expect(await list({ path: '.', depth: 0 })).toEqual(await list({ path: '.', depth: 1 }))
+  expect(paths(await list({ path: '.', depth: 0 }))).toEqual(['a.txt', 'deep'])
+})
+
 test('a root that is not a folder, a limit that is not a number', () => {
   expect(() => workspaceTools({ root: join(root, 'none') })).toThrow(
     expect.objectContaining({ code: 'invalid_option' }),
@@ -268,8 +274,9 @@ describe('content.get_span', () => {
       await expect(span({ path: 'notes.txt', ...input })).rejects.toMatchObject(hidden)
     await expect(span({ path: 'hosts.yml' })).rejects.toMatchObject(hidden)
     expect(await span({ path: 'hosts.yml' }, { allow: ['hosts.yml'] })).toMatchObject({ totalLines: 2 })
-    expect(await grep({ pattern: 'needle' })).toMatchObject({ files: [{ path: 'plain.txt' }], skipped: { hidden: 1 } })
-    expect(await grep({ pattern: 'needle' }, { allow: ['*.yml'] })).toMatchObject({ skipped: { hidden: 0 } })
+    expect(await grep({ pattern: 'needle' })).toMatchObject({ files: [{ path: 'plain.txt' }], filesSearched: 3 })
+    const allowed = await grep({ pattern: 'needle' }, { allow: ['*.yml'] })
+    expect(found(allowed)).toEqual(['hosts.yml', 'plain.txt'])
   })
 
   test('bytes that are not UTF-8 are replaced and reported; binary files are refused; a byte order mark is dropped', async () => {
@@ -280,6 +287,41 @@ describe('content.get_span', () => {
       message: '"binary" is a binary file, not text; it cannot be shown',
     })
     expect(await span({ path: 'marked' })).toMatchObject({ text: 'text' })
+  })
+
+  test('UTF-16 with a byte order mark is text, in either order, from any line and any cursor', async () => {
+    const text = Array.from({ length: 60_000 }, (_, index) => `line ${index + 1} 日本 😀\n`).join('')
+    const little = Buffer.from(`\uFEFF${text}`, 'utf16le')
+    write({ little, big: Buffer.from(little).swap16() })
+    for (const path of ['little', 'big']) {
+      expect(await span({ path, endLine: 2 })).toMatchObject({
+        text: 'line 1 日本 😀\nline 2 日本 😀',
+        totalLines: 60_000,
+      })
+      expect(await span({ path, startLine: 59_999, endLine: 59_999 })).toMatchObject({ text: 'line 59999 日本 😀' })
+      expect(await span({ path, startLine: 20_000, endLine: 20_000, cursor: '10000:400001' })).not.toHaveProperty(
+        'invalidUtf8',
+      )
+      expect(await grep({ pattern: 'line 59998 日本 😀$' })).toMatchObject({ files: [], skipped: { tooLarge: 2 } })
+    }
+    write({ little: Buffer.from('\uFEFFfirst\r\nsecond 日本\r\n', 'utf16le') })
+    expect(await grep({ pattern: '^second 日本$' })).toMatchObject({
+      files: [{ path: 'little', lines: [{ line: 2, text: 'second 日本' }] }],
+    })
+  })
+
+  test('a name and a text in the other Unicode form are found', async () => {
+    const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301']
+    write({ [`${decomposed}/${composed}.txt`]: `${decomposed} open\n`, 'plain.txt': `${composed} open\n` })
+    const asked = `${composed}/${decomposed}.txt`
+    expect(await span({ path: asked })).toMatchObject({
+      path: `${decomposed}/${composed}.txt`,
+      text: `${decomposed} open`,
+    })
+    expect(paths(await list({ path: composed }))).toEqual([`${decomposed}/${composed}.txt`])
+    for (const pattern of [`^${composed} open`, `^${decomposed} open`])
+      expect(found(await grep({ pattern }))).toEqual([`${decomposed}/${composed}.txt`, 'plain.txt'])
+    await expect(span({ path: `${composed}/none\u00e9.txt` })).rejects.toMatchObject({ code: 'tool_failed' })
   })
 
   test('a character that spans two reads stays whole', async () => {

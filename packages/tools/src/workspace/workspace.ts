@@ -3,13 +3,14 @@
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import { lstat, open, opendir, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { BatonError } from '@baton/core'
 import { IgnoreRules, patternRules } from './ignore-rules.ts'
 import { isProtected } from './protected-names.ts'
 import { describeSystemError, outside, protectedPath, refused, systemCode } from './refused.ts'
 import type { IgnoreSettings } from './repository.ts'
+import { hasTwoForms } from './text-bytes.ts'
 
 /** Node's own 32 cost a large folder a wait for each 32 entries. */
 const ENTRIES_AT_ONCE = 512
@@ -87,7 +88,7 @@ export class Workspace {
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` (nothing is there)
    */
   async locate(path: string, guard: Guard): Promise<string> {
-    const asked = this.normalise(path)
+    const asked = await this.#spell(this.normalise(path))
     const real = await this.#realPath(asked, path)
     const isFolder = await this.#isFolder(real, path)
     // Both names count: a link may be called `.env`, or lead to one.
@@ -187,7 +188,7 @@ export class Workspace {
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
   async locateTarget(path: string, guard: Guard): Promise<Target> {
-    const asked = this.normalise(path)
+    const asked = await this.#spell(this.normalise(path))
     if (asked === '') throw refused('invalid_arguments', `"${path}" is the workspace itself; name something in it`)
     const missing: string[] = []
     for (let at = asked; ; at = posix.dirname(at) === '.' ? '' : posix.dirname(at)) {
@@ -255,6 +256,27 @@ export class Workspace {
     }
   }
 
+  /** The path as the file system spells it: a name may be stored in the other Unicode form than a model writes it in. */
+  async #spell(asked: string): Promise<string> {
+    if (!hasTwoForms(asked)) return asked
+    let spelled = ''
+    for (const name of asked.split('/')) {
+      const next = await this.#findName(spelled, name)
+      spelled = spelled === '' ? next : `${spelled}/${next}`
+    }
+    return spelled
+  }
+
+  /** The entry of this name, else the one that is the same in the composed form, else the name as it is. */
+  async #findName(folder: string, name: string): Promise<string> {
+    const place = join(this.#root, folder)
+    if (!hasTwoForms(name) || (await isThere(join(place, name)))) return name
+    const real = await realpath(place).catch(() => undefined)
+    if (real === undefined || resolveInside(this.#root, real) === undefined) return name
+    const names = await readdir(real).catch(() => [])
+    return names.find((one) => one.normalize('NFC') === name.normalize('NFC')) ?? name
+  }
+
   async #realPath(asked: string, shown: string): Promise<string> {
     // Climbs up to what exists, so that "not there" never reveals anything about a place outside.
     for (let path = join(this.#root, asked); ; path = dirname(path)) {
@@ -301,6 +323,13 @@ function resolveInside(root: string, path: string): string | undefined {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 function isReadable(path: string): Promise<boolean> {

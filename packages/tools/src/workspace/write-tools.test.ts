@@ -142,6 +142,73 @@ describe('an approval', () => {
   })
 })
 
+describe('what a file was written as', () => {
+  const raw = (path: string): Buffer => readFileSync(join(root, path))
+  const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le')
+
+  test('a new content keeps the byte order mark and the line ends of the old one', async () => {
+    put({ windows: '\uFEFFa\r\nb\r\n', unix: 'a\nb\n', mixed: 'a\r\nb\n' })
+    for (const path of ['windows', 'unix', 'mixed']) await run('fs.write', { path, content: 'x\ny\n' })
+    expect([read('windows'), read('unix'), read('mixed')]).toEqual(['\uFEFFx\r\ny\r\n', 'x\ny\n', 'x\ny\n'])
+    await run('fs.write', { path: 'windows', content: '\uFEFFz\r\n' })
+    expect(read('windows')).toBe('\uFEFFz\r\n')
+  })
+
+  test('UTF-16 stays UTF-16, written whole or edited', async () => {
+    put({ little: utf16('one\r\ntwo 日本\r\n'), big: utf16('one\r\ntwo 日本\r\n').swap16() })
+    for (const path of ['little', 'big'])
+      expect(await run('fs.edit', { path, edits: [{ oldText: 'two 日本\n', newText: 'drei 😀\n' }] })).toMatchObject({
+        replaced: 1,
+        bytes: utf16('one\r\ndrei 😀\r\n').length,
+      })
+    expect(raw('little')).toEqual(utf16('one\r\ndrei 😀\r\n'))
+    expect(raw('big')).toEqual(utf16('one\r\ndrei 😀\r\n').swap16())
+    await run('fs.write', { path: 'big', content: 'new\n' })
+    expect(raw('big')).toEqual(utf16('new\r\n').swap16())
+  })
+
+  test('half a character of UTF-16 is refused, as is a binary file', async () => {
+    put({ odd: Buffer.concat([utf16('one'), Buffer.from([0x41])]), binary: Buffer.from([1, 0, 2]) })
+    const edits = [{ oldText: 'one', newText: 'two' }]
+    await fails('fs.edit', { path: 'odd', edits }, 'tool_failed', 'is not whole UTF-16; editing it would change')
+    await fails('fs.edit', { path: 'binary', edits }, 'tool_failed', 'is a binary file')
+  })
+
+  test('an edit with other quotes is made in its one place, and the result says where', async () => {
+    put({ 'a.txt': 'first\nsay “yes”\n' })
+    const edits = [{ oldText: 'say "yes"', newText: 'say no' }]
+    expect(await run('fs.edit', { path: 'a.txt', edits })).toEqual({
+      path: 'a.txt',
+      replaced: 1,
+      bytes: 13,
+      near: [{ edit: 1, line: 2 }],
+    })
+    expect(read('a.txt')).toBe('first\nsay no\n')
+  })
+
+  test('a file whose name is stored in the other Unicode form is the one that is changed', async () => {
+    put({ 'cafe\u0301.txt': 'open\n' })
+    await run('fs.edit', { path: 'caf\u00e9.txt', edits: [{ oldText: 'open', newText: 'closed' }] })
+    expect(readdirSync(root)).toEqual(['cafe\u0301.txt'])
+    expect(read('cafe\u0301.txt')).toBe('closed\n')
+  })
+})
+
+test.each(['aux.txt', 'CON', 'nul.tar.gz', 'com1', 'LPT9.log', 'COM¹', 'notes.', 'notes ', 'deep/prn/a.txt'])(
+  'a new file "%s", which Windows cannot have, is refused',
+  async (path) => {
+    await fails('fs.write', { path, content: '' }, 'invalid_arguments', 'cannot be a name on Windows')
+    put({ 'a.txt': '' })
+    await fails('fs.move', { from: 'a.txt', to: path }, 'invalid_arguments', 'cannot be a name on Windows')
+    expect(readdirSync(root)).toEqual(['a.txt'])
+  },
+)
+
+test.each(['auxiliary.txt', 'console', 'com10', 'a.aux', '.nul'])('a new file "%s" is made', async (path) => {
+  await run('fs.write', { path, content: 'text' })
+  expect(read(path)).toBe('text')
+})
+
 describe('fs.write', () => {
   test('makes a file with its folders, and replaces one with its permissions', async () => {
     expect(await run('fs.write', { path: 'a/b/c.txt', content: 'ä' })).toEqual({

@@ -5,7 +5,9 @@ import * as z from 'zod'
 import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
-import { isBinary } from './text-bytes.ts'
+import type { TextForm } from './text-bytes.ts'
+import { decodeText, encodeText, readLineEnds, readTextForm, withCrLf } from './text-bytes.ts'
+import type { EditedText } from './text-edits.ts'
 import { applyEdits } from './text-edits.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -35,7 +37,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
   return tool({
     name: 'fs.write',
     description:
-      'Write a whole text file of the workspace: a new one, with the folders that it needs, or in place of an old one. Use fs.edit to change a part.',
+      'Write a whole text file of the workspace: a new one, with the folders that it needs, or in place of an old one, whose encoding and line ends it keeps. Use fs.edit to change a part.',
     title: 'Write a file',
     kind: 'edit',
     // The same content again changes nothing.
@@ -60,10 +62,15 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
       workspace.changeAlone(async () => {
         const target = await locate(kit, path)
         if (target.isFolder) throw refused('tool_failed', `"${path}" is a folder, not a file`)
-        const bytes = encode(content, limits.writtenBytesMax)
-        const { writeTextFile } = kit.editor
+        const { readTextFile, writeTextFile } = kit.editor
+        const place = workspace.toAbsolute(target.path)
+        const before = target.exists
+          ? await readBefore(kit, target, writeTextFile ? readTextFile : undefined)
+          : undefined
+        const text = before?.lineEnds === '\r\n' ? withCrLf(content) : content
+        const bytes = encode(text, limits.writtenBytesMax, before?.form)
         if (context.signal.aborted) return { path: target.path, created: !target.exists, bytes: bytes.length }
-        if (writeTextFile) await writeTextFile(workspace.toAbsolute(target.path), content)
+        if (writeTextFile) await writeTextFile(place, text)
         else await replaceFile(workspace, target, { content: bytes })
         return { path: target.path, created: !target.exists, bytes: bytes.length }
       }),
@@ -73,7 +80,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
 function editTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace, limits } = kit
   const edit = z.object({
-    oldText: z.string().min(1).describe('Text to replace, exactly as it stands in the file, with all its blanks'),
+    oldText: z.string().min(1).describe('Text to replace, as it stands in the file, with all its blanks'),
     newText: z.string(),
     all: z.boolean().optional().describe('True: every place. Otherwise there must be exactly one'),
   })
@@ -84,14 +91,24 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
     title: 'Edit a file',
     kind: 'edit',
     effect: 'once',
-    trust: 'trusted', // a result has nothing of a file's text
+    trust: kit.trust, // an error shows the nearest lines
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
       edits: z.array(edit).min(1).max(EDITS_MAX).describe('Replacements, in their order'),
     }),
-    output: z.object({ path: z.string(), replaced: z.int().describe('Places that changed'), bytes: z.int() }),
+    output: z.object({
+      path: z.string(),
+      replaced: z.int().describe('Places that changed'),
+      bytes: z.int(),
+      near: z
+        .array(z.object({ edit: z.int(), line: z.int() }))
+        .optional()
+        .describe(
+          'Edits whose text stood there with other quotes, dashes, blanks or tabs; they were made: check these lines',
+        ),
+    }),
     approval: async ({ path }) => asksFor(kit, approval, path),
     describe: ({ path, edits }) => ({
       title: edits.length === 1 ? `Edit ${path}` : `Edit ${path} in ${edits.length} places`,
@@ -109,10 +126,11 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
         if (edited) return edited
         return await workspace.readFile(target.path, guard, async (file) => {
           const expected = readVersion(await file.handle.stat({ bigint: true }))
-          const { text, replaced } = applyEdits(await readText(kit, file), edits)
-          const content = encode(text, limits.writtenBytesMax)
+          const before = await readText(kit, file)
+          const edited = applyEdits(before.text, edits)
+          const content = encode(edited.text, limits.writtenBytesMax, before.form)
           if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
-          return { path: target.path, replaced, bytes: content.length }
+          return describeEdit(target, edited, content.length)
         })
       }),
   })
@@ -122,7 +140,7 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
 async function editInEditor(
   { workspace, limits, editor }: WorkspaceKit,
   target: Target,
-  apply: (text: string) => ReturnType<typeof applyEdits>,
+  apply: (text: string) => EditedText,
   context: ToolContext,
 ) {
   const { readTextFile, writeTextFile } = editor
@@ -132,10 +150,14 @@ async function editInEditor(
   const scan = new SecretScan()
   if (!workspace.isAllowed(target.path) && ((await scan.take(before)) || (await scan.judge())))
     throw hiddenContent(target.path)
-  const { text, replaced } = apply(before)
-  const { length: bytes } = encode(text, limits.writtenBytesMax)
-  if (!context.signal.aborted) await writeTextFile(place, text)
-  return { path: target.path, replaced, bytes }
+  const edited = apply(before)
+  const { length: bytes } = encode(edited.text, limits.writtenBytesMax)
+  if (!context.signal.aborted) await writeTextFile(place, edited.text)
+  return describeEdit(target, edited, bytes)
+}
+
+function describeEdit({ path }: Target, { replaced, near }: EditedText, bytes: number) {
+  return { path, replaced, bytes, ...(near.length > 0 && { near }) }
 }
 
 function moveTool(kit: WorkspaceKit, approval: boolean) {
@@ -226,7 +248,21 @@ async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard):
       'path_protected',
       `"${path}" decides what you are shown, so a person must change it; go on without it`,
     )
+  const reserved = target.exists ? undefined : target.missing.find(isReservedName)
+  if (reserved !== undefined)
+    throw refused(
+      'invalid_arguments',
+      `"${reserved}" cannot be a name on Windows (a device, or a dot or blank at its end); choose another one`,
+    )
   return target
+}
+
+/**
+ * Devices of Windows, whatever comes behind the first dot, and names whose end it ignores.
+ * https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
+ */
+function isReservedName(name: string): boolean {
+  return /[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|:|$)/i.test(name)
 }
 
 /** Characters that control a terminal or reverse the order of letters: with them, a person would approve a wrong name. */
@@ -262,29 +298,57 @@ async function locateExisting(kit: WorkspaceKit, path: string, context: ToolCont
   return target
 }
 
-function encode(text: string, most: number): Uint8Array {
+function encode(text: string, most: number, form: TextForm = PLAIN): Uint8Array {
   if (!text.isWellFormed())
     throw refused('invalid_arguments', 'the text has half of a character (a lone surrogate); nothing was written')
-  const bytes = Buffer.from(text, 'utf8')
+  const bytes = encodeText(text, form)
   if (bytes.length > most)
     throw refused('tool_failed', `the file would have ${bytes.length} bytes; at most ${most} can be written`)
   return bytes
 }
 
-async function readText({ workspace, limits }: WorkspaceKit, file: OpenedFile): Promise<string> {
+const PLAIN: TextForm = { encoding: 'utf-8', hasMark: false }
+
+interface Before {
+  readonly form?: TextForm
+  readonly lineEnds: ReturnType<typeof readLineEnds>
+}
+
+/** What a new content keeps of a file; undefined for one that is binary, too large or not to be read: then nothing is kept. */
+async function readBefore(
+  { workspace, limits }: WorkspaceKit,
+  target: Target,
+  readTextFile: ((path: string) => Promise<string>) | undefined,
+): Promise<Before | undefined> {
+  if (readTextFile) return { lineEnds: readLineEnds(await readTextFile(workspace.toAbsolute(target.path))) }
+  return await workspace.readFile(target.path, workspace.guard(), async ({ handle, bytes }) => {
+    if (bytes > limits.writtenBytesMax) return undefined
+    const content = await handle.readFile()
+    const form = readTextForm(content)
+    return form && { form, lineEnds: readLineEnds(decodeText(content, form, false)) }
+  })
+}
+
+async function readText(
+  { workspace, limits }: WorkspaceKit,
+  file: OpenedFile,
+): Promise<{ readonly text: string; readonly form: TextForm }> {
   if (file.bytes > limits.writtenBytesMax)
     throw refused(
       'tool_failed',
       `"${file.path}" has ${file.bytes} bytes; only files of up to ${limits.writtenBytesMax} can be edited`,
     )
   const bytes = await file.handle.readFile()
-  if (isBinary(bytes)) throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be edited`)
+  const form = readTextForm(bytes)
+  if (!form) throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be edited`)
   const scan = new SecretScan()
-  if (!workspace.isAllowed(file.path) && ((await scan.take(bytes.toString('latin1'))) || (await scan.judge())))
+  const isAllowed = workspace.isAllowed(file.path)
+  if (!isAllowed && ((await scan.take(decodeText(bytes, form, false))) || (await scan.judge())))
     throw hiddenContent(file.path)
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return { text: decodeText(bytes, form, true), form }
   } catch {
-    throw refused('tool_failed', `"${file.path}" is not UTF-8; editing it would change other bytes`)
+    const name = form.encoding === 'utf-8' ? 'UTF-8' : 'whole UTF-16'
+    throw refused('tool_failed', `"${file.path}" is not ${name}; editing it would change other bytes`)
   }
 }
