@@ -84,6 +84,46 @@ test('a database of another program is neither backed up nor restored', () => {
   expect(list()).toEqual(['songs.db', 'store.db', 'store.db.lock'])
 })
 
+test.each([
+  ['a text', (file: string) => writeFileSync(file, 'root:x:0:0::/root:/bin/sh\n')],
+  ['an empty file', (file: string) => writeFileSync(file, '')],
+  [
+    'a database of another program',
+    (file: string) => {
+      const db = new DatabaseSync(file)
+      db.exec('CREATE TABLE songs (title TEXT)')
+      db.close()
+    },
+  ],
+])('a restore replaces a store, and never %s', (_, make) => {
+  const target = join(folder, 'copy.db')
+  backUpStoreFile(path, target)
+  const other = join(folder, 'other')
+  make(other)
+  const before = readFileSync(other)
+  // Twice: what the first one leaves must not make a store of it.
+  for (const _try of [1, 2])
+    expect(() => restoreStoreFile(target, other, { replace: true })).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('is not a store of Baton') }),
+    )
+  expect(readFileSync(other)).toEqual(before)
+  expect(list()).toEqual(['copy.db', 'other', 'store.db', 'store.db.lock'])
+})
+
+test('a restore does not follow a link to the file that it would replace', () => {
+  const target = join(folder, 'copy.db')
+  backUpStoreFile(path, target)
+  const link = join(folder, 'link.db')
+  for (const leadsTo of [path, join(folder, 'nowhere')]) {
+    symlinkSync(leadsTo, link)
+    expect(() => restoreStoreFile(target, link, { replace: true })).toThrow(
+      'is a link; a backup is put in the place of',
+    )
+    rmSync(link)
+  }
+  expect(list()).toEqual(['copy.db', 'store.db', 'store.db.lock'])
+})
+
 test('what is kept beside the store of a restore is plain files', () => {
   const target = join(folder, 'copy.db')
   backUpStoreFile(path, target)

@@ -1,14 +1,25 @@
 // Copies of the file of a SQLite store: one is taken while a server is at work on it, and is put in its place again when
 // nobody is. Every copy is whole, on the disk and its owner's alone before it has its name.
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError, isBatonError } from '@baton/core'
 import type { StoreReport } from './check-file.ts'
 import { checkStoreFile } from './check-file.ts'
 import { lockStore } from './lock.ts'
-import { readFormat } from './schema.ts'
+import { isMadeByBaton, readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
 import { checkRegular, createLinkError, findRealPath } from './store-file.ts'
 
@@ -40,7 +51,8 @@ export interface RestoreOptions {
 /**
  * Puts a sound backup in the place of a store that nobody has open. Gives the name under which the former one is kept, or
  * where only logs were left of it, the name of the first of these. The store is checked again where it stands then.
- * @throws BatonError `store_locked`, `invalid_option` (a store is there already), `log_damaged` (the backup is), `store_failed`
+ * @throws BatonError `store_locked`, `invalid_option` (a store is there already; what is there is a link, or no store),
+ * `log_damaged` (the backup is), `store_failed`
  */
 export function restoreStoreFile(
   backup: string,
@@ -48,8 +60,10 @@ export function restoreStoreFile(
   { replace = false }: RestoreOptions = {},
 ): { readonly former: string | undefined } {
   const source = findSource(backup)
+  checkNoLink(path)
   const real = findRealPath(path)
   checkRegular(real)
+  if (replace && existsSync(real)) checkIsStore(real)
   const unlock = lock(real)
   try {
     const exists = existsSync(real)
@@ -74,6 +88,48 @@ export function restoreStoreFile(
     return { former: kept.find((file) => PARTS.every((end) => end === '' || !file.endsWith(end))) ?? kept[0] }
   } finally {
     unlock()
+  }
+}
+
+/** @throws BatonError `invalid_option` */
+function checkNoLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return
+  const message = `${path} is a link; a backup is put in the place of a file, so name the file that it leads to`
+  throw new BatonError({ code: 'invalid_option', message })
+}
+
+/**
+ * A store that is damaged beyond reading is one by the first bytes of every SQLite file, or by the lock that only a store has beside it.
+ * @throws BatonError `invalid_option` for any other file
+ */
+function checkIsStore(path: string): void {
+  if (existsSync(`${path}.lock`)) return
+  const head = Buffer.alloc(SQLITE_HEAD.length)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, head, 0, head.length, 0)
+  } finally {
+    closeSync(file)
+  }
+  if (head.toString('latin1') === SQLITE_HEAD && !isOfAnother(path)) return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `${path} is not a store of Baton, and only a store is replaced; nothing was changed`,
+    hint: 'Name another file, or move this one away yourself.',
+  })
+}
+
+const SQLITE_HEAD = 'SQLite format 3\0'
+
+/** Whether it can be read, and another program made it. */
+function isOfAnother(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    return !isMadeByBaton(db)
+  } catch {
+    return false // too damaged to tell
+  } finally {
+    db.close()
   }
 }
 

@@ -76,6 +76,11 @@ export function isEmpty(db: DatabaseSync): boolean {
   )
 }
 
+/** Whether it has the table that says the format, in this version or another. @throws Error of SQLite */
+export function isMadeByBaton(db: DatabaseSync): boolean {
+  return listColumns(db).has('format version')
+}
+
 /** @throws BatonError as prepareTables; Error of SQLite */
 export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
   const found = listColumns(db)
