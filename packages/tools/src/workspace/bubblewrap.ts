@@ -1,8 +1,7 @@
 // A command behind bubblewrap: it sees the system's programs, which it cannot change, and one folder, which it can. It knows the
 // command line of bwrap (https://github.com/containers/bubblewrap, 0.8) and nothing of tools.
 import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, readlinkSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, readlinkSync } from 'node:fs'
 import { findProgram } from './find-program.ts'
 
 export interface BoxedCommand {
@@ -38,7 +37,11 @@ const SETTINGS = [
   'ssl',
 ]
 
-export function boxArguments({ root, folder, network, readable }: BoxedCommand): readonly string[] {
+/** `guards`: words behind the binding of the root. */
+export function boxArguments(
+  { root, folder, network, readable }: BoxedCommand,
+  guards: readonly string[] = [],
+): readonly string[] {
   const system = SYSTEM.flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (!stats) return []
@@ -65,38 +68,11 @@ export function boxArguments({ root, folder, network, readable }: BoxedCommand):
     '/tmp',
     ...bind('--ro-bind', readable),
     ...bind('--bind', [root]),
-    ...keepGit(join(root, '.git')),
+    ...guards,
     '--chdir',
     folder,
     '--',
   ]
-}
-
-/** What git would run later, outside the sandbox, stays as it is: hooks, and commands in its settings. */
-function keepGit(path: string): readonly string[] {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  // In a work tree it is a file that names the repository.
-  if (stats?.isFile()) return bind('--ro-bind', [path])
-  if (!stats?.isDirectory()) return []
-  const [hooks, settings] = [join(path, 'hooks'), join(path, 'config')]
-  return [
-    // A mount cannot be renamed, so no other folder takes its place.
-    ...bind('--bind', [path]),
-    ...(existsSync(hooks) ? bind('--ro-bind', [hooks]) : ['--tmpfs', hooks, '--remount-ro', hooks]),
-    ...(existsSync(settings) ? bind('--ro-bind', [settings]) : ['--ro-bind', '/dev/null', settings]),
-  ]
-}
-
-/**
- * With a file `commondir`, git takes hooks and settings from another folder. The file cannot be kept out while the command runs. Call this
- * before the command, and what it gives after its end.
- */
-export function watchCommonFolder(root: string): () => void {
-  const path = join(root, '.git/commondir')
-  const isKept = !lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isDirectory() || existsSync(path)
-  return () => {
-    if (!isKept) rmSync(path, { force: true, recursive: true })
-  }
 }
 
 function bind(option: string, paths: readonly string[]): readonly string[] {

@@ -1,7 +1,18 @@
 // `shell.run` with real commands: what it shows, how it ends whatever the command does, and what the sandbox keeps from it.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -221,6 +232,99 @@ describe.runIf(findBox())('in the sandbox', () => {
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(hasAll ? '[core]\n' : '')
     expect(existsSync(join(root, '.git/hooks/pre-commit'))).toBe(false)
     expect(existsSync(join(root, '.git/commondir'))).toBe(false)
+  })
+
+  describe('repositories in the folder, as git itself makes them', () => {
+    const git = (folder: string, ...words: readonly string[]): string =>
+      execFileSync('git', ['-c', 'protocol.file.allow=always', '-c', 'user.name=a', '-c', 'user.email=a@b', ...words], {
+        cwd: join(root, folder),
+        encoding: 'utf8',
+        stdio: 'pipe',
+      })
+
+    function makeRepositories(): void {
+      for (const folder of ['lib', 'deep/inner']) {
+        mkdirSync(join(root, folder), { recursive: true })
+        git(folder, 'init', '-q')
+        git(folder, 'commit', '-q', '--allow-empty', '-m', 'first')
+      }
+      git('', 'init', '-q')
+      git('', 'submodule', '--quiet', 'add', './lib', 'parts/lib')
+      git('', 'commit', '-q', '-m', 'all')
+      git('', 'worktree', 'add', '-q', 'tree')
+    }
+
+    const PLANTED = [
+      'deep/inner/.git/hooks/post-commit',
+      'lib/.git/hooks/post-commit',
+      '.git/modules/parts/lib/hooks/post-commit',
+      '.git/worktrees/tree/hooks/post-commit',
+      '.git/hooks/post-commit',
+    ]
+    const EVIL = `printf '#!/bin/sh\\necho ran >> ${'$'}PLACE/ran\\n'`
+
+    test.each([
+      [
+        'its hooks are written',
+        PLANTED.map((path) => `mkdir -p $(dirname ${path}); ${EVIL} > ${path}; chmod +x ${path}`).join('\n'),
+      ],
+      [
+        'its settings name other hooks',
+        ['deep/inner/.git', 'lib/.git', '.git/modules/parts/lib', '.git', '.git/worktrees/tree']
+          .flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
+          .map(
+            (path) =>
+              `printf '[core]\\n hooksPath = '$PWD'/evil\\n[extensions]\\n worktreeConfig = true\\n' >> ${path}`,
+          )
+          .concat('mkdir evil', `${EVIL} > evil/post-commit`, 'chmod +x evil/post-commit')
+          .join('\n'),
+      ],
+      [
+        'a folder above it is swapped',
+        `mv deep old; mkdir -p deep; cp -r old/inner deep/inner; ${EVIL} > deep/inner/.git/hooks/post-commit; chmod +x deep/inner/.git/hooks/*
+         mv .git/modules m; cp -r m .git/modules; ${EVIL} > .git/modules/parts/lib/hooks/post-commit; chmod +x .git/modules/parts/lib/hooks/*`,
+      ],
+      [
+        'it is led to another repository',
+        `cp -r lib/.git evil.git; ${EVIL} > evil.git/hooks/post-commit; chmod +x evil.git/hooks/*
+         for file in parts/lib/.git tree/.git; do echo "gitdir: $PWD/evil.git" > $file; done
+         for folder in lib/.git deep/inner/.git .git/modules/parts/lib .git/worktrees/tree; do echo $PWD/evil.git > $folder/commondir; done`,
+      ],
+    ])('run nothing of a command later, though %s', async (_, script) => {
+      makeRepositories()
+      const command = script.replaceAll('$PLACE', place)
+      expect(await run({ command }, { shell: BOXED })).toMatchObject({ sandbox: 'bubblewrap' })
+      for (const folder of ['', 'lib', 'deep/inner', 'parts/lib', 'tree'])
+        try {
+          git(folder, 'commit', '-q', '--allow-empty', '-m', 'by a person')
+        } catch {
+          // The command broke it, as it may.
+        }
+      expect(existsSync(join(place, 'ran'))).toBe(false)
+    })
+
+    test('are worked with as before', async () => {
+      makeRepositories()
+      const words = '-c user.name=a -c user.email=a@b commit -q --allow-empty -m "by a model"'
+      const command = ['.', 'lib', 'deep/inner', 'parts/lib', 'tree']
+        .map((folder) => `git -C ${folder} ${words}`)
+        .join(' && ')
+      expect(await run({ command }, { shell: BOXED })).toMatchObject({ exitCode: 0 })
+      expect(git('deep/inner', 'log', '--format=%s')).toBe('by a model\nfirst\n')
+    })
+  })
+
+  test('a file that a command leaves has no set-user-id bits; one of before keeps its own', async () => {
+    writeFileSync(join(root, 'before'), '')
+    chmodSync(join(root, 'before'), 0o4755)
+    utimesSync(join(root, 'before'), 1, 1)
+    await new Promise((resolve) => void setTimeout(resolve, 2500)) // its change must be older than the command
+    await run(
+      { command: 'cp /bin/true made; chmod 6755 made; mkdir deep; cp made deep/x; chmod u+s deep/x' },
+      { shell: BOXED },
+    )
+    const modes = ['made', 'deep/x', 'before'].map((path) => (statSync(join(root, path)).mode & 0o7777).toString(8))
+    expect(modes).toEqual(['755', '755', '4755'])
   })
 
   test('the file that leads a work tree to its repository stays as it is', async () => {

@@ -9,7 +9,9 @@ import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
 import { BoundedOutput, toText } from './bounded-output.ts'
 import type { FoundBox } from './bubblewrap.ts'
-import { boxArguments, findBox, watchCommonFolder } from './bubblewrap.ts'
+import { boxArguments, findBox } from './bubblewrap.ts'
+import type { GitGuards } from './git-guards.ts'
+import { guardGit } from './git-guards.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -94,6 +96,12 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
         .optional()
         .describe('True: the output has what looks like a key or a token, and is not shown'),
       sandbox: z.enum(['bubblewrap', 'none']),
+      unguarded: z
+        .boolean()
+        .optional()
+        .describe(
+          'True: not every git repository and every file was looked at; hooks or rights might have been changed',
+        ),
     }),
     execute: async ({ command, folder, timeoutMs }, context) => {
       const guard = kit.workspace.guard()
@@ -156,9 +164,12 @@ class Shell {
     const { runCommand } = this.#kit.editor
     if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
-    const cleanUp = program === undefined ? undefined : watchCommonFolder(this.#kit.workspace.toAbsolute(''))
-    const child = this.#spawn(asked, program)
-    const ended = await follow(child, { asked, context, output }).finally(cleanUp)
+    const guards = program === undefined ? undefined : await guardGit(this.#kit.workspace.toAbsolute(''))
+    const child = this.#spawn(asked, program, guards)
+    let isClean = true
+    const ended = await follow(child, { asked, context, output }).finally(async () => {
+      isClean = (await guards?.cleanUp()) ?? true
+    })
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
@@ -166,6 +177,7 @@ class Shell {
       ...(await withholdSecrets(output.read())),
       truncated: output.droppedBytes > 0,
       sandbox: program ? ('bubblewrap' as const) : ('none' as const),
+      ...((guards?.isWhole === false || !isClean) && { unguarded: true }),
     }
   }
 
@@ -216,10 +228,11 @@ class Shell {
     return { root: this.#kit.workspace.toAbsolute(''), folder, network, readable }
   }
 
-  #spawn({ command, folder }: Asked, box: string | undefined): ChildProcess {
+  #spawn({ command, folder }: Asked, box: string | undefined, guards: GitGuards | undefined): ChildProcess {
     // Both share one pipe, which keeps their order.
     const line = [findShell(), '-c', 'exec 2>&1; eval "$1"', 'shell', command]
-    const [program = '', ...words] = box === undefined ? line : [box, ...boxArguments(this.#boxed(folder)), ...line]
+    const [program = '', ...words] =
+      box === undefined ? line : [box, ...boxArguments(this.#boxed(folder), guards?.words), ...line]
     return spawn(program, words, {
       cwd: folder,
       env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },
