@@ -166,10 +166,7 @@ class Shell {
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
     const guards = program === undefined ? undefined : await guardGit(this.#kit.workspace.toAbsolute(''))
     const child = this.#spawn(asked, program, guards)
-    let isClean = true
-    const ended = await follow(child, { asked, context, output }).finally(async () => {
-      isClean = (await guards?.cleanUp()) ?? true
-    })
+    const [ended, isClean] = await this.#follow(child, { asked, context, output }, guards)
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
@@ -178,6 +175,21 @@ class Shell {
       truncated: output.droppedBytes > 0,
       sandbox: program ? ('bubblewrap' as const) : ('none' as const),
       ...((guards?.isWhole === false || !isClean) && { unguarded: true }),
+    }
+  }
+
+  /** Cleans up also after a command that failed. */
+  async #follow(
+    child: ChildProcess,
+    following: Following,
+    guards: GitGuards | undefined,
+  ): Promise<readonly [ended: Ended, isClean: boolean]> {
+    try {
+      const ended = await follow(child, following)
+      return [ended, (await guards?.cleanUp()) ?? true]
+    } catch (cause) {
+      await guards?.cleanUp()
+      throw cause
     }
   }
 
