@@ -205,14 +205,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   return 0
 }
 
-/** @throws BatonError `store_locked`: what changes is its owner's alone */
 async function openToWrite(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
-  try {
-    return await openStore(location)
-  } catch (cause) {
-    if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
-    const message = `another process, such as "baton serve", uses the store ${nameOfStore(location)}; stop it first`
-    throw new BatonError({ code: 'store_locked', message, cause })
-  }
+  return await openStore(location)
 }
