@@ -157,10 +157,10 @@ async function prompt(command: Started): Promise<void> {
 /** The answer has come, and the command has ended as it should. */
 async function finish(kind: Kind, command: Started): Promise<void> {
   model.release(kind)
-  if (kind === 'acp') {
-    await expect.poll(() => command.output(), { timeout: 60_000 }).toContain('"stopReason":"end_turn"')
-    command.end()
-  }
+  const isEditor = kind === 'acp'
+  const hasAnswered = (): boolean => !isEditor || command.output().includes('"stopReason":"end_turn"')
+  await expect.poll(hasAnswered, { timeout: 60_000 }).toBe(true)
+  if (isEditor) command.end()
   // The exploration says that the model has reported nothing.
   const code = kind === 'explore' ? 3 : 0
   expect([kind, await command.ended, command.errors()]).toEqual([kind, code, expect.any(String)])

@@ -23,7 +23,7 @@ const HELP = `baton sessions: the sessions of a store
 
   baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
                                  is (see baton store check); also beside a server
-  baton sessions delete SESSION  removes it for good; not while a server has the store, unless it is one over Temporal: then
+  baton sessions delete SESSION  removes it for good; not while another process holds it, unless it is one over Temporal: then
                                  its workflow is ended too
   baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name

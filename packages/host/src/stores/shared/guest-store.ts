@@ -1,7 +1,6 @@
 // A store that another process holds: each method asks the holder, whoever that is at the moment. What was under way when a
 // holder ended is asked again of the next one, and is not done twice.
-import type { ListOptions, StoredSession, StoreHealth } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { Outcome, StoreAccess, Value } from './store-access.ts'

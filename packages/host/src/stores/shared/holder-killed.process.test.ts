@@ -121,16 +121,13 @@ test.each(Array.from({ length: chooseCount({ quick: 2, deep: 10 }) }, (_, index)
     const all = [...dead, ...alive]
     expect(all.flatMap(({ said }) => said.filter(({ type }) => type === 'failed'))).toEqual([])
     const stored = await readTexts()
-    for (const { name, said } of all) {
-      // Unless it was killed before it began.
-      if (said.some(({ type }) => type === 'owned')) expect(stored.has(`of-${name}`)).toBe(true)
+    for (const { said } of all)
       for (const one of said) {
         if (one.type !== 'kept') continue
         const texts = stored.get(one.session) ?? []
         const at = texts.indexOf(one.texts[0] ?? '')
         expect(texts.slice(at, at + one.texts.length)).toEqual(one.texts)
       }
-    }
     for (const texts of stored.values()) expect(new Set(texts).size).toBe(texts.length)
   },
 )

@@ -61,6 +61,6 @@ function createLongError(bytes: string): BatonError {
   return new BatonError({
     code: 'store_failed',
     message: `what passes between the processes of a shared store at once has at most ${LINE_BYTES_MAX} bytes, and this has ${bytes}`,
-    hint: 'Keep it in smaller pieces, or give this process a store of its own (--store on the command line).',
+    hint: 'Try again when no other process has the store: whoever holds the file itself has no such bound.',
   })
 }

@@ -28,9 +28,15 @@ export type SharedSqliteStoreOptions = Omit<SqliteStoreOptions, 'readOnly'>
  * `store_failed`, `log_damaged`, `invalid_option` (also for a `leaseMs` of Infinity: a process that dies would hold its
  * sessions for ever)
  */
-export async function openSharedSqliteStore(path: string, options: SharedSqliteStoreOptions = {}): Promise<SqliteStore> {
+export async function openSharedSqliteStore(
+  path: string,
+  options: SharedSqliteStoreOptions = {},
+): Promise<SqliteStore> {
   if (options.leaseMs === Infinity)
-    throw new BatonError({ code: 'invalid_option', message: 'leaseMs of a shared store must have an end, not Infinity' })
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'leaseMs of a shared store must have an end, not Infinity',
+    })
   const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
   const found = findSocket(path)
   if (found.type === 'none') {

@@ -131,7 +131,8 @@ export class StoreAccess {
         if (!isHeld(cause, this.#init.path)) throw cause
         failure = cause
       }
-      if (performance.now() >= untilMs) throw this.#leaseMs === 0 && failure ? failure : createLostError(this.#init.path)
+      if (performance.now() >= untilMs)
+        throw this.#leaseMs === 0 && failure ? failure : createLostError(this.#init.path)
       // Of several that wait not all look in the same moment.
       await new Promise<void>((resolve) => void setTimeout(resolve, lookMs * (0.5 + Math.random())))
     }
