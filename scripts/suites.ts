@@ -20,6 +20,7 @@ const TEMPORAL = ['temporal', 'postgres', 'redis'] as const
 
 export const DEEP_SUITES: readonly DeepSuite[] = [
   { name: 'sqlite', files: ['packages/host/src/stores/sqlite/*'], tier: 'landing', seconds: 35, needs: [] },
+  { name: 'shared sqlite', files: ['packages/host/src/stores/shared/*'], tier: 'landing', seconds: 20, needs: [] },
   {
     name: 'postgres',
     files: ['packages/host/src/stores/postgres/*'],

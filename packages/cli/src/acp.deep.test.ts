@@ -101,34 +101,47 @@ function start(words: readonly string[]) {
 type Editor = ReturnType<typeof start>
 
 const acp = (...words: readonly string[]): Editor => start(['acp', 'agent.ts', '--store', 'sqlite:s.db', ...words])
+const says =
+  (text: string) =>
+  ({ params }: Message): boolean =>
+    JSON.stringify(params ?? {}).includes(text)
 const isText = ({ params }: Message): boolean => params?.update?.['sessionUpdate'] === 'agent_message_chunk'
 
-test('a second editor over the same store is served by the first one’s process, and both end', async () => {
+test('a second editor over the same store has an agent of its own, and stays when the first one leaves', async () => {
   const first = acp()
   const one = await first.open()
-  expect(statSync(join(folder, 's.db.acp')).mode & 0o777).toBe(0o600)
-  const second = acp()
+  expect(statSync(join(folder, 's.db.socket')).mode & 0o777).toBe(0o600)
+  const second = acp('--deny', 'fs.*')
   const two = await second.open()
   expect((await second.prompt(two, 'hi')).result).toEqual({ stopReason: 'end_turn' })
+  expect(second.errors()).toContain('the agent is loaded')
   // The first one's sessions are there too.
   const { result } = await second.ask('session/list', {})
   expect(JSON.stringify(result)).toContain(String(one))
-  // The first editor leaves; its process stays for the second one.
   first.end()
+  expect(await first.ended).toBe(0)
   expect((await second.prompt(two, 'still there')).result).toEqual({ stopReason: 'end_turn' })
   second.end()
   expect(await second.ended).toBe(0)
-  expect(await first.ended).toBe(0)
-  expect(existsSync(join(folder, 's.db.acp'))).toBe(false)
-  expect(first.errors()).toContain('the agent is loaded')
+  expect(existsSync(join(folder, 's.db.socket'))).toBe(false)
 })
 
-test('an editor that wants another agent over the same store is told who has it', async () => {
+test('two editors have one session in turn: it goes to whoever speaks in it', async () => {
   const first = acp()
-  await first.open()
-  const second = acp('--deny', 'fs.*')
-  expect(await second.ended).toBe(1)
-  expect(second.errors()).toMatch(/another "baton acp" \(process \d+\) has the store .*s\.db, with another agent/)
+  const session = await first.open()
+  expect((await first.prompt(session, 'one')).result).toEqual({ stopReason: 'end_turn' })
+  const second = acp()
+  await second.ask('initialize', { protocolVersion: 1 })
+  const loaded = await second.ask('session/load', { sessionId: session, cwd: folder, mcpServers: [] })
+  expect(loaded.error).toBeUndefined()
+  expect((await second.prompt(session, 'two')).result).toEqual({ stopReason: 'end_turn' })
+  expect((await first.prompt(session, 'three')).result).toEqual({ stopReason: 'end_turn' })
+  await first.until(says('You said two'))
+  // While a turn runs the session stays where it is, and the other editor is told who has it.
+  void first.prompt(session, 'think').catch(() => {})
+  await first.until(says('I think'))
+  const refused = await second.prompt(session, 'four')
+  expect(refused.error?.message).toMatch(/^session \S+ is held by host /)
 })
 
 test('a process that is killed in mid-turn loses nothing', async () => {

@@ -1,12 +1,10 @@
 // `baton acp`: an agent for editors such as Zed, JetBrains and Neovim, which start the command and speak with it over standard input
 // and output.
 import type { Logger, Permissions } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { AcpOptions } from '@baton/server/acp'
 import { createAcpAgents } from './acp-agents.ts'
-import type { BridgeEnds, Crossing } from './acp-bridge.ts'
-import { crossBridge, holdBridge } from './acp-bridge.ts'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
@@ -18,7 +16,6 @@ import { logIn } from './login.ts'
 import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { PERMISSION_HELP, PERMISSION_WORDS, readPermissions } from './permission-options.ts'
 import { reserveOutput } from './reserved-output.ts'
-import { findServer } from './server-address.ts'
 import { createServerLog } from './server-log.ts'
 import type { ServerOptions } from './server-options.ts'
 import { serverOptions } from './server-options.ts'
@@ -27,8 +24,6 @@ import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 import { readWords } from './words.ts'
-import { createHash } from 'node:crypto'
-import type { Readable, Writable } from 'node:stream'
 
 const HELP = `baton acp: an agent in editors, by the Agent Client Protocol
 
@@ -44,7 +39,7 @@ Options:
 ${MCP_HELP}
 ${PERMISSION_HELP}
   --store URL    where sessions are kept: memory:, sqlite:FILE or postgres://HOST/DATABASE (BATON_STORE, else a file for
-                 this folder in the user's data folder). A second editor over the same file shares the first one's agent
+                 this folder in the user's data folder, which other editors and commands use at the same time)
   --acp-v2       also speaks the draft of version 2 with editors that ask for it
   --login        asks for the key of a provider in this terminal, and ends: what an editor starts to log you in
   --log-level NAME
@@ -118,65 +113,17 @@ async function serve(options: AcpWords, terminal: Console, streams: ConsoleStrea
   // Before anything of the agent's runs: what it prints is not a message.
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
-  const served = describeServed(options, terminal)
   const late = createLateHost(() => openHost(options, terminal, log))
-  const store = options.store.type === 'sqlite' ? options.store.path : undefined
-  const crossed = store === undefined ? await openAlone(late) : await openOrCross(late, { path: store, served })
-  if (crossed) return await passOn(crossed, { terminal, input: streams.input, output })
+  // What is wrong with the agent or the store is told before the editor asks for anything; a missing model can wait.
+  await late.missing()
   const { serveAcpOverStdio } = await import('@baton/server/acp')
   const acp = describeFront(options, { terminal, late, log })
   const server = serveAcpOverStdio(late.host, { ...acp, input: streams.input, output })
-  const serveOther = (input: Readable, to: Writable): Promise<void> =>
-    serveAcpOverStdio(late.host, { ...acp, input, output: to }).ended
-  const bridge = store === undefined ? undefined : await holdBridge({ path: store, served, serve: serveOther, log })
-  // Others may still be served; a second signal ends the process at once.
   const stopListening = terminal.onStop(() => void server.close())
   await server.ended
-  await bridge?.untilAlone()
   stopListening()
-  bridge?.close()
   await late.stop(0)
   return 0
-}
-
-/** Finds a store that another process has before the editor asks for anything; a missing model can wait. */
-async function openAlone(late: LateHost): Promise<undefined> {
-  await late.missing()
-}
-
-/** Milliseconds that the process with the store may take to begin, or to end. */
-const LOCKED_MS = 5000
-const LOOK_MS = 100
-
-/** The way to the process that has the store; undefined: this one has it. @throws BatonError `store_locked`, and what opening throws */
-async function openOrCross(
-  late: LateHost,
-  { path, served }: { readonly path: string; readonly served: string },
-): Promise<Crossing | undefined> {
-  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
-    try {
-      return await openAlone(late)
-    } catch (cause) {
-      if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
-      const crossing = await crossBridge(path, served)
-      if (crossing) return crossing
-      if (waitedMs >= LOCKED_MS || findServer({ type: 'sqlite', path })) throw nameHolder(cause, path)
-    }
-    await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS))
-  }
-}
-
-interface PassingOn extends BridgeEnds {
-  readonly terminal: Console
-}
-
-async function passOn(cross: Crossing, { terminal, input, output }: PassingOn): Promise<number> {
-  const stopListening = terminal.onStop(() => void input.destroy())
-  const end = await cross({ input, output })
-  stopListening()
-  if (end === 'editor-left') return 0
-  terminal.note('baton: the process that had the store has ended; start the agent again')
-  return 1
 }
 
 /** Opens the host. It refuses the offline model unless somebody has named it. */
@@ -224,22 +171,4 @@ function describeFront({ agent, v2 }: AcpWords, { terminal, late, log }: FrontWo
     },
     log,
   }
-}
-
-/** What an editor gets from this process: another process with the same may pass its messages on. It is a hash, because it may name keys. */
-function describeServed({ agent, model, baseUrl, mcp, permissions, v2 }: AcpWords, { folder }: Console): string {
-  const said = JSON.stringify([VERSION, folder, agent, model, baseUrl, mcp, permissions, v2])
-  return createHash('sha256').update(said).digest('hex')
-}
-
-/** Who has the store, if that is known. */
-function nameHolder(cause: BatonError, path: string): BatonError {
-  const server = findServer({ type: 'sqlite', path })
-  const who = server ? `a "baton serve" at ${server.url}` : 'another process, such as a "baton chat",'
-  return new BatonError({
-    code: 'store_locked',
-    message: `${who} has the store ${path}`,
-    hint: 'End it, or name another file by --store sqlite:FILE.',
-    cause,
-  })
 }

@@ -52,7 +52,8 @@ ${MODEL_HELP}
 ${MCP_HELP}
 ${PERMISSION_HELP}
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
-                 user's data folder; with --once and no --session memory:). A server that has it open is talked to
+                 user's data folder; with --once and no --session memory:). A server over it is talked to, unless
+                 --agent, --model, --base-url, --mcp or permissions are given
   --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
   --token TEXT   what that server asks for (better BATON_TOKEN)
 

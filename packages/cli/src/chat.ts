@@ -1,5 +1,4 @@
 // `baton chat`: puts a person (a terminal, a pipe, one question) together with where turns run (here, or a server).
-import { isBatonError } from '@baton/core'
 import type { ChatOptions, EmbeddedOptions } from './chat-options.ts'
 import { CHAT_HELP, chatOptions } from './chat-options.ts'
 import envPaths from 'env-paths'
@@ -17,7 +16,7 @@ import { createQuestions } from './questions.ts'
 import { createRemoteChat } from './remote-chat.ts'
 import type { Screen } from './screen.ts'
 import { createScreen } from './screen.ts'
-import { findServer } from './server-address.ts'
+import { findAnsweringServer } from './server-address.ts'
 import { createShownCalls } from './shown-calls.ts'
 import { SLASH_NAMES } from './slash-commands.ts'
 import type { Talk } from './talk.ts'
@@ -147,28 +146,12 @@ async function createPartner(
 ): Promise<ChatPartner> {
   const onNews = (line: string): void => screen.note(line, 'dim')
   if (partner.type === 'server') return createRemoteChat({ ...partner, askPerson: ask, onNews })
-  try {
-    return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
-  } catch (cause) {
-    const server = isBatonError(cause) && cause.code === 'store_locked' ? findServer(partner.store) : undefined
-    if (!server) throw cause
-    checkJoinable(partner, server.url)
-    return createRemoteChat({ url: server.url, token: server.token, askPerson: ask, onNews, isHolder: true })
-  }
+  const server = hasOwnWords(partner) ? undefined : await findAnsweringServer(partner.store)
+  if (server) return createRemoteChat({ url: server.url, token: server.token, askPerson: ask, onNews, isHolder: true })
+  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
 }
 
-/** @throws UsageError for what the server that holds the store has chosen already */
-function checkJoinable({ agent, model, baseUrl, mcp }: EmbeddedOptions, url: string): void {
-  const given = [
-    agent !== undefined && '--agent',
-    model !== undefined && '--model',
-    baseUrl !== undefined && '--base-url',
-    mcp.length > 0 && '--mcp',
-  ]
-  const names = given.filter((name) => name !== false).join(', ')
-  if (names === '') return
-  throw new UsageError(
-    `the server ${url} has the store of this folder, with its own agent and model: leave ${names} away to talk to it, ` +
-      'or begin a chat of its own by --store memory:',
-  )
+/** Whether it names what a server over the store has chosen already: such a chat answers by itself, beside the server. */
+function hasOwnWords({ agent, model, baseUrl, mcp, permissions }: EmbeddedOptions): boolean {
+  return [agent, model, baseUrl, permissions].some((one) => one !== undefined) || mcp.length > 0
 }

@@ -223,14 +223,23 @@ test('serve keeps its sessions in a file of its folder, and says which', async (
   expect(existsSync(path)).toBe(true)
 })
 
-test('a second server on the same file exits with one line', async () => {
+test('a second server on the same file shares it', async () => {
   await serve(['--store', 'sqlite:shop.db'])
-  const second = baton(['serve', '--port', '0', '--store', 'sqlite:shop.db'])
-  expect(await second.ended).toEqual({ code: 1, signal: null })
-  expect(second.errors()).toBe(
-    `baton: another process, such as another "baton serve" or "baton chat", uses the store ${join(folder, 'shop.db')}; ` +
-      'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:\n',
-  )
+  const { url } = await serve(['--store', 'sqlite:shop.db'])
+  const app = await connectV1App({ url, session: 's', runCall: () => 'unused' })
+  apps.push(app)
+  await app.say('which files here mention WebSocket?')
+  const listed = baton(['sessions', 'list', '--store', 'sqlite:shop.db', '--json'])
+  expect(await listed.ended).toEqual({ code: 0, signal: null })
+  expect(listed.output()).toContain('"session":"s"')
+})
+
+test('what needs the file alone says which process has it', async () => {
+  const { command } = await serve(['--store', 'sqlite:shop.db'])
+  expect(await baton(['store', 'backup', 'shop.db', 'copy.db']).ended).toEqual({ code: 0, signal: null })
+  const restore = baton(['store', 'restore', 'copy.db', 'shop.db', '--replace'])
+  expect(await restore.ended).toEqual({ code: 1, signal: null })
+  expect(restore.errors()).toContain(`process ${command.pid} uses the store ${join(folder, 'shop.db')}`)
 })
 
 test('a store that is not a database is one line', async () => {

@@ -1,6 +1,5 @@
 // A chat whose turns run in this process, over a store.
 import type { Agent, Session, SessionEvent, Store, Turn } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
@@ -17,9 +16,9 @@ export interface EmbeddedChatInit extends EmbeddedHostInit {
   readonly askPerson: AskPerson
 }
 
-/** @throws BatonError as `openEmbeddedHost` does; if another process uses the store, the error says how to talk to that process */
+/** @throws BatonError as `openEmbeddedHost` does */
 export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
-  const embedded = await openHost(init)
+  const embedded = await openEmbeddedHost(init)
   const { choice, agent, permissions } = embedded
   const store = init.store && init.store.type !== 'memory' ? [`store ${nameOfStore(init.store)}`] : []
   const may = permissions === undefined ? [] : [`permissions ${permissions}`]
@@ -42,18 +41,6 @@ function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
     return escapeLine(`${name} (${first.replace(/\.$/, '')})`)
   })
   return shown.length > 0 ? { hint: `ask for what its tools do: ${shown.join(', ')}` } : {}
-}
-
-async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {
-  try {
-    return await openEmbeddedHost(init)
-  } catch (cause) {
-    if (!isBatonError(cause) || cause.code !== 'store_locked' || init.store?.type !== 'sqlite') throw cause
-    const message =
-      `another process, such as "baton chat", uses the store ${init.store.path}; ` +
-      'end it, talk to a server by --url and the address that it printed, or begin a chat of its own by --store memory:'
-    throw new BatonError({ code: 'store_locked', message, cause })
-  }
 }
 
 /** A session that somebody paused or stopped waits for them. */

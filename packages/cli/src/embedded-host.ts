@@ -1,5 +1,6 @@
 // The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
-import type { Store } from '@baton/core'
+import type { Environment, Store } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import type { LocalHost, SessionObserver } from '@baton/host'
 import { createHost } from '@baton/host'
 import { secretsIn } from '@baton/models/choose-model'
@@ -25,9 +26,18 @@ export interface EmbeddedHostInit extends AgentWords {
   /** Where other servers over the same store reach this one. */
   readonly address?: string | undefined
   readonly observers?: readonly SessionObserver[]
+  /**
+   * Milliseconds for which a session that another process holds is waited for: it is handed over when it rests, and free when
+   * that process has died and its lease has ended. 12,000 by default, over a file.
+   */
+  readonly heldMs?: number
 }
 
 const DAY_MS = 86_400_000
+/** Longer than a lease. */
+const HELD_MS = 12_000
+/** Milliseconds between two looks at whether a session is free. */
+const LOOK_MS = 250
 
 /** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`, `store_failed` */
 export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
@@ -53,5 +63,24 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     await store.close()
     await close()
   }
-  return { ...prepared, host, store, stop }
+  const { heldMs = init.store?.type === 'sqlite' ? HELD_MS : 0 } = init
+  return { ...prepared, host: waitForHeld(host, { heldMs, environment }), store, stop }
+}
+
+/** Each look asks the holder for the session again. */
+function waitForHeld(
+  host: LocalHost,
+  { heldMs, environment }: { readonly heldMs: number; readonly environment: Environment },
+): LocalHost {
+  if (heldMs === 0) return host
+  const session: LocalHost['session'] = async (id, init) => {
+    for (let waitedMs = 0; ; waitedMs += LOOK_MS)
+      try {
+        return await host.session(id, init)
+      } catch (cause) {
+        if (!isBatonError(cause) || cause.code !== 'session_held' || waitedMs >= heldMs) throw cause
+        await new Promise<void>((resolve) => void environment.timers.start(LOOK_MS, resolve))
+      }
+  }
+  return { ...host, session }
 }

@@ -1,6 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
-import { BatonError, isBatonError, listClientModels, readMonotonicMs, voice } from '@baton/core'
+import { listClientModels, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
@@ -149,22 +149,16 @@ function listSecrets({ server, store }: ServeOptions, { variables }: Console): r
   })
 }
 
-/** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to do without it */
+/** @throws BatonError as openEmbeddedHost does */
 async function openHost(
   options: ServeOptions & Pick<EmbeddedHostInit, 'secrets' | 'observers'>,
   terminal: Console,
   log: Logger,
 ): Promise<EmbeddedHost | GatewayHost> {
   if (options.temporal) return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
-  try {
-    return await openEmbeddedHost({ ...options, profile: voice, address: options.server.peers?.address, terminal, log })
-  } catch (cause) {
-    if (!isBatonError(cause) || cause.code !== 'store_locked' || options.store.type !== 'sqlite') throw cause
-    const message =
-      `another process, such as another "baton serve" or "baton chat", uses the store ${options.store.path}; ` +
-      'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:'
-    throw new BatonError({ code: 'store_locked', message, cause })
-  }
+  const address = options.server.peers?.address
+  // The fronts wait by themselves.
+  return await openEmbeddedHost({ ...options, profile: voice, address, heldMs: 0, terminal, log })
 }
 
 /** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */

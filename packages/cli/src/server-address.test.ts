@@ -1,9 +1,11 @@
 // Where a server is found by its store, and which files are not believed.
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findServer, forgetServer, publishAddress } from './server-address.ts'
+import { findAnsweringServer, findServer, publishAddress } from './server-address.ts'
 import { openStore } from './store-location.ts'
 
 let folder: string
@@ -49,12 +51,25 @@ test('the file of a server that died is found out and removed', () => {
   expect([findServer(store), existsSync(file)]).toEqual([undefined, false])
 })
 
-test('who opens the store knows that no server has it', async () => {
-  write({ url: 'ws://127.0.0.1:9/ws', pid: process.pid })
+test('a server stays known when other commands open its store, and the file of a later one stays when it ends', async () => {
+  const withdraw = publishAddress(store, { url: 'ws://127.0.0.1:9/ws' })
   const opened = await openStore(store)
-  expect(existsSync(file)).toBe(false)
   await opened.close()
-  forgetServer(store.path)
+  expect(findServer(store)).toEqual({ url: 'ws://127.0.0.1:9/ws' })
+  write({ url: 'ws://127.0.0.1:8/ws', pid: process.ppid })
+  withdraw()
+  expect(findServer(store)).toEqual({ url: 'ws://127.0.0.1:8/ws' })
+})
+
+test('a process that has the number of a server that died does not answer for it', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const url = `ws://127.0.0.1:${port}/ws`
+  write({ url, pid: process.pid })
+  expect(await findAnsweringServer(store)).toEqual({ url })
+  await new Promise((resolve) => void server.close(resolve))
+  expect(await findAnsweringServer(store)).toBeUndefined()
 })
 
 test.each([

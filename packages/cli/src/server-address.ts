@@ -1,5 +1,5 @@
-// Where the server that holds a store is reached: a file beside the store, for its owner's eyes alone. Who has the store's lock
-// knows that no server has it, so a file that a dead server left goes when the store is opened.
+// Where a server over a store is reached: a file beside the store, for its owner's eyes alone. What a dead server left is found
+// out: its process is gone, or nobody answers at its address.
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import {
@@ -14,6 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import type { StoreLocation } from './store-location.ts'
 
@@ -40,7 +41,11 @@ export function publishAddress(store: StoreLocation, { url, token }: ServerAddre
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, JSON.stringify({ url: reachable(url), pid: process.pid, token }), { mode: 0o600, flag: 'wx' })
   renameSync(draft, file)
-  return () => rmSync(file, { force: true })
+  return () => {
+    // A later server over the same store may have written its own.
+    const found = readOwnFile(file)
+    if (found === undefined || decodeAddress(found)?.pid === process.pid) rmSync(file, { force: true })
+  }
 }
 
 /**
@@ -58,13 +63,29 @@ export function findServer(store: StoreLocation): ServerAddress | undefined {
   return undefined
 }
 
-/** For who has the store's lock. */
-export function forgetServer(path: string): void {
-  try {
-    rmSync(findAddressFile(path), { force: true })
-  } catch {
-    // What cannot be removed names a process that is gone, and is not believed.
-  }
+/** Milliseconds for a server of this machine to take a connection. */
+const ANSWER_MS = 2000
+
+/** As `findServer`, where it takes connections: another process may have the number of one that died. */
+export async function findAnsweringServer(store: StoreLocation): Promise<ServerAddress | undefined> {
+  const found = findServer(store)
+  if (!found) return undefined
+  const { protocol, hostname, port } = new URL(found.url)
+  const doesAnswer = await new Promise<boolean>((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port === '' ? (protocol === 'wss:' ? 443 : 80) : port),
+      timeout: ANSWER_MS,
+    })
+    const end = (answers: boolean): void => {
+      resolve(answers)
+      socket.destroy()
+    }
+    socket.once('connect', () => end(true))
+    socket.once('timeout', () => end(false))
+    socket.once('error', () => end(false))
+  })
+  return doesAnswer ? found : undefined
 }
 
 /** Beside the file itself, whatever links lead to it. */

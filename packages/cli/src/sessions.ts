@@ -23,7 +23,7 @@ const HELP = `baton sessions: the sessions of a store
 
   baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
                                  is (see baton store check); also beside a server
-  baton sessions delete SESSION  removes it for good; not while a server has the store, unless it is one over Temporal: then
+  baton sessions delete SESSION  removes it for good; not while another process holds it, unless it is one over Temporal: then
                                  its workflow is ended too
   baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name
@@ -205,14 +205,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   return 0
 }
 
-/** @throws BatonError `store_locked`: what changes is its owner's alone */
 async function openToWrite(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
-  try {
-    return await openStore(location)
-  } catch (cause) {
-    if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
-    const message = `another process, such as "baton serve", uses the store ${nameOfStore(location)}; stop it first`
-    throw new BatonError({ code: 'store_locked', message, cause })
-  }
+  return await openStore(location)
 }

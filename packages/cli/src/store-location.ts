@@ -1,13 +1,12 @@
 // Where the sessions of a command are kept: in memory, in one file, or in a PostgreSQL database.
 import type { LogStore, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { createMemoryStore, openSqliteStore } from '@baton/host'
+import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import envPaths from 'env-paths'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { forgetServer } from './server-address.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The memory of the process, a file by its absolute path, or a database, whose address may hold a password. */
@@ -46,7 +45,8 @@ function defaultFile(folder: string): string {
 }
 
 /**
- * `onWarning` gets what a person should know although nothing failed.
+ * A file is shared with the other commands of this user that have it. `onWarning` gets what a person should know although
+ * nothing failed.
  * @throws BatonError `store_locked`, `store_failed`, `log_damaged`
  */
 export async function openStore(location: StoreLocation, onWarning?: (message: string) => void): Promise<Store> {
@@ -60,9 +60,7 @@ export async function openStore(location: StoreLocation, onWarning?: (message: s
     const message = `the folder of the store ${location.path} cannot be made: ${why}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }
-  const store = await openSqliteStore(location.path, { ...(onWarning && { onWarning }) })
-  forgetServer(location.path)
-  return store
+  return await openSharedSqliteStore(location.path, { ...(onWarning && { onWarning }) })
 }
 
 /**

@@ -13,7 +13,7 @@ const HELP = `baton store: the file of a store
 
   baton store check FILE            whether everything in it is what was written; also beside a server
   baton store backup FILE TARGET    copies it as it is at one moment, and checks the copy; also beside a server
-  baton store restore BACKUP FILE   puts a backup in place, after a check; not while a server has the store
+  baton store restore BACKUP FILE   puts a backup in place, after a check; not while a process has the store
 
 FILE is a path or sqlite:FILE. A check that finds something names each session and ends with code 1; the other
 sessions of the store can be used. What is in the target's place is never written over.

@@ -317,8 +317,8 @@ export const ERROR_CODES = {
   store_locked: row(
     'caller',
     false,
-    'Another process uses the store’s file, or could by another name of it (a hard link).',
-    'Stop the other process, remove the other name, or name another file.',
+    'Another process has the store’s file and does not share it, or could use it by another name (a hard link).',
+    'Stop the other process, which the message names if it is known; remove the other name; or name another file.',
   ),
   store_gone: row(
     'caller',

@@ -41,6 +41,8 @@ export class AcpSession {
   #tools: ClientTools | undefined
   #events: EventStream | undefined
   #ended: Promise<void> = Promise.resolve()
+  #cursor: EventCursor | 'now' = 'now'
+  #isAway = false
   #thinking: string
   /** Rejects when the client has gone: a client that does not read must not keep a session open. */
   readonly #gone = Promise.withResolvers<never>()
@@ -67,6 +69,21 @@ export class AcpSession {
 
   get place(): CallPlace {
     return this.#callPlace
+  }
+
+  /** What the client named when it opened the session. */
+  get given(): AcpPlace {
+    return this.#init.place
+  }
+
+  /** The host has let go of the session, because another process asked for it. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
+  /** Behind what the client was told. */
+  get cursor(): EventCursor | 'now' {
+    return this.#cursor
   }
 
   get isBusy(): boolean {
@@ -108,6 +125,7 @@ export class AcpSession {
   async start(from: EventCursor | 'now'): Promise<void> {
     const { session, wire, parts } = this.#init
     const { callTool, runs } = wire
+    this.#cursor = from
     const events = session.events({ from }) // before the tools are offered: the session answers with a call
     this.#events = events
     if (callTool && runs)
@@ -262,14 +280,17 @@ export class AcpSession {
   async #follow(events: EventStream): Promise<void> {
     const { parts, session } = this.#init
     try {
-      for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
+      for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch()) {
         for (const event of batch.events) await this.#take(event)
+        this.#cursor = batch.next
+      }
     } catch (cause) {
       if (!this.#isClosed)
         parts.log.info('an editor gets no more events', { session: session.id, cause: describeThrown(cause) })
     } finally {
       events.leave()
     }
+    this.#isAway = !this.#isClosed
     this.#prompts.refuseAll(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
   }
 

@@ -62,6 +62,23 @@ export class OpenSessions {
     throw createUnknown(id)
   }
 
+  /** As `find`, and opened again where the host has let go of it. @throws BatonError as `open` */
+  async reach(id: string): Promise<AcpSession> {
+    await this.#opening.get(id)?.catch(() => {}) // who opens it hears of it
+    const found = this.find(id)
+    if (!found.isAway) return found
+    const { cwd, additionalDirectories, mcpServers } = found.given
+    try {
+      const reached = await this.#openOnce(id, { cwd, additionalDirectories, mcpServers }, false)
+      await reached.start(found.cursor)
+      return reached
+    } catch (cause) {
+      // Who has it now is not done with it: the client still has it open, and may ask again.
+      if (!this.#open.has(id)) this.#open.set(id, found)
+      throw cause
+    }
+  }
+
   peek(id: string): AcpSession | undefined {
     return this.#open.get(id)
   }

@@ -124,6 +124,31 @@ test('a session that is closed while it works is cancelled, and can be loaded ag
   await editor.stop()
 })
 
+test('a session that another process asks for goes there when it rests, and comes back with the next prompt', async () => {
+  const store = createMemoryStore({ leaseMs: 400 })
+  const [first, second] = [
+    await startEditor({ agent: createAgent(), store }),
+    await startEditor({ agent: createAgent(), store }),
+  ]
+  const session = await first.open()
+  await first.prompt(session, 'From one')
+  const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'done',
+      (cause: { readonly data?: { readonly code?: string } }) => cause.data?.code,
+    )
+  const load = () => second.agent.request(at.load, { sessionId: session, cwd: '/work/project', mcpServers: [] })
+  expect(await codeOf(load())).toBe('session_held')
+  await expect.poll(() => codeOf(load())).toBe('done')
+  expect(second.text('user_message_chunk')).toBe('From one')
+  expect(await second.prompt(session, 'From two')).toBe('end_turn')
+  await expect.poll(() => codeOf(first.prompt(session, 'Again from one'))).toBe('done')
+  // It is told what was said meanwhile.
+  expect(first.text('user_message_chunk')).toContain('From two')
+  await first.stop()
+  await second.stop()
+})
+
 test('mode, model and thinking are chosen, told, and kept for the next time', async () => {
   const store = createMemoryStore()
   const first = await startEditor({ agent: createAgent(), store })

@@ -201,14 +201,14 @@ class V1Connection implements AcpConnection {
   }
 
   async #setMode(id: string, mode: string): Promise<Record<string, never>> {
-    const opened = this.#sessions.find(id)
+    const opened = await this.#sessions.reach(id)
     await opened.setMode(readMode(mode))
     await opened.tell({ type: 'choices', choices: await opened.choices() })
     return {}
   }
 
   async #setOption(id: string, option: string, value: unknown) {
-    const opened = this.#sessions.find(id)
+    const opened = await this.#sessions.reach(id)
     await opened.choose(option, value)
     return { configOptions: (await opened.choices()).map(encodeChoice) }
   }
@@ -217,7 +217,7 @@ class V1Connection implements AcpConnection {
     { sessionId, prompt }: { readonly sessionId: string; readonly prompt: Parameters<typeof readPrompt>[0] },
     signal: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
-    const opened = this.#sessions.find(sessionId)
+    const opened = await this.#sessions.reach(sessionId)
     const cancel = (): void => void opened.cancel(CANCELLED)
     signal.addEventListener('abort', cancel, { once: true })
     try {

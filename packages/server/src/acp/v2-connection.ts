@@ -175,14 +175,14 @@ class V2Connection implements AcpConnection {
   }
 
   async #setOption(id: string, option: string, value: unknown) {
-    const opened = this.#sessions.find(id)
+    const opened = await this.#sessions.reach(id)
     await opened.choose(option, value)
     return { configOptions: (await opened.choices()).map(encodeV2Choice) }
   }
 
   /** Answered once the session has taken the prompt; how its turn ends is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
-    const opened = this.#sessions.find(sessionId)
+    const opened = await this.#sessions.reach(sessionId)
     const messageId = this.#init.parts.newId()
     const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
     const command = readCommand(blocks)

@@ -39,6 +39,8 @@ export interface Database {
   /** @throws BatonError `log_damaged` when what the store notes of the session is not what was written */
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
+  /** Of the session's newest owner; undefined where there is no such session. */
+  epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
   blob(session: string, name: string): string | undefined
   blobNames(session: string): readonly string[]
@@ -91,6 +93,7 @@ export function openDatabase(init: DatabaseInit): Database {
     commit: init.owner ? createCommitter(db, init.owner, apply) : refuseToWrite(init.path),
     read: records.read,
     list: sessions.list,
+    epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
     blobNames: texts.blobNames,

@@ -3,6 +3,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
+import { readProcesses } from '../shared/store-processes.ts'
 
 /**
  * `path` has no links in it (see `findRealPath`).
@@ -32,6 +33,8 @@ function makeLockFile(file: string): void {
 }
 
 function lockedError(path: string, cause: unknown): BatonError {
-  const message = `another process uses the store ${path}; stop it, or choose another file (--store FILE on the command line)`
+  const { holder } = readProcesses(path)
+  const who = holder ? `process ${holder.pid}` : 'another process'
+  const message = `${who} uses the store ${path}; stop it, or choose another file (--store FILE on the command line)`
   return new BatonError({ code: 'store_locked', message, cause })
 }

@@ -9,6 +9,7 @@ export type StoreRequestBody =
   | { readonly type: 'commit'; readonly acts: readonly Act[] }
   | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
+  | { readonly type: 'epoch'; readonly session: string }
   | { readonly type: 'snapshot'; readonly session: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }
   | { readonly type: 'blob-names'; readonly session: string }
@@ -23,7 +24,7 @@ export interface Committed {
 }
 
 export type StoreValue =
-  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | string | undefined
+  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | string | number | undefined
 
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }

@@ -45,12 +45,32 @@ const LOG_BYTES = 33_554_432
  * written, or is of a newer format), `log_damaged` (it is not a database, or its list of sessions is damaged), `invalid_option`
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
+  const { store } = await openSqliteFile(path, options)
+  return store
+}
+
+/** An ownership that outlived the store in which it was acquired. */
+export interface FormerLease {
+  readonly session: string
+  readonly owner: string
+  readonly epoch: number
+  readonly address?: string
+}
+
+export interface SqliteFile {
+  readonly store: SqliteStore
+  /** Gives the owner its lease back, unless the session has a newer epoch or another owner. @throws BatonError `store_failed` */
+  resume(lease: FormerLease): Promise<boolean>
+}
+
+/** @throws BatonError as openSqliteStore */
+export async function openSqliteFile(path: string, options: SqliteStoreOptions = {}): Promise<SqliteFile> {
   const { readOnly = false, maxBytes, logBytes = LOG_BYTES } = options
   const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
   const leases = new LeaseBook(options)
   const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes, logBytes, warn })
   const { write, read } = thread
-  return {
+  const store: SqliteStore = {
     ...openLogs(thread, path, leases),
     ...openOwnership(thread, leases),
     snapshots: {
@@ -97,6 +117,25 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
     close: thread.close,
     [Symbol.asyncDispose]: thread.close,
   }
+  return { store, resume: (lease) => resume(thread, leases, lease) }
+}
+
+/** As in `acquire`, the lease is given before the file is asked. */
+async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLease): Promise<boolean> {
+  const { session, owner, epoch, address } = former
+  const holder = leases.holder(session)
+  if (holder) return holder.owner === owner
+  const lease = leases.give(session, owner, address)
+  if (lease.type === 'held') return false
+  const isNewest = await read<number | undefined>({ type: 'epoch', session }).then(
+    (newest) => newest === epoch,
+    (cause: unknown) => {
+      leases.end(session, lease)
+      throw cause
+    },
+  )
+  if (!isNewest) leases.end(session, lease)
+  return isNewest
 }
 
 /** No session's name: it has no record, and stands in no list. */

@@ -135,6 +135,8 @@ function answer(database: Database, request: StoreRequest): StoreValue {
       return database.read(request.session, request.fromPos, request.rows)
     case 'list':
       return database.list(request.after, request.rows)
+    case 'epoch':
+      return database.epoch(request.session)
     case 'snapshot':
       return database.snapshot(request.session)
     case 'blob':

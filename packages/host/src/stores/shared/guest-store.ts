@@ -1,0 +1,146 @@
+// A store that another process holds: each method asks the holder, whoever that is at the moment. What was under way when a
+// holder ended is asked again of the next one, and is not done twice.
+import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { SqliteStore } from '../sqlite/sqlite-store.ts'
+import type { Outcome, StoreAccess, Value } from './store-access.ts'
+import type { StoreMethods } from './store-methods.ts'
+import { decodeError } from './store-methods.ts'
+
+type Ask = <Name extends keyof StoreMethods>(
+  method: Name,
+  ...args: Parameters<StoreMethods[Name]>
+) => Promise<Value<Name>>
+
+export function createGuestStore(access: StoreAccess): SqliteStore {
+  const ask: Ask = async <Name extends keyof StoreMethods>(method: Name, ...args: Parameters<StoreMethods[Name]>) =>
+    takeValue<Value<Name>>(await access.ask(method, ...args))
+  const close = (): Promise<void> => access.close()
+  return {
+    get leaseMs() {
+      return access.leaseMs
+    },
+    ...openLogs(access, ask),
+    ...openOwnership(access, ask),
+    snapshots: {
+      put: (session, snapshot) => ask('snapshotPut', session, snapshot),
+      latest: (session) => ask('snapshotLatest', session),
+    },
+    blobs: {
+      put: (session, name, text) => ask('blobPut', session, name, text),
+      get: (session, name) => ask('blobGet', session, name),
+      names: (session) => ask('blobNames', session),
+    },
+    health: () => askHealth(access),
+    heartbeat: {
+      read: () => ask('heartbeatRead'),
+      write: (text) => ask('heartbeatWrite', text),
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'restore' | 'remove'>
+
+function openLogs(access: StoreAccess, ask: Ask): Logs {
+  return {
+    put: (session, records) => ask('put', session, records),
+    read: (session, fromPos) => readAll(ask, session, fromPos),
+    list: ({ after }: ListOptions = {}) => listAll((from) => ask('list', from), after),
+    listRecoverable: () => listAll((from) => ask('listRecoverable', from), undefined),
+    restore: async (session, records) => {
+      const outcome = await access.ask('restore', session, records)
+      if (isInDoubt(outcome, 'session_exists') && (await isStored(ask, { session, afterPos: -1, records }))) return
+      takeValue(outcome)
+    },
+    remove: async (session, owner) => {
+      await ask('remove', session, owner)
+      access.noteReleased(session)
+    },
+  }
+}
+
+type Ownership = Pick<SqliteStore, 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+
+function openOwnership(access: StoreAccess, ask: Ask): Ownership {
+  return {
+    acquire: async (session, owner, address) => {
+      const outcome = await ask('acquire', session, owner, address)
+      if (outcome.type === 'acquired')
+        access.noteHeld({ session, owner, epoch: outcome.epoch, ...(address !== undefined && { address }) })
+      return outcome
+    },
+    append: async (session, epoch, afterPos, records) => {
+      const outcome = await access.ask('append', session, epoch, afterPos, records)
+      if (isInDoubt(outcome, 'store_conflict') && (await isStored(ask, { session, afterPos, records })))
+        return afterPos + records.length
+      return takeValue(outcome)
+    },
+    renew: (owner) => ask('renew', owner),
+    release: (session, epoch, left) => {
+      // The next holder is not told of what is being given up.
+      access.noteReleased(session, epoch)
+      return ask('release', session, epoch, left)
+    },
+    requestHandover: (session, owner) => ask('requestHandover', session, owner),
+  }
+}
+
+function takeValue<Answer>(outcome: Outcome<Answer>): Answer {
+  if (outcome.type === 'failed') throw outcome.error
+  return outcome.value
+}
+
+/** Never rejects. */
+async function askHealth(access: StoreAccess): Promise<StoreHealth> {
+  const outcome = await access.ask('health')
+  if (outcome.type === 'value') return outcome.value
+  const { code, message, hint } = outcome.error
+  return { ok: false, code, message, hint }
+}
+
+async function* readAll(ask: Ask, session: string, fromPos: number): AsyncGenerator<SessionRecord> {
+  // JSON has no infinity.
+  for (let next = Math.min(Math.max(0, fromPos), Number.MAX_SAFE_INTEGER); ;) {
+    const { bodies, isEnd, failure } = await ask('read', session, next)
+    for (const body of bodies) yield JSON.parse(body) as SessionRecord // as the holder's store gave it
+    next += bodies.length
+    if (failure) throw decodeError(failure)
+    if (isEnd) return
+  }
+}
+
+async function* listAll(
+  page: (after: string | undefined) => Promise<Value<'list'>>,
+  first: string | undefined,
+): AsyncGenerator<StoredSession> {
+  for (let after = first; ;) {
+    const { sessions, isEnd } = await page(after)
+    yield* sessions
+    if (isEnd) return
+    after = sessions.at(-1)?.session
+  }
+}
+
+/** It may have been refused because an earlier try, whose answer was lost, had been performed. */
+function isInDoubt({ type, isRepeated, ...rest }: Outcome<unknown>, code: BatonError['code']): boolean {
+  return type === 'failed' && isRepeated && 'error' in rest && rest.error.code === code
+}
+
+interface Stored {
+  readonly session: string
+  readonly afterPos: number
+  readonly records: readonly SessionRecord[]
+}
+
+/** Whether these records, each as it is with its epoch, stand at their positions. */
+async function isStored(ask: Ask, { session, afterPos, records }: Stored): Promise<boolean> {
+  let index = 0
+  for await (const record of readAll(ask, session, afterPos + 1)) {
+    if (JSON.stringify(record) !== JSON.stringify(records[index])) return false
+    index += 1
+    if (index === records.length) return true
+  }
+  return false
+}

@@ -1,0 +1,42 @@
+// A guest of a shared SQLite store keeps the contract of all stores.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock, Store } from '@baton/core'
+import { storeContract } from '@baton/core/testing'
+import { afterAll, test } from 'vitest'
+import type { SqliteStore } from '../sqlite/sqlite-store.ts'
+import { openSharedSqliteStore } from './shared-sqlite-store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-shared-'))
+let files = 0
+const nextPath = (): string => join(folder, `${(files += 1)}.db`)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Pair {
+  readonly path: string
+  readonly holder: SqliteStore
+}
+const pairs = new WeakMap<Store, Pair>()
+
+/** A guest, whose end is the end of its holder too. */
+async function openGuest(path: string, clock?: Clock): Promise<Store> {
+  const holder = await openSharedSqliteStore(path, clock ? { clock } : {})
+  const guest = await openSharedSqliteStore(path)
+  const close = async (): Promise<void> => {
+    await guest.close()
+    await holder.close()
+  }
+  const { leaseMs } = guest
+  const store = { ...guest, leaseMs, close }
+  pairs.set(store, { path, holder })
+  return store
+}
+
+const reopen = async (store: Store): Promise<Store> => {
+  await store.close()
+  return await openGuest(pairs.get(store)?.path ?? '')
+}
+
+for (const { name, skip, run } of storeContract({ open: (clock) => openGuest(nextPath(), clock), reopen }))
+  test(`a guest: ${name}`, { skip: skip !== undefined }, run)

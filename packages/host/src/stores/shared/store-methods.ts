@@ -1,0 +1,118 @@
+// What a process asks of a store that another one holds, as plain data: each method of a store under one name, lists and logs
+// in pages. The holder performs them on its store; so does a former guest that has become the holder.
+import type { OwnedLogStore, StoredSession } from '@baton/core'
+import { BatonError, isBatonError, isErrorCode } from '@baton/core'
+
+/** Records or sessions of a page. */
+const PAGE_ROWS = 256
+/** UTF-16 units of the records of a page, unless it is a single one. */
+const PAGE_CHARS = 8_388_608
+
+export interface RecordPage {
+  /** Records as JSON text. */
+  readonly bodies: readonly string[]
+  readonly isEnd: boolean
+  /** Present: why there is nothing behind them. */
+  readonly failure?: WireError
+}
+
+export interface SessionPage {
+  readonly sessions: readonly StoredSession[]
+  readonly isEnd: boolean
+}
+
+export interface StoreMethodsInit {
+  readonly store: OwnedLogStore
+  /** Undefined when everybody who may come back is back: until then nobody gets or changes what may be theirs. */
+  readonly untilBack: () => Promise<void> | undefined
+}
+
+export type StoreMethods = ReturnType<typeof createStoreMethods>
+
+export function createStoreMethods({ store, untilBack }: StoreMethodsInit) {
+  const settled =
+    <Given extends readonly unknown[], Value>(act: (...given: Given) => Promise<Value>) =>
+    async (...given: Given): Promise<Value> => {
+      const waiting = untilBack()
+      if (waiting) await waiting
+      return await act(...given)
+    }
+  const { append, renew, release, snapshots, blobs, heartbeat } = store
+  return {
+    append,
+    renew,
+    release,
+    acquire: settled(store.acquire),
+    requestHandover: settled(store.requestHandover),
+    put: settled(store.put),
+    restore: settled(store.restore),
+    remove: settled(store.remove),
+    read: (session: string, fromPos: number) => readPage(store, session, fromPos),
+    list: (after: string | undefined) => listPage(store, after, () => true),
+    listRecoverable: settled((after: string | undefined) =>
+      listPage(store, after, ({ isOwned, holder }) => isOwned && !holder),
+    ),
+    snapshotPut: snapshots.put,
+    snapshotLatest: snapshots.latest,
+    blobPut: blobs.put,
+    blobGet: blobs.get,
+    blobNames: blobs.names,
+    health: store.health,
+    heartbeatRead: async () => await heartbeat?.read(),
+    heartbeatWrite: async (text: string) => await heartbeat?.write(text),
+  }
+}
+
+async function readPage(store: OwnedLogStore, session: string, fromPos: number): Promise<RecordPage> {
+  const bodies: string[] = []
+  let chars = 0
+  try {
+    for await (const record of store.read(session, fromPos)) {
+      const body = JSON.stringify(record)
+      chars += body.length
+      if (bodies.length > 0 && chars > PAGE_CHARS) return { bodies, isEnd: false }
+      bodies.push(body)
+      if (bodies.length === PAGE_ROWS) return { bodies, isEnd: false }
+    }
+    return { bodies, isEnd: true }
+  } catch (cause) {
+    return { bodies, isEnd: true, failure: encodeError(cause) }
+  }
+}
+
+async function listPage(
+  store: OwnedLogStore,
+  after: string | undefined,
+  isMeant: (session: StoredSession) => boolean,
+): Promise<SessionPage> {
+  const sessions: StoredSession[] = []
+  for await (const one of store.list(after === undefined ? {} : { after })) {
+    if (isMeant(one)) sessions.push(one)
+    if (sessions.length === PAGE_ROWS) return { sessions, isEnd: false }
+  }
+  return { sessions, isEnd: true }
+}
+
+/** An error as it goes over: a foreign one is a failure of the store. */
+export interface WireError {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly data?: BatonError['data']
+}
+
+export function encodeError(cause: unknown): WireError {
+  if (!isBatonError(cause)) return { code: 'store_failed', message: String(cause) }
+  const { code, message, hint, data } = cause
+  return { code, message, hint, data }
+}
+
+export function decodeError(value: unknown): BatonError {
+  const { code, message, hint, data } = (value ?? {}) as Partial<WireError> // its fields are looked at here
+  return new BatonError({
+    code: isErrorCode(code) ? code : 'store_failed',
+    message: typeof message === 'string' ? message : 'the process that holds the store failed, and did not say why',
+    ...(typeof hint === 'string' && { hint }),
+    ...(typeof data === 'object' && data !== null && { data }),
+  })
+}

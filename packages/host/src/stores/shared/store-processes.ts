@@ -1,0 +1,82 @@
+// Which processes share a store, in a file beside it that its holder writes: who opens the store next learns from it whom to
+// wait for, and who finds it locked whom to name.
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+export interface StoreProcess {
+  /** Of the opened store: one process may open it more than once. */
+  readonly id: string
+  readonly pid: number
+}
+
+export interface StoreProcesses {
+  readonly holder: StoreProcess | undefined
+  /** Those that reach the store through the holder. */
+  readonly guests: readonly StoreProcess[]
+}
+
+const NOBODY: StoreProcesses = { holder: undefined, guests: [] }
+/** Bytes of a file that is read; what is longer is not believed. */
+const BYTES_MAX = 262_144
+/** Bits of a mode that let others than the owner in. */
+const OTHERS = 0o077
+
+/** `path` has no links in it. Those that are dead are left out. Never throws. */
+export function readProcesses(path: string): StoreProcesses {
+  try {
+    const told = JSON.parse(readOwnFile(findFile(path))) as { readonly holder?: unknown; readonly guests?: unknown } // looked at below
+    const guests = Array.isArray(told.guests) ? told.guests.filter(isProcess) : []
+    return {
+      holder: isProcess(told.holder) && isRunning(told.holder.pid) ? told.holder : undefined,
+      guests: guests.filter(({ pid }) => isRunning(pid)),
+    }
+  } catch {
+    return NOBODY
+  }
+}
+
+/** For who has the lock. Without anybody the file goes. @throws Error of the file system */
+export function writeProcesses(path: string, processes: StoreProcesses): void {
+  const file = findFile(path)
+  if (!processes.holder && processes.guests.length === 0) {
+    rmSync(file, { force: true })
+    return
+  }
+  // A reader never sees half of it.
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, JSON.stringify(processes), { mode: 0o600, flag: 'wx' })
+  renameSync(draft, file)
+}
+
+/** Whether the system has a process of this number: one that is another user's counts. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM'
+  }
+}
+
+export function isProcess(value: unknown): value is StoreProcess {
+  const { id, pid } = (value ?? {}) as { readonly id?: unknown; readonly pid?: unknown }
+  return typeof id === 'string' && typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0
+}
+
+function findFile(path: string): string {
+  return `${path}.processes`
+}
+
+function readOwnFile(file: string): string {
+  // A pipe in its place must not be waited for.
+  const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
+  try {
+    const found = fstatSync(opened)
+    const isOwn = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & OTHERS) === 0)
+    if (!found.isFile() || !isOwn || found.size > BYTES_MAX) return ''
+    const bytes = Buffer.alloc(found.size)
+    return bytes.toString('utf8', 0, readSync(opened, bytes, 0, found.size, 0))
+  } finally {
+    closeSync(opened)
+  }
+}
