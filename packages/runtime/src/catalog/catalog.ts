@@ -17,6 +17,7 @@ import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
 import { checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
+import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
@@ -121,12 +122,14 @@ class SharedCatalog implements Catalog {
   readonly #agents: ReadonlyMap<string, Agent>
   /** Made once for an agent: hashing the schemas of all tools is the dearest part of an opening. */
   readonly #known = new WeakMap<Agent, AgentFacts>()
+  readonly #tellSchemas: (agent: Agent) => void
   /** Models of which it was said that nothing is known of their names. */
   readonly #assumed = new Set<string>()
 
   constructor(init: CatalogInit) {
     if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
     this.#init = init
+    this.#tellSchemas = createSchemaTeller(init.log)
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
@@ -163,6 +166,7 @@ class SharedCatalog implements Catalog {
   async #openWorld(opened: Opened): Promise<SessionWorld> {
     const { session, parts } = opened
     const { agent } = parts
+    this.#tellSchemas(agent)
     const permitted = agent.permissions && new Permitted({ agent, session, log: this.#init.log })
     permitted?.settings(agent.settings)
     const find = parts.modelOf ?? this.#init.modelOf
@@ -231,8 +235,12 @@ class SharedCatalog implements Catalog {
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
-    const { agentOf, agent: only, environment, log } = this.#init
-    const { timers } = environment
+    const {
+      agentOf,
+      agent: only,
+      environment: { timers },
+      log,
+    } = this.#init
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
     const asking = Promise.resolve(agentOf?.(session))
     const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
