@@ -6,6 +6,7 @@ import type { ContentPart } from '../messages.ts'
 import type { InterruptPolicy } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
+import type { ReturnsJson } from './lost-result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { isStandardSchema, readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
@@ -260,7 +261,8 @@ export function tool<
   // A type parameter of its own makes the compiler keep returned literals, such as `status: 'done'`.
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'execute'>,
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
 export function tool<
   const Name extends string,
@@ -269,7 +271,8 @@ export function tool<
   Services = unknown,
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'fallback'>,
 ): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
 // The first overload again: the compiler reports errors by the last overload, and most tools have an `execute`.
 export function tool<
@@ -279,7 +282,8 @@ export function tool<
   Services = unknown,
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'execute'>,
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
 export function tool(init: AnyToolInit): Tool {
   const made = makeTool(init)

@@ -15,7 +15,7 @@ import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
-import { checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
+import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
 import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
@@ -235,12 +235,8 @@ class SharedCatalog implements Catalog {
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
-    const {
-      agentOf,
-      agent: only,
-      environment: { timers },
-      log,
-    } = this.#init
+    const { agentOf, agent: only, environment, log } = this.#init
+    const { timers } = environment
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
     const asking = Promise.resolve(agentOf?.(session))
     const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
@@ -387,17 +383,6 @@ function toParts(chosen: Agent | SessionParts): SessionParts {
   checkAgent(parts.agent)
   if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
   throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
-}
-
-/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
-export function checkAgent(agent: unknown): void {
-  const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
-  if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
-    hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
-  })
 }
 
 function toId(model: string | Model): string {
