@@ -113,9 +113,9 @@ test('two schemas with one address do not get into each other’s way', () => {
 test.each<[multipleOf: number, right: readonly number[], wrong: readonly number[]]>([
   [0.01, [19.99, 0, -1.1, 4.35, 1e21], [0.005, 19.991]],
   [1e-8, [1e-8, 0.1, 123456.00000001, 1e300], [1e-9]],
-  [0.1, [0.3, 1.1], [0.30000000000000004]],
+  [0.1, [0.3, 1.1, 0.1 + 0.2], [0.35]],
   [1e100, [3e100, 0], [1e99]],
-  [7, [49, -7], [50, 0.7]],
+  [7, [49, -7, 9007199254740988], [50, 0.7, 9007199254740991]],
 ])('multiples of %s are those of the decimal', (multipleOf, right, wrong) => {
   const input = { type: 'object', properties: { n: { type: 'number', multipleOf } } }
   for (const n of right) expect(validate(input, JSON.stringify({ n }))).toMatchObject({ ok: true })

@@ -1,5 +1,5 @@
 // Schemas as strangers write them, each with arguments that are right: for the tests of what is read of them, and of the check.
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@baton/core'
 
 export interface StrangeSchema {
   readonly input: JsonObject

@@ -3,9 +3,9 @@
 import type { JsonObject } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { createHost } from '@baton/host'
 import { expect, test } from 'vitest'
-import { STRANGE } from '../../../core/src/schema/strange-schemas.test-kit.ts'
-import { createHost } from './create-host.ts'
+import { STRANGE } from './strange-schemas.ts'
 
 /** The arguments that the tool ran with, and what the host's log says. */
 async function callWith(input: JsonObject, all: readonly JsonObject[]) {
