@@ -1,7 +1,7 @@
 // The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
 // that is opened, also at recovery.
 import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
-import { BatonError, createSpec, describeValue } from '@baton/core'
+import { BatonError, createSpec } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
