@@ -52,7 +52,7 @@ export class PatternClass {
   #readItem(): Item {
     const posix = /^\[:(\^?)(\w+):\]/.exec(this.#source.slice(this.#at, this.#at + 16))
     if (posix) return { set: this.#readPosix(posix) }
-    if (/^(?:&&\[|-\[[^\]]*\]\])/.test(this.#source.slice(this.#at)))
+    if (/^(?:&&\[|-\[[^\]]{0,200}\]\])/.test(this.#source.slice(this.#at, this.#at + 210)))
       throw new Untranslatable('a class that takes from another')
     if (this.#source[this.#at] !== '\\') {
       const char = codePoint(this.#source, this.#at)

@@ -50,6 +50,19 @@ test.each([
   expect(translatePattern(source)).toEqual({ pattern: undefined, why })
 })
 
+test.each([
+  `[${'\\\\'.repeat(40)}`,
+  `\\-${'['.repeat(50_000)}`,
+  `[\\--${'-['.repeat(50_000)}`,
+  `\\_${'('.repeat(50_000)}`,
+  `\\_${'(?P<a>'.repeat(20_000)}`,
+  `\\_${'\\Q'.repeat(50_000)}`,
+  `\\_${'a{'.repeat(50_000)}`,
+])('a pattern that is written to take long is read all the same: %#', (source) => {
+  const { pattern, why } = translatePattern(source)
+  expect(typeof (pattern ?? why)).toBe('string')
+})
+
 const piece = fc.constantFrom(
   ...'a b - _ \\- \\_ \\: \\/ [\\w-.] [a\\-z] [\\d\\-] {x } ] \\. .* \\d+ ^ $ | (a) \\@ [^\\s-x] \\, [(] a{2}'.split(
     ' ',

@@ -36,6 +36,20 @@ function isLegal(source: string): boolean {
   }
 }
 
+/** Groups that a number may refer to. By hand: an expression for it could be made to backtrack. */
+function countGroups(source: string): number {
+  let count = 0
+  let isInClass = false
+  for (let at = 0; at < source.length; at += 1) {
+    const char = source[at]
+    if (char === '\\') at += 1
+    else if (char === '[') isInClass = true
+    else if (char === ']') isInClass = false
+    else if (char === '(' && !isInClass && /^\((?!\?(?!<[^=!]|P<|'))/.test(source.slice(at, at + 4))) count += 1
+  }
+  return count
+}
+
 /** What a flag changes, up to the end of the group that it stands in. */
 interface Flags {
   readonly i: boolean
@@ -57,7 +71,7 @@ class PatternTranslator {
 
   constructor(source: string) {
     this.#source = source
-    this.#groups = [...source.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/gs, '').matchAll(/\((?!\?(?!<[^=!]|P<|'))/g)].length
+    this.#groups = countGroups(source)
   }
 
   translate(): string {
