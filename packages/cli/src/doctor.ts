@@ -1,4 +1,5 @@
 // `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
+import type { Tool, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
 import {
@@ -33,7 +34,8 @@ there, does it take the key. Nothing is changed, and no model is asked anything.
 configured does not work.
 
 Options:
-  --agent FILE   looks at this agent too
+  --agent FILE   looks at this agent too: its tools, those of its sources, and what of their schemas calls are not
+                 checked against
   --store URL    at this store (BATON_STORE, else the file of this folder)
   --timeout-ms NUMBER
                  for each server (5000)
@@ -65,7 +67,7 @@ async function doctor(words: readonly string[], terminal: Console): Promise<numb
   const location = storeLocation(values.store, variables, folder)
   const findings = [
     nodeFinding(),
-    await agentFinding(values.agent, folder),
+    ...(await agentFindings(values.agent, folder, timeoutMs)),
     await storeFinding(location),
     modelFinding(variables),
     ...(await Promise.all(NETWORK_PROVIDERS.map((provider) => providerFinding(provider, variables, timeoutMs)))),
@@ -98,15 +100,48 @@ function nodeFinding(): Finding {
   return { subject: 'node', state: 'works', words: `${process.versions.node}; 22.18 or newer is needed` }
 }
 
-async function agentFinding(file: string | undefined, folder: string): Promise<Finding> {
+async function agentFindings(file: string | undefined, folder: string, timeoutMs: number): Promise<readonly Finding[]> {
   const subject = 'agent'
   if (file === undefined)
-    return { subject, state: 'works', words: `explores ${folder}; --agent FILE takes another one` }
+    return [{ subject, state: 'works', words: `explores ${folder}; --agent FILE takes another one` }]
   try {
-    const { name, tools } = await loadAgent(file, folder)
-    return { subject, state: 'works', words: `${name}, ${tools.length} tools, of ${file}` }
+    const { name, tools, sources } = await loadAgent(file, folder)
+    const words = `${name}, ${countTools(tools)}, of ${file}`
+    const listed = await Promise.all(sources.map((source) => sourceFindings(source, timeoutMs)))
+    return [{ subject, state: 'works', words }, ...tools.flatMap(schemaFindings), ...listed.flat()]
   } catch (cause) {
-    return { subject, state: 'fails', words: errorLine(cause) }
+    return [{ subject, state: 'fails', words: errorLine(cause) }]
+  }
+}
+
+function countTools({ length }: readonly Tool[]): string {
+  return length === 1 ? '1 tool' : `${length} tools`
+}
+
+/** What of a tool's schema calls are not checked against. The tool works all the same. */
+function schemaFindings({ name, schemaWarnings = [] }: Tool): readonly Finding[] {
+  return schemaWarnings.map((warning) => ({
+    subject: 'schema',
+    state: 'absent',
+    words: `tool "${name}" is not checked whole: ${warning}`,
+  }))
+}
+
+async function sourceFindings(source: ToolSource, timeoutMs: number): Promise<readonly Finding[]> {
+  const subject = 'source'
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`it did not answer in ${timeoutMs} ms`)), timeoutMs)
+  try {
+    const tools = await Promise.race([source.list(), late])
+    return [
+      { subject, state: 'works', words: `${source.name}, ${countTools(tools)}` },
+      ...tools.flatMap(schemaFindings),
+    ]
+  } catch (cause) {
+    return [{ subject, state: 'fails', words: `${source.name} lists no tools: ${errorLine(cause)}` }]
+  } finally {
+    clearTimeout(timer)
+    await source.close?.()
   }
 }
 

@@ -1,9 +1,13 @@
 // What a tool's schema may be: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
 // Valibot with its adapter), or a plain JSON Schema object. The types follow standardschema.dev 1.1, which asks to be copied.
-import type { JsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
+import { readTypes } from '../schema/keyword-shapes.ts'
+import type { ReadSchema } from '../schema/read-schema.ts'
+import { readSchema } from '../schema/read-schema.ts'
 import type { FromJsonSchema } from './json-schema-type.ts'
+import { listWarnings } from './schema-warnings.ts'
 
 export interface SchemaIssue {
   readonly message: string
@@ -65,10 +69,18 @@ export function toJsonSchema(schema: Schema): JsonObject {
 }
 
 /**
- * The same for a schema that must describe an object. `what` begins the message.
+ * The same for a schema that must describe an object, and that nothing may be left out of. `what` begins the message.
  * @throws BatonError `invalid_schema`
  */
 export function toObjectSchema(what: string, schema: Schema): JsonObject {
+  const { schema: read, faults } = readObjectSchema(what, schema)
+  if (faults.length === 0) return read
+  const message = `${what}: ${listWarnings(faults).join('; ')}`
+  throw new BatonError({ code: 'invalid_schema', message, hint: 'Say it in another way, or leave it out.' })
+}
+
+/** The same, with what is left out. A JSON Schema is read in its own dialect. @throws BatonError `invalid_schema` */
+export function readObjectSchema(what: string, schema: Schema): ReadSchema {
   const foreign = describeForeignSchema(schema)
   if (foreign !== undefined)
     throw new BatonError({ code: 'invalid_schema', message: `${what}: ${foreign}`, hint: GIVE_ITSELF })
@@ -85,7 +97,7 @@ export function toObjectSchema(what: string, schema: Schema): JsonObject {
       ...(canDescribe && { hint: INEXPRESSIBLE }),
     })
   }
-  if (described['type'] === 'object') return described
+  if (canBeObject(described)) return readForeign(what, schema, described)
   const fields = listBareFields(schema)
   if (fields !== undefined)
     throw new BatonError({
@@ -98,6 +110,41 @@ export function toObjectSchema(what: string, schema: Schema): JsonObject {
     message: `${what}: the schema’s root must have type "object"; put a list into one, such as { items: […] }`,
     hint: 'Make the root an object, and put the list or the value into a field of it.',
   })
+}
+
+/** What a library describes it checks itself, so nothing of that is left unchecked. @throws BatonError `invalid_schema` */
+function readForeign(what: string, schema: Schema, described: JsonObject): ReadSchema {
+  try {
+    const read = readSchema(described, { isObject: true })
+    return isStandardSchema(schema) ? { ...read, faults: [] } : read
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'invalid_schema', message: `${what}: ${why}`, cause })
+  }
+}
+
+/** Words that say something of an object, or of what any value must be. */
+const OBJECT_WORDS =
+  'properties required additionalProperties patternProperties propertyNames minProperties maxProperties dependencies dependentRequired dependentSchemas unevaluatedProperties $ref $dynamicRef $recursiveRef if not'.split(
+    ' ',
+  )
+const VARIANT_DEPTH = 8
+
+/** Whether an object may fit a schema: by its type or, where it has none, by its words and variants. */
+function canBeObject(schema: JsonValue, depth = 0): boolean {
+  if (!isJsonObject(schema)) return depth > 0 && schema === true
+  const { type, allOf, anyOf, oneOf } = schema
+  if (type !== undefined) {
+    const { types } = readTypes(type)
+    return types === undefined ? depth > 0 : types === 'object' || (Array.isArray(types) && types.includes('object'))
+  }
+  if (depth > VARIANT_DEPTH || OBJECT_WORDS.some((word) => Object.hasOwn(schema, word))) return true
+  const [all, any, one] = [allOf, anyOf, oneOf].map((list) =>
+    Array.isArray(list) ? (list as readonly JsonValue[]).map((variant) => canBeObject(variant, depth + 1)) : undefined,
+  )
+  if (all ?? any ?? one)
+    return [all?.every(Boolean), any?.some(Boolean), one?.some(Boolean)].every((can) => can ?? true)
+  return Object.keys(schema).length === 0
 }
 
 /** The names of a schema's fields where nothing says that they are an object's, such as `{ city: z.string() }`. */

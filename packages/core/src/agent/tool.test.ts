@@ -41,3 +41,46 @@ test('a fallback stands for a client, so a tool of the server has none', () => {
   )
   expect(() => tool({ ...BASE, fallback: 'later' as never })).toThrow(/fallback must be a function/)
 })
+
+test('a result that JSON cannot write does not compile', () => {
+  class Point {
+    x = 1
+
+    norm(): number {
+      return this.x
+    }
+  }
+  const fine = [
+    tool({
+      ...BASE,
+      execute: () => ({ at: new Date(0), name: 'a', message: 'b', list: [[1], null], none: undefined }),
+    }),
+    tool({ ...BASE, execute: () => new Point() }),
+    tool({ ...BASE, execute: async () => Buffer.from('a') }),
+    tool({ ...BASE, execute: () => JSON.parse('1') as unknown }),
+    tool({ ...BASE, execute: () => ({ content: [{ type: 'text', text: 'a' }] }) }),
+    tool({ ...BASE, execute: () => undefined }),
+    tool({ ...BASE, execute: () => Promise.reject(new Error('no door')) }),
+  ]
+  const lost = [
+    // @ts-expect-error await response.json()
+    tool({ ...BASE, execute: () => fetch('https://example.com') }),
+    // @ts-expect-error Object.fromEntries(map)
+    tool({ ...BASE, execute: () => new Map([['a', 1]]) }),
+    // @ts-expect-error [...set]
+    tool({ ...BASE, execute: async () => ({ tags: new Set(['a']) }) }),
+    // @ts-expect-error its message, or throw it
+    tool({ ...BASE, execute: () => new TypeError('no door') }),
+    // @ts-expect-error also in one of several
+    tool({ ...BASE, execute: ({ seconds }) => (seconds > 0 ? 'open' : new Error('no door')) }),
+    // @ts-expect-error Array.from(bytes)
+    tool({ ...BASE, execute: () => ({ rows: [{ bytes: new Uint8Array(2) }] }) }),
+    // @ts-expect-error a function
+    tool({ ...BASE, execute: () => () => 1 }),
+    // @ts-expect-error a promise inside
+    tool({ ...BASE, execute: () => ({ a: Promise.resolve(1) }) }),
+    // @ts-expect-error nor here
+    tool({ ...BASE, fallback: () => new Headers() }),
+  ]
+  expect([...fine, ...lost]).toHaveLength(16)
+})

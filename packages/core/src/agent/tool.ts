@@ -6,8 +6,10 @@ import type { ContentPart } from '../messages.ts'
 import type { InterruptPolicy } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
+import type { ReturnsJson } from './lost-result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
-import { toObjectSchema } from './schema.ts'
+import { isStandardSchema, readObjectSchema } from './schema.ts'
+import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
 import type { ToolRetry, WaitingInit } from './tool-options.ts'
 import { checkRetry, checkWaiting } from './tool-options.ts'
@@ -152,7 +154,10 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly name: Name
   readonly description: string
   readonly input: Schema
+  /** Draft 2020-12, whatever the schema was written in. Calls are checked against it, and models are told it. */
   readonly inputSchema: JsonObject
+  /** What of the input's schema is left out or not checked, in words; absent where nothing is. At most 10. */
+  readonly schemaWarnings?: readonly string[]
   readonly output?: Schema
   readonly effect: EffectClass
   readonly timeoutMs: number
@@ -256,7 +261,8 @@ export function tool<
   // A type parameter of its own makes the compiler keep returned literals, such as `status: 'done'`.
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'execute'>,
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
 export function tool<
   const Name extends string,
@@ -265,7 +271,8 @@ export function tool<
   Services = unknown,
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'fallback'>,
 ): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
 // The first overload again: the compiler reports errors by the last overload, and most tools have an `execute`.
 export function tool<
@@ -275,9 +282,22 @@ export function tool<
   Services = unknown,
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
+    ReturnsJson<Result, 'execute'>,
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
-export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>): Tool {
+export function tool(init: AnyToolInit): Tool {
+  const made = makeTool(init)
+  warnOfSchema(`tool "${made.name.slice(0, 100)}"`, made.schemaWarnings)
+  return made
+}
+
+type AnyToolInit = ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>
+
+/**
+ * Does what `tool()` does, for who lists tools of others: it tells the `schemaWarnings` itself, in its log.
+ * @throws BatonError `invalid_tool`, `invalid_schema`
+ */
+export function makeTool(init: AnyToolInit): Tool {
   const what = typeof init?.name === 'string' ? `tool "${init.name.slice(0, 100)}"` : 'a tool without a name'
   checkFields(init, { what, code: 'invalid_tool', ...TOOL_FIELDS })
   if (typeof init.name !== 'string')
@@ -311,11 +331,13 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })
+  const { schema: inputSchema, faults } = readObjectSchema(`tool "${init.name}"`, init.input)
   return {
     name: init.name,
     description: init.description,
-    input: init.input,
-    inputSchema: toObjectSchema(`tool "${init.name}"`, init.input),
+    input: isStandardSchema(init.input) ? init.input : inputSchema,
+    inputSchema,
+    ...(faults.length > 0 && { schemaWarnings: listWarnings(faults) }),
     ...(init.output && { output: init.output }),
     effect,
     timeoutMs,

@@ -64,6 +64,8 @@ export class McpServer implements ToolSource {
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
+  /** Definitions by their tools' names, of which it was told that their schemas are not checked whole. */
+  readonly #toldSchemas = new Map<string, string>()
   #tools: readonly Tool[] = []
   /** By name, as the server listed them last. */
   #pinned: ReadonlyMap<string, PinnedTool> = new Map()
@@ -245,12 +247,23 @@ export class McpServer implements ToolSource {
       try {
         const call = (input: JsonObject, context: ToolContext): Promise<McpAnswer> =>
           this.#callTool(offered, input, context)
-        return [toolFromMcp(offered, { options: config, call, validator: this.#validator })]
+        const made = toolFromMcp(offered, { options: config, call, validator: this.#validator })
+        this.#tellSchema(offered, made.schemaWarnings)
+        return [made]
       } catch (cause) {
         log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })
         return []
       }
     })
+  }
+
+  /** Once for each definition, however often the server is listed. */
+  #tellSchema(definition: McpTool, warnings: readonly string[] = []): void {
+    const known = fingerprint(definition)
+    if (warnings.length === 0 || this.#toldSchemas.get(definition.name) === known) return
+    this.#toldSchemas.set(definition.name, known)
+    const about = { server: this.name, tool: definition.name, leftOut: warnings }
+    this.#init.log.warn('the schema of a tool of an MCP server is not checked whole', about)
   }
 
   async #callTool(offered: McpTool, input: JsonObject, context: ToolContext): Promise<McpAnswer> {

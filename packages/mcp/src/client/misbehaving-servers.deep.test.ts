@@ -70,7 +70,10 @@ describe.each(Object.entries(PLACES))('%s', (_, place) => {
     const { servers, warnings } = open(await place('lies'))
     const tools = (await servers.sources[0]?.list()) ?? []
     expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
-    expect(warnings.filter((line) => line.includes('left out'))).toHaveLength(2)
+    expect(warnings.filter((line) => line.includes('a tool of an MCP server is left out'))).toHaveLength(2)
+    expect(warnings.filter((line) => line.includes('not checked whole'))).toEqual([
+      expect.stringContaining('properties.a: pattern \\"(\\" is no pattern (a group has no end)'),
+    ])
     expect((await callOnce(servers)).calls).toEqual([expect.stringMatching(/^echo error result_invalid/)])
   })
 

@@ -1,6 +1,6 @@
 // A tool of an MCP server as a tool of Baton: its schema, which of its claims Baton believes, and the call.
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import { BatonError, makeTool } from '@baton/core'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
@@ -28,7 +28,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
   const title = definition.title ?? annotations?.title
-  return tool({
+  return makeTool({
     name,
     description: cutText(description, DESCRIPTION_CHARS),
     input: freeDefaults(inputSchema as JsonObject), // it came as JSON
@@ -38,8 +38,8 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
     approval: typeof approval === 'boolean' ? approval : approval.includes(name),
     ...(title !== undefined && { title: title.slice(0, 200) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
-    execute: async (given: JsonObject, context: ToolContext): Promise<unknown> => {
-      const { definition: called, result } = await call(given, context)
+    execute: async (given, context): Promise<unknown> => {
+      const { definition: called, result } = await call(given as JsonObject, context) // its schema has validated it
       return readCallResult(name, result, (structured) => checkStructured(called, structured, validator))
     },
   })

@@ -1,11 +1,10 @@
 // One JSON Schema in the dialect of a provider, with a report of what the dialect cannot say. Nothing of it weakens Baton's
 // own check: what comes back is validated against the original schema.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import { isJsonObject, readSchema } from '@baton/core'
 import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { shapeForGemini } from './gemini-shape.ts'
-import { readableSchema } from './keyword-shapes.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import type { Resolve } from './references.ts'
 import { createResolver, withoutUnusedDefinitions } from './references.ts'
@@ -43,7 +42,9 @@ export function compileSchema(schema: JsonObject, name: DialectName): CompiledSc
   const losses: SchemaLoss[] = []
   const dialect = DIALECTS[name]
   try {
-    const root = withoutUnusedDefinitions(schema)
+    const { schema: read, faults } = readSchema(schema)
+    for (const { path, keyword, how } of faults) if (how === 'invalid') losses.push({ path, keyword, how })
+    const root = withoutUnusedDefinitions(read)
     return {
       schema: compileRoot({
         dialect,
@@ -133,9 +134,7 @@ function followed(
   }
   const inner = { ...place, followed: [...place.followed, reference] }
   const { schema: target, place: end } = followed(work, found, inner)
-  // A name that stands in several places is a name no more.
-  const { $anchor: _, $id: __, ...unnamed } = target
-  return { schema: mergeSchemas([unnamed, beside]), place: end }
+  return { schema: mergeSchemas([target, beside]), place: end }
 }
 
 function compile(work: Work, value: JsonValue | undefined, place: Place): JsonObject {
@@ -157,12 +156,9 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
   const merged = mergeAllOf(work, given, place)
-  const readable = readableSchema(dialect.isStrict ? spreadChoice(merged) : merged)
-  for (const keyword of readable.dropped) lose(work, place, keyword, 'invalid')
-  const list = flattenTuple(readable.schema, dialect)
+  const list = flattenTuple(dialect.isStrict ? spreadChoice(merged) : merged, dialect)
   for (const keyword of list.widened) lose(work, place, keyword, 'widened')
-  const whole = withKnownTypes(work, list.schema, place)
-  const schema = withReadableNames(work, withNullability(dialect, whole), place)
+  const schema = withReadableNames(work, withNullability(dialect, list.schema), place)
   const kept: Record<string, JsonValue> = {}
   const told: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
@@ -250,7 +246,7 @@ const TELLING: ReadonlySet<string> = new Set(
 )
 /** These say nothing about values. */
 const SILENT: ReadonlySet<string> = new Set(
-  '$schema $id $anchor $comment title examples default readOnly writeOnly deprecated discriminator example $defs definitions nullable propertyOrdering'.split(
+  '$comment title examples default readOnly writeOnly deprecated discriminator example $defs definitions propertyOrdering'.split(
     ' ',
   ),
 )
@@ -265,20 +261,17 @@ function tell(work: Work, { keyword, value, told }: Keyword & { readonly told: s
     lose(work, place, keyword, 'widened')
 }
 
-/** `nullable` (OpenAPI), a list of types, and `null` among variants, in the one way that the dialect reads. */
+/** A list of types, and `null` among variants, in the one way that the dialect reads. */
 function withNullability(dialect: Dialect, schema: JsonObject): JsonObject {
-  const { nullable, type, ...rest } = schema
+  if (dialect.nullable === 'type') return schema
+  const { type, ...rest } = schema
   const types = Array.isArray(type) ? (type as readonly JsonValue[]) : type === undefined ? [] : [type]
-  if (dialect.nullable === 'type') {
-    if (nullable !== true || types.length === 0) return type === undefined ? rest : { ...rest, type }
-    return { ...rest, type: types.includes('null') ? types : [...types, 'null'] }
-  }
   const variants = (['anyOf', 'oneOf'] as const).flatMap((key) => {
     const list = schema[key]
     return Array.isArray(list) ? [{ key, list: list as readonly JsonValue[] }] : []
   })
   const hasNull = variants.some(({ list }) => list.some(isNullSchema))
-  const isNullable = nullable === true || types.includes('null') || hasNull
+  const isNullable = types.includes('null') || hasNull
   const unions = Object.fromEntries(variants.map(({ key, list }) => [key, list.filter((one) => !isNullSchema(one))]))
   const named = types.filter((one) => one !== 'null')
   return { ...rest, ...unions, ...typeOrVariants(rest, named), ...(isNullable && { nullable: true }) }
@@ -315,17 +308,6 @@ function mergeAllOf(
     return merged
   }
   return mergeSchemas([rest, ...new Set(parts.map(merge))])
-}
-
-const TYPES: ReadonlySet<JsonValue> = new Set('object array string number integer boolean null'.split(' '))
-
-/** A type that nobody knows makes a provider refuse the whole request. */
-function withKnownTypes(work: Work, schema: JsonObject, place: Place): JsonObject {
-  const { type, ...rest } = schema
-  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type ?? 'string']
-  if (types.every((one) => TYPES.has(one))) return schema
-  lose(work, place, 'type', 'invalid')
-  return rest
 }
 
 /** A property whose name would be refused may still be given: its schema is told in words. */

@@ -1,7 +1,8 @@
 // What a schema allows can be said in the dialect of every provider, or the compiler says that it cannot: then an answer is asked
 // for in words, and a tool is not strict. Over schemas that people, GitHub, chance and MCP servers wrote.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, withoutForcedNulls } from '@baton/core'
+import { isJsonObject, readSchema, withoutForcedNulls } from '@baton/core'
+import { createArgumentValidator } from '@baton/runtime'
 import { chooseCount, chooseRotating, chooseSample, describeRotation, isDeep } from '@baton/testing/depth'
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -170,3 +171,22 @@ function sample(schema: JsonObject, validate: Case['validate']): readonly JsonVa
     }
   return values
 }
+
+test('the schemas of published MCP servers are read whole, and arguments made from each are accepted', async () => {
+  const validator = createArgumentValidator()
+  let called = 0
+  for (const [name, input] of await listMcpTools()) {
+    const { schema, faults } = readSchema(input)
+    const given = sample(schema, validatorOf(schema) ?? (() => false)).map((value) =>
+      validator.validate({ input }, JSON.stringify(value)),
+    )
+    expect({ name, faults, given: given.filter((one) => !('ok' in one && one.ok)) }).toEqual({
+      name,
+      faults: [],
+      given: [],
+    })
+    called += given.length > 0 ? 1 : 0
+  }
+  console.log(`MCP servers: ${called} tools take arguments made from their schemas`)
+  expect(called).toBeGreaterThan(60)
+}, 300_000)

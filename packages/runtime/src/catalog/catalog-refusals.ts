@@ -1,6 +1,6 @@
 // What a catalog refuses: options that are wrong, and models that nobody knows.
 import type { Agent, Model, Usage } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
 
 /** Milliseconds: the longest that an interrupted model may be waited for. */
 const INTERRUPT_MAX_MS = 60_000
@@ -21,6 +21,17 @@ export function createUnknownModelError(id: string, hasModelOf: boolean): BatonE
 export function checkNamed({ models }: Agent): void {
   const named = models.find((model) => typeof model === 'string')
   if (named !== undefined) throw createUnknownModelError(named, false)
+}
+
+/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
+export function checkAgent(agent: unknown): void {
+  const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
+  if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
+    hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
+  })
 }
 
 /** A call of this size has a price wherever the model has one. */

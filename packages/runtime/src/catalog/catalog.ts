@@ -1,7 +1,7 @@
 // The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
 // that is opened, also at recovery.
 import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
-import { BatonError, createSpec, describeValue } from '@baton/core'
+import { BatonError, createSpec } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
@@ -15,8 +15,9 @@ import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { disposeParts } from './dispose-parts.ts'
-import { checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
+import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
+import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
@@ -121,12 +122,14 @@ class SharedCatalog implements Catalog {
   readonly #agents: ReadonlyMap<string, Agent>
   /** Made once for an agent: hashing the schemas of all tools is the dearest part of an opening. */
   readonly #known = new WeakMap<Agent, AgentFacts>()
+  readonly #tellSchemas: (agent: Agent) => void
   /** Models of which it was said that nothing is known of their names. */
   readonly #assumed = new Set<string>()
 
   constructor(init: CatalogInit) {
     if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
     this.#init = init
+    this.#tellSchemas = createSchemaTeller(init.log)
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
@@ -163,6 +166,7 @@ class SharedCatalog implements Catalog {
   async #openWorld(opened: Opened): Promise<SessionWorld> {
     const { session, parts } = opened
     const { agent } = parts
+    this.#tellSchemas(agent)
     const permitted = agent.permissions && new Permitted({ agent, session, log: this.#init.log })
     permitted?.settings(agent.settings)
     const find = parts.modelOf ?? this.#init.modelOf
@@ -379,17 +383,6 @@ function toParts(chosen: Agent | SessionParts): SessionParts {
   checkAgent(parts.agent)
   if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
   throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
-}
-
-/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
-export function checkAgent(agent: unknown): void {
-  const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
-  if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
-    hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
-  })
 }
 
 function toId(model: string | Model): string {

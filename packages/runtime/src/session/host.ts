@@ -1,7 +1,7 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
 import { BatonError, checkFields, checkName, checkSessionId, decodeDescription, describeValue } from '@baton/core'
-import { checkAgent } from '../catalog/catalog.ts'
+import { checkAgent } from '../catalog/catalog-refusals.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
 import { findMessage } from './find-message.ts'

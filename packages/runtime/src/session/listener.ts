@@ -14,7 +14,7 @@ import type {
   TranscriptEntry,
 } from '@baton/core'
 import { BatonError, checkFields, checkKinds, defineAgent, describeValue, isBatonError } from '@baton/core'
-import { checkAgent } from '../catalog/catalog.ts'
+import { checkAgent } from '../catalog/catalog-refusals.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { StepText } from './step-texts.ts'
 import { StepTexts } from './step-texts.ts'

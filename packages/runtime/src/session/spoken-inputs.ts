@@ -86,7 +86,7 @@ export function findRefusal(
   { world }: SessionEngine,
   { model, output }: { readonly model?: string | undefined; readonly output?: JsonObject | undefined },
 ): Refused | undefined {
-  const refused = output && findSchemaRefusal(output, world.validator)
+  const refused = output && findSchemaRefusal(output)
   if (refused) return refused
   if (model === undefined) return undefined
   try {

@@ -1,17 +1,22 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
 import {
-  BatonError,
-  isBatonError,
+  countJoints,
+  createLinearPattern,
+  findUnbounded,
   isStandardSchema,
+  JOINTS_MAX,
   JSON_DEPTH_MAX,
-  toJsonSchema,
+  outlineSchema,
   parseJson,
+  readSchema,
+  stringifySorted,
+  toJsonSchema,
   withoutForcedNulls,
 } from '@baton/core'
 import type { ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { _, Ajv2020 } from 'ajv/dist/2020.js'
-import { createLinearPattern } from './linear-pattern.ts'
+import { isMultipleOf } from './decimal-multiple.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
@@ -58,7 +63,10 @@ function createBudget(): Budget {
 }
 
 function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
-  const regExp = Object.assign((pattern: string) => createLinearPattern(pattern, budget.spend), { code: '' })
+  // What has no bound was told when the schema was read, and is not checked.
+  const createPattern = (pattern: string): Pick<RegExp, 'test'> =>
+    findUnbounded(pattern) === undefined ? createLinearPattern(pattern, budget.spend) : { test: () => true }
+  const regExp = Object.assign(createPattern, { code: '' })
   const ajv = new Ajv2020({
     strict: false,
     allErrors,
@@ -66,6 +74,16 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
     validateFormats: false,
     validateSchema: false,
     code: { regExp },
+  })
+  replaceKeyword(ajv, 'multipleOf', 'number', {
+    fits: (divisor: number, value: number) => isMultipleOf(value, divisor),
+    words: (divisor: number) => `must be multiple of ${divisor}`,
+  })
+  // Ajv compares each item with each.
+  replaceKeyword(ajv, 'uniqueItems', 'array', {
+    fits: (isWanted: boolean, items: readonly unknown[]) =>
+      !isWanted || new Set(items.map(stringifySorted)).size === items.length,
+    words: () => 'must NOT have duplicate items',
   })
   for (const keyword of COUNTED.split(' ')) {
     const rule = ajv.RULES.all[keyword]
@@ -86,23 +104,52 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
   return ajv
 }
 
-/**
- * Keeps compiled JSON Schemas for as long as their schema object lives. It ignores the draft that a schema names: most tools in the
- * world still say draft 7, and mean what 2020-12 means.
- */
+interface Keyword<Said, Value> {
+  readonly fits: (said: Said, value: Value) => boolean
+  readonly words: (said: Said) => string
+}
+
+function replaceKeyword<Said, Value>(
+  ajv: Ajv2020,
+  keyword: string,
+  type: 'number' | 'array',
+  { fits, words }: Keyword<Said, Value>,
+): void {
+  ajv.removeKeyword(keyword)
+  ajv.addKeyword({
+    keyword,
+    type,
+    compile: (said: Said) => {
+      const check: { (value: Value): boolean; errors?: Partial<ErrorObject>[] } = (value) => {
+        if (fits(said, value)) return true
+        check.errors = [{ keyword, message: words(said), params: {} }]
+        return false
+      }
+      return check
+    },
+  })
+}
+
+interface Compiled {
+  /** As it was read: in draft 2020-12. */
+  readonly schema: JsonObject
+  readonly check: ValidateFunction
+}
+
+/** Keeps compiled JSON Schemas for as long as their schema object lives. Each is read in its own dialect. */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
   const ajv = createAjv(budget, true)
-  const compiled = new WeakMap<object, ValidateFunction>()
+  const compiled = new WeakMap<object, Compiled>()
   // Of the first arguments that are long.
   let quickAjv: Ajv2020 | undefined
   const quickCompiled = new WeakMap<object, ValidateFunction>()
-  const findQuickCheck = (schema: object, usual: ValidateFunction): ValidateFunction => {
+  const findQuickCheck = ({ schema, check: usual }: Compiled): ValidateFunction => {
     const known = quickCompiled.get(schema)
     if (known) return known
     let check = usual
     try {
-      check = compileSchema((quickAjv ??= createAjv(budget, false)), schema)
+      check = compileOnce((quickAjv ??= createAjv(budget, false)), schema)
     } catch {
       // It nests what the other writes one behind the other, and thousands of properties are too deep.
     }
@@ -121,14 +168,14 @@ export function createArgumentValidator(): ArgumentValidator {
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
       const known = compiled.get(schema)
       if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
-      const usual = known ?? compileSchema(ajv, schema)
+      const usual = known ?? compileSchema(ajv, schema as JsonObject) // it is not the schema of a library
       if (!known) compiled.set(schema, usual)
-      const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(schema, usual) : usual
+      const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual) : usual.check
       budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
       try {
         if (check(value)) return { ok: true, value }
         const complaints = check.errors ?? []
-        const meant = withoutForcedNulls(schema as JsonObject, value) // it is not the schema of a library
+        const meant = withoutForcedNulls(usual.schema, value)
         if (check(meant)) return { ok: true, value: meant }
         return { ok: false, issues: joinIssues(complaints.map(describeError)) }
       } catch (thrown) {
@@ -142,43 +189,26 @@ export function createArgumentValidator(): ArgumentValidator {
 const TOO_MANY_STEPS =
   'the arguments take too many steps to check against their schema: its references or its patterns multiply; give shorter arguments'
 
-/** References and variants of one schema: the time that ajv takes to compile them grows with their square. */
-const JOINTS_MAX = 3000
-const JOINING = ['allOf', 'anyOf', 'oneOf']
-
-function countJoints(schema: object): number {
-  let count = 0
-  const seen = new Set<unknown>()
-  const open: unknown[] = [schema]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue
-    seen.add(next)
-    for (const [keyword, value] of Object.entries(next)) {
-      if (keyword === '$ref') count += 1
-      if (JOINING.includes(keyword) && Array.isArray(value)) count += value.length
-      open.push(value)
-    }
+/** Never throws: a schema that cannot be compiled whole is checked in outline, which was told when it was read. */
+function compileSchema(ajv: Ajv2020, given: JsonObject): Compiled {
+  const { schema } = readSchema(given)
+  const outline = (): Compiled => {
+    const outlined = outlineSchema(schema)
+    return { schema: outlined, check: compileOnce(ajv, outlined) }
   }
-  return count
+  if (countJoints(schema) > JOINTS_MAX) return outline()
+  try {
+    return { schema, check: compileOnce(ajv, schema) }
+  } catch {
+    return outline()
+  }
 }
 
-/** @throws BatonError `invalid_schema` */
-function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
-  const joints = countJoints(schema)
-  if (joints > JOINTS_MAX) {
-    const message = `the schema has ${joints} references and variants; at most ${JOINTS_MAX} are taken`
-    throw new BatonError({ code: 'invalid_schema', message, hint: 'Say it with fewer, or in several tools.' })
-  }
+function compileOnce(ajv: Ajv2020, schema: JsonObject): ValidateFunction {
   try {
     return ajv.compile(schema)
-  } catch (cause) {
-    if (isBatonError(cause)) throw cause
-    const said = cause instanceof Error ? cause.message : String(cause)
-    const why = cause instanceof RangeError ? 'the references of the schema lead too far into each other' : said
-    throw new BatonError({ code: 'invalid_schema', message: why.slice(0, 600), cause })
   } finally {
-    // Else it is kept for ever, and a second schema with its `$id` would be refused.
-    ajv.removeSchema(schema)
+    ajv.removeSchema(schema) // else it is kept for ever
   }
 }
 

@@ -1,6 +1,6 @@
 // Typed answers, of an agent or a turn with an output schema: from a model's text to a value, or to words about what is wrong.
 import type { JsonObject, Refused, Schema } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, readSchema } from '@baton/core'
 import type { OutputCheck } from '@baton/core/machine'
 import type { ArgumentValidator, Validated } from './arguments.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -33,14 +33,15 @@ export function createOutputReader(output: Schema, validator: ArgumentValidator)
   }
 }
 
-/** Refuses, before any model call, a schema that the host cannot check answers with. */
-export function findSchemaRefusal(schema: JsonObject, validator: ArgumentValidator): Refused | undefined {
-  try {
-    void validator.validate({ input: schema }, '{}')
-    return undefined
-  } catch (cause) {
-    const message = `the output schema cannot be used: ${describeThrown(cause)}`
-    return { type: 'refused', code: 'invalid_schema', message }
+/** Refuses, before any model call, a schema that answers cannot be checked against whole. */
+export function findSchemaRefusal(schema: JsonObject): Refused | undefined {
+  const [fault] = readSchema(schema).faults
+  if (!fault) return undefined
+  const where = fault.path === '' ? '' : `${fault.path}: `
+  return {
+    type: 'refused',
+    code: 'invalid_schema',
+    message: `the output schema cannot be used: ${where}${fault.message}`,
   }
 }
 

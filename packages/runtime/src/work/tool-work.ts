@@ -19,6 +19,7 @@ import {
   isStandardSchema,
   parseJson,
   readErrorLayer,
+  readSchema,
   toJsonSchema,
 } from '@baton/core'
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
@@ -184,7 +185,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
     },
     plan: (entries) => (plans.current ??= new ToolPlans(context, job, io)).set(entries),
     ask: async <Answer extends Schema>(question: Question<Answer>) => {
-      const schema = describeAnswer(context, question)
+      const schema = describeAnswer(question)
       const answer = await io.ask({ ...question, schema, n: (questions += 1) })
       return (await readAnswer(question, answer)) as OutputOf<Answer> // by the question's own schema
     },
@@ -197,10 +198,11 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
  * The JSON Schema that the user sees, and that later checks the answer.
  * @throws BatonError `question_refused` when the value is not a schema, or the schema cannot describe itself
  */
-function describeAnswer({ validator }: WorkContext, { schema }: Question): JsonObject {
+function describeAnswer({ schema }: Question): JsonObject {
   try {
     if (!isStandardSchema(schema)) {
-      if (isJsonObject(schema)) void validator.validate({ input: schema }, '{}')
+      const [fault] = isJsonObject(schema) ? readSchema(schema).faults : []
+      if (fault) throw new Error([fault.path, fault.message].filter((part) => part !== '').join(': '))
       return schema // `checkQuestion` refuses anything but an object
     }
     // A copy: a library may attach itself to its JSON Schema, and that must not reach the log.

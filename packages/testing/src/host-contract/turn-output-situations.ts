@@ -135,7 +135,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
         'not to be checked',
         { type: 'object', properties: { a: { $ref: '#/$defs/nothing' } } },
         'invalid_schema',
-        'the output schema cannot be used',
+        '$ref "#/$defs/nothing" leads nowhere',
       ],
       [
         'too large',

@@ -1,4 +1,4 @@
-// One JSON Schema (2020-12) for the input of an operation: a property for each parameter, and `body`. Referenced schemas go into
+// One JSON Schema for the input of an operation: a property for each parameter, and `body`. Referenced schemas go into
 // `$defs`, so a schema may be recursive.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
@@ -68,9 +68,11 @@ const PLAIN_WORDS = new Set(
   (
     'type enum const title description default examples format deprecated minimum maximum exclusiveMinimum exclusiveMaximum ' +
     'multipleOf minLength maxLength pattern minItems maxItems uniqueItems minContains maxContains minProperties maxProperties ' +
-    'required dependentRequired contentEncoding contentMediaType'
+    'required dependentRequired contentEncoding contentMediaType nullable'
   ).split(' '),
 )
+
+const BESIDE_REFERENCE = new Set(['$ref', 'title', 'description', 'default', 'deprecated', 'nullable'])
 
 class SchemaCopier {
   readonly #document: OpenApiDocument
@@ -89,7 +91,7 @@ class SchemaCopier {
     return Object.fromEntries(this.#definitions)
   }
 
-  /** Translates it into 2020-12, and leaves out keywords that say nothing to a validator or a model. */
+  /** In the words of the document: `tool()` reads each dialect. Keywords that say nothing to a validator or a model are left out. */
   copy(schema: JsonValue): JsonValue {
     this.#nodes += 1
     this.#depth += 1
@@ -102,10 +104,14 @@ class SchemaCopier {
   #copyObject(schema: JsonObject): JsonObject {
     const hidden = readOnlyNames(schema)
     const copied: [string, JsonValue][] = []
+    // In 3.0 what stands beside a reference counts for nothing, but words about it.
+    const isAlone = this.#document.isOlder && typeof schema['$ref'] === 'string'
     for (const [word, value] of Object.entries(schema)) {
-      if (SCHEMA_WORDS.has(word)) copied.push([word, this.copy(value)])
-      else if (LIST_WORDS.has(word) && Array.isArray(value))
+      if (isAlone && !BESIDE_REFERENCE.has(word)) continue
+      const isList = LIST_WORDS.has(word) || word === 'items'
+      if (isList && Array.isArray(value))
         copied.push([word, (value as readonly JsonValue[]).map((item) => this.copy(item))])
+      else if (SCHEMA_WORDS.has(word)) copied.push([word, this.copy(value)])
       else if (MAP_WORDS.has(word)) copied.push([word, this.#copyMap(value, hidden)])
       else if (word === '$ref' && typeof value === 'string') copied.push(['$ref', this.#refer(value)])
       else if (word === 'required' && Array.isArray(value))
@@ -115,8 +121,7 @@ class SchemaCopier {
         ])
       else if (PLAIN_WORDS.has(word)) copied.push([word, value])
     }
-    const found = Object.fromEntries(copied)
-    return this.#document.isOlder ? modernise(found, schema) : found
+    return Object.fromEntries(copied)
   }
 
   #copyMap(value: JsonValue, hidden: ReadonlySet<string>): JsonObject {
@@ -147,26 +152,4 @@ class SchemaCopier {
 function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
   const properties = entriesOf(schema['properties'])
   return new Set(properties.filter(([, item]) => isJsonObject(item) && item['readOnly'] === true).map(([name]) => name))
-}
-
-/** The keywords of 3.0 that mean something else today. */
-function modernise(schema: JsonObject, { nullable }: JsonObject): JsonObject {
-  const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema
-  const bounds: JsonObject = {
-    ...(exclusiveMinimum === true && minimum !== undefined
-      ? { exclusiveMinimum: minimum }
-      : minimum !== undefined && { minimum }),
-    ...(exclusiveMaximum === true && maximum !== undefined
-      ? { exclusiveMaximum: maximum }
-      : maximum !== undefined && { maximum }),
-  }
-  const plain = { ...rest, ...bounds }
-  if (nullable !== true) return plain
-  if (typeof plain['type'] !== 'string') return { anyOf: [plain, { type: 'null' }] }
-  const choices = plain['enum']
-  return {
-    ...plain,
-    type: [plain['type'], 'null'],
-    ...(Array.isArray(choices) && !choices.includes(null) && { enum: [...(choices as readonly JsonValue[]), null] }),
-  }
 }

@@ -1,20 +1,31 @@
 // Patterns of JSON Schema without backtracking: it tests texts of models and strangers in counted steps, for each character at most the
 // pattern's size. The syntax is JavaScript's; the engine's own RegExp judges single characters.
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '../errors.ts'
 
-/** States of one pattern; `.{0,65535}` has twice as many as it repeats. */
+/** States of one pattern; `(ab){0,65535}` has three times as many as it repeats. */
 const STATES_MAX = 150_000
+/** A single character that may repeat more often is counted, and not written out. */
+const WRITTEN_OUT_MAX = 100
 const GROUPS_MAX = 200
 
 type State =
-  | { readonly type: 'one'; readonly reads: (char: string) => boolean; next: number }
+  | { readonly type: 'one'; readonly reads: Reads; next: number }
+  | { readonly type: 'run'; readonly reads: Reads; readonly min: number; readonly max: number; next: number }
   | { readonly type: 'ways'; readonly next: number[] }
   | { readonly type: 'place'; readonly holds: (text: string, at: number) => boolean; next: number }
   | { readonly type: 'look'; readonly from: number; readonly isWanted: boolean; next: number }
   | { readonly type: 'end' }
 
+type Reads = (char: string) => boolean
+
 /** Takes the state that follows, and returns the state that it begins with. */
 type Part = (states: State[], next: number) => number
+
+/** A part, and what it reads where that is a single character. */
+interface Piece {
+  readonly part: Part
+  readonly reads?: Reads
+}
 
 /** What ajv asks of an expression. */
 export interface LinearPattern {
@@ -28,14 +39,29 @@ export interface LinearPattern {
  * @throws SyntaxError for a malformed pattern, BatonError `invalid_schema` for a backreference, a lookbehind or a pattern that is too large
  */
 export function createLinearPattern(pattern: string, spend: (steps: number) => void): LinearPattern {
-  // Its error says best what is wrong.
-  void new RegExp(pattern, 'u')
-  const states: State[] = [{ type: 'end' }]
-  const from = new PatternReader(pattern).read()(states, 0)
+  const { states, from } = readStates(pattern)
   return {
     test: (text) => runStates({ states, text, spend }, from, 0, false),
     toString: () => `/${pattern}/u`,
   }
+}
+
+/** Why no bound is known for the time of a pattern, such as `a backreference`; undefined where one is. @throws SyntaxError */
+export function findUnbounded(pattern: string): string | undefined {
+  try {
+    readStates(pattern)
+    return undefined
+  } catch (cause) {
+    if (!isBatonError(cause)) throw cause
+    return typeof cause.data['what'] === 'string' ? cause.data['what'] : cause.message
+  }
+}
+
+function readStates(pattern: string): { readonly states: readonly State[]; readonly from: number } {
+  // Its error says best what is wrong.
+  void new RegExp(pattern, 'u')
+  const states: State[] = [{ type: 'end' }]
+  return { from: new PatternReader(pattern).read()(states, 0), states }
 }
 
 interface Run {
@@ -50,6 +76,8 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
   let now: number[] = []
   // Where each state was entered last.
   const entered = new Map<number, number>()
+  const counts = new RunCounts()
+  let read = 0
   /** True at the end of the pattern. */
   const enter = (first: number, place: number, into: number[]): boolean => {
     const open = [first]
@@ -60,7 +88,10 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
       const state = states[number]
       if (state?.type === 'end') return true
       if (state?.type === 'one') into.push(number)
-      else if (state?.type === 'ways') open.push(...state.next)
+      else if (state?.type === 'run') {
+        if (counts.begin(number, state, read)) into.push(number)
+        if (state.min === 0) open.push(state.next)
+      } else if (state?.type === 'ways') open.push(...state.next)
       else if (state?.type === 'place' && state.holds(text, place)) open.push(state.next)
       else if (state?.type === 'look' && runStates(run, state.from, place, true) === state.isWanted)
         open.push(state.next)
@@ -71,17 +102,58 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
   for (let place = at; place < text.length;) {
     const char = String.fromCodePoint(text.codePointAt(place) ?? 0)
     place += char.length
+    read += 1
     const next: number[] = []
     for (const number of now) {
       const state = states[number]
       spend(1)
       if (state?.type === 'one' && state.reads(char) && enter(state.next, place, next)) return true
+      if (state?.type !== 'run') continue
+      const step = counts.step(number, state, { read, fits: state.reads(char) })
+      if (step.goesOn) next.push(number)
+      if (step.mayEnd && enter(state.next, place, next)) return true
     }
     if (!isHere && enter(from, place, next)) return true
     if (next.length === 0 && isHere) return false
     now = next
   }
   return false
+}
+
+interface RunLimits {
+  readonly min: number
+  readonly max: number
+}
+
+/** How many characters each repeat has read, for every place where it began. The oldest are first. */
+class RunCounts {
+  readonly #begun = new Map<number, { readonly at: number[]; first: number }>()
+
+  /** @param read characters before it @returns whether it did not run before */
+  begin(number: number, { max }: RunLimits, read: number): boolean {
+    const known = this.#begun.get(number) ?? { at: [], first: 0 }
+    this.#begun.set(number, known)
+    const { at, first } = known
+    // Without an upper limit the oldest may do whatever a later one may; it ends only if it cannot read this character.
+    if (max === Infinity && at.length - first > 1) at[at.length - 1] = read
+    else at.push(read)
+    return first === at.length - 1
+  }
+
+  /** One character more. What began only now has not read it. */
+  step(
+    number: number,
+    { min, max }: RunLimits,
+    { read, fits }: { readonly read: number; readonly fits: boolean },
+  ): { readonly goesOn: boolean; readonly mayEnd: boolean } {
+    const known = this.#begun.get(number)
+    if (!known) return { goesOn: false, mayEnd: false }
+    const { at } = known
+    const isOver = (begun: number): boolean => begun < read && (!fits || read - begun > max)
+    while (known.first < at.length && isOver(at[known.first] ?? read)) known.first += 1
+    const oldest = at[known.first]
+    return { goesOn: oldest !== undefined, mayEnd: oldest !== undefined && read > oldest && read - oldest >= min }
+  }
 }
 
 const PLACES: Readonly<Record<string, (text: string, at: number) => boolean>> = {
@@ -115,28 +187,28 @@ class PatternReader {
   #readSequence(): Part {
     const parts: Part[] = []
     while (this.#at < this.#pattern.length && !/^[|)]/.test(this.#pattern[this.#at] ?? ''))
-      parts.push(this.#readRepeated(this.#readOne()))
+      parts.push(this.#readRepeated(this.#readPiece()))
     return (states, next) => parts.reduceRight((behind, part) => part(states, behind), next)
   }
 
-  #readOne(): Part {
-    if (this.#take('(')) return this.#readGroup()
+  #readPiece(): Piece {
+    if (this.#take('(')) return { part: this.#readGroup() }
     const [source] = this.#match(
       /\\[bB]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\x..|\\c.|\\.|\[(?:\\.|[^\]\\])*\]|./suy,
     )
     const holds = Object.hasOwn(PLACES, source) ? PLACES[source] : undefined
-    if (holds) return (states, next) => states.push({ type: 'place', holds, next }) - 1
+    if (holds) return { part: (states, next) => states.push({ type: 'place', holds, next }) - 1 }
     if (/^\\(?:[1-9]|k)/.test(source)) throw this.#refuse('a backreference')
     const one = new RegExp(`^${source}$`, 'u')
     const known = new Map<string, boolean>()
-    const reads = (char: string): boolean => {
+    const reads: Reads = (char) => {
       const before = known.get(char)
       if (before !== undefined) return before
       const found = one.test(char)
       if (known.size < 256) known.set(char, found)
       return found
     }
-    return (states, next) => addState(states, { type: 'one', reads, next }, this.#pattern)
+    return { reads, part: (states, next) => addState(states, { type: 'one', reads, next }, this.#pattern) }
   }
 
   #readGroup(): Part {
@@ -155,12 +227,17 @@ class PatternReader {
     }
   }
 
-  #readRepeated(part: Part): Part {
-    const [all, sign = '', least = '', comma = '', most = ''] = this.#match(/(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??|/suy)
+  #readRepeated({ part, reads }: Piece): Part {
+    const [all, sign = '', least = '', comma = '', limit = ''] = this.#match(
+      /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??|/suy,
+    )
     if (all === '') return part
     const min = sign === '' ? Number(least) : sign === '+' ? 1 : 0
-    const max = sign === '?' ? 1 : sign !== '' || (comma !== '' && most === '') ? Infinity : Number(most || least)
-    if (Math.max(min, max === Infinity ? 0 : max) > STATES_MAX) throw this.#refuse('too much')
+    const max = sign === '?' ? 1 : sign !== '' || (comma !== '' && limit === '') ? Infinity : Number(limit || least)
+    const most = Math.max(min, max === Infinity ? 0 : max)
+    if (reads && most > WRITTEN_OUT_MAX)
+      return (states, next) => addState(states, { type: 'run', reads, min, max, next }, this.#pattern)
+    if (most > STATES_MAX) throw this.#refuse('too much')
     return (states, next) => repeatPart({ part, min, max, pattern: this.#pattern }, states, next)
   }
 
@@ -223,5 +300,6 @@ function refusePattern(pattern: string, what: string): BatonError {
     code: 'invalid_schema',
     message: `the pattern ${JSON.stringify(pattern.slice(0, 80))} has ${what}, so that its time has no bound`,
     hint: 'Say it without backreferences, looks back and large repeats, or check it in the tool.',
+    data: { what },
   })
 }

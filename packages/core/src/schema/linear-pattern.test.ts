@@ -99,3 +99,30 @@ test.each(['((a{0}){99999}){99999}', '(?:a{1000}){1000}', '(a{9,}){99999}', `${'
     expect(refused === '' || /has (?:too much|more than 200 nested groups)/.test(refused)).toBe(true)
   },
 )
+
+test.each([
+  '^.{0,120}$',
+  '^a{101,}b',
+  'a{101,}',
+  'ba{110,120}b',
+  '(?:a{105,110}|b)*c$',
+  '^(?=a{102})a*b',
+  '^[^b]{3,101}$',
+])('the pattern %s counts its repeats as JavaScript does', (pattern) => {
+  const native = new RegExp(pattern, 'u')
+  const linear = createLinearPattern(pattern, () => undefined)
+  const run = fc.integer({ min: 98, max: 125 }).map((count) => 'a'.repeat(count))
+  const runs = fc.array(fc.oneof(run, fc.constantFrom('b', 'c', 'a', '')), { maxLength: 5 })
+  fc.assert(
+    fc.property(runs, (parts) => {
+      const one = parts.join('')
+      expect([one, linear.test(one)]).toEqual([one, native.test(one)])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a repeat of very many characters is built at once', () => {
+  const linear = createLinearPattern('^.{0,262144}$', () => undefined)
+  expect([linear.test('x'.repeat(262_144)), linear.test('x'.repeat(262_145))]).toEqual([true, false])
+})

@@ -1,0 +1,54 @@
+// Results that JSON cannot write, as types: a tool that returns one does not compile. Where only the value says what it is, the
+// result is refused when the tool has run.
+
+/** What JSON writes as `{}`, or without what it holds. By their shape: platforms have different types of one name. */
+type Lost =
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | WeakMap<WeakKey, unknown>
+  | WeakSet<WeakKey>
+  | RegExp
+  | PromiseLike<unknown>
+  | ArrayBufferLike
+  | ArrayBufferView
+  /** Response, Request, Blob. */
+  | { arrayBuffer(): Promise<unknown>; text(): Promise<string> }
+  /** Headers, FormData, URLSearchParams. */
+  | { append(name: string, value: string): void; has(name: string): boolean; delete(name: string): void }
+  | { getReader(): unknown; readonly locked: boolean }
+
+/** An object with a name and a message alone is none. */
+type LostError<T> = T extends Error ? ('stack' extends keyof T ? T : never) : never
+
+/** The parts of a result, three levels deep, that JSON loses. What has a `toJSON` says itself what it is. */
+type LostIn<T, Levels extends readonly unknown[] = [3, 2, 1]> = 0 extends 1 & T
+  ? never
+  : T extends string | number | boolean | null | undefined | void | { toJSON(): unknown }
+    ? never
+    : T extends Lost
+      ? T
+      : LostError<T> extends never
+        ? Levels extends readonly [unknown, ...infer Rest]
+          ? LostInside<T, Rest>
+          : never
+        : T
+
+type LostInside<T, Levels extends readonly unknown[]> = T extends (...given: never) => unknown
+  ? never // a method, which JSON leaves out
+  : T extends readonly (infer Item)[]
+    ? LostIn<Item, Levels>
+    : T extends object
+      ? { [Name in keyof T]-?: LostIn<T[Name], Levels> }[keyof T]
+      : never
+
+type LostResult<T> = T extends ((...given: never) => unknown) | symbol | bigint ? T : LostIn<T>
+
+/** Forbids the field of a tool whose function returns what JSON loses. The error names this type and the value's. */
+export type ReturnsJson<Result, Field extends 'execute' | 'fallback'> = [LostResult<Awaited<Result>>] extends [never]
+  ? unknown
+  : { readonly [Name in Field]: CannotBeWrittenAsJson<LostResult<Awaited<Result>>> }
+
+interface CannotBeWrittenAsJson<Value> {
+  readonly returnsJson: never
+  readonly insteadOf: Value
+}

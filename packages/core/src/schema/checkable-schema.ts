@@ -1,0 +1,39 @@
+// How much of a schema a validator may be asked to compile.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import { listInner } from './schema-walk.ts'
+
+/** References and variants of one schema: the time that a validator takes to compile them grows with their square. */
+export const JOINTS_MAX = 3000
+const JOINING = ['allOf', 'anyOf', 'oneOf']
+
+export function countJoints(schema: JsonObject): number {
+  let count = 0
+  const seen = new Set<JsonObject>()
+  const open: JsonObject[] = [schema]
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (seen.has(next)) continue
+    seen.add(next)
+    if (next['$ref'] !== undefined) count += 1
+    for (const keyword of JOINING) {
+      const list = next[keyword]
+      if (Array.isArray(list)) count += list.length
+    }
+    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
+  }
+  return count
+}
+
+/** The names and types of a schema's fields, for one that cannot be compiled whole. */
+export function outlineSchema({ type, required, properties }: JsonObject): JsonObject {
+  const fields = isJsonObject(properties) ? Object.entries(properties) : []
+  const outlined = fields.map(([name, one]): [string, JsonValue] => [
+    name,
+    isJsonObject(one) && one['type'] !== undefined ? { type: one['type'] } : true,
+  ])
+  return {
+    ...(type !== undefined && { type }),
+    ...(required !== undefined && { required }),
+    ...(fields.length > 0 && { properties: Object.fromEntries(outlined) }),
+  }
+}

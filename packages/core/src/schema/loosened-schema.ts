@@ -1,0 +1,172 @@
+// What becomes of a schema in which some schemas allow more than they were written to allow, or lead only back to themselves.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import { listInner } from './schema-walk.ts'
+
+/**
+ * Takes away what would forbid more if a schema inside of it allows more: `not`, a condition, the demand that only one of several
+ * fits, and that nothing is left over.
+ * @param loose schemas that allow more, as objects of `root`
+ */
+export function loosenNegations(root: JsonObject, loose: ReadonlySet<JsonObject>): JsonObject {
+  const isLoose = createLooseness(root, loose)
+  const known = new Map<JsonObject, JsonObject>()
+  const loosen = (value: JsonValue): JsonValue => {
+    if (!isJsonObject(value)) return value
+    const before = known.get(value)
+    if (before) return before
+    known.set(value, value)
+    const made = mapInner(loosenOne(value, isLoose), loosen)
+    known.set(value, made)
+    return made
+  }
+  return loosen(root) as JsonObject // an object, as the root is
+}
+
+function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) => boolean): JsonObject {
+  const { not, if: condition, oneOf, maxContains, contains } = schema
+  const left: Record<string, JsonValue> = { ...schema }
+  if (isLoose(not)) delete left['not']
+  if (isLoose(condition)) for (const keyword of ['if', 'then', 'else']) delete left[keyword]
+  if (maxContains !== undefined && isLoose(contains)) delete left['maxContains']
+  delete left['unevaluatedProperties']
+  delete left['unevaluatedItems']
+  if (Array.isArray(oneOf) && (oneOf as readonly JsonValue[]).some(isLoose)) {
+    delete left['oneOf']
+    const { allOf } = left
+    if (left['anyOf'] === undefined) left['anyOf'] = oneOf
+    else left['allOf'] = [...(Array.isArray(allOf) ? (allOf as readonly JsonValue[]) : []), { anyOf: oneOf }]
+  }
+  return left
+}
+
+/** Whether a schema, or any that it holds or refers to, allows more. */
+function createLooseness(root: JsonObject, loose: ReadonlySet<JsonObject>): (value: JsonValue | undefined) => boolean {
+  const known = new Map<JsonObject, boolean>()
+  return (value) => {
+    if (!isJsonObject(value)) return false
+    const before = known.get(value)
+    if (before !== undefined) return before
+    const seen = new Set<JsonObject>()
+    const open: JsonObject[] = [value]
+    let isFound = false
+    for (let next = open.pop(); next && !isFound; next = open.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      isFound = loose.has(next)
+      const target = findDefinition(root, next['$ref'])
+      for (const one of [target, ...listInner(next).map((inner) => inner.value)]) if (isJsonObject(one)) open.push(one)
+    }
+    known.set(value, isFound)
+    return isFound
+  }
+}
+
+function findDefinition(root: JsonObject, reference: JsonValue | undefined): JsonValue | undefined {
+  if (reference === '#') return root
+  const [, group = '', name = ''] =
+    /^#\/(\$defs|definitions)\/(.*)$/s.exec(typeof reference === 'string' ? reference : '') ?? []
+  const definitions = root[group]
+  return isJsonObject(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : undefined
+}
+
+/** The schema with others inside of it. The schema itself if they are the same. */
+function mapInner(schema: JsonObject, map: (value: JsonValue) => JsonValue): JsonObject {
+  const changed: Record<string, JsonValue> = {}
+  for (const { steps, value } of listInner(schema)) {
+    const made = map(value)
+    if (made === value) continue
+    const [keyword = '', step] = steps
+    if (step === undefined) {
+      changed[keyword] = made
+      continue
+    }
+    const holder = changed[keyword] ?? schema[keyword]
+    changed[keyword] = Array.isArray(holder)
+      ? (holder as readonly JsonValue[]).with(Number(step), made)
+      : { ...(holder as JsonObject), [step]: made } // it has that step
+  }
+  return Object.keys(changed).length === 0 ? schema : { ...schema, ...changed }
+}
+
+/** Schemas that hold for the same value as the one that has them. */
+const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf']
+const IN_PLACE = ['not', 'if', 'then', 'else']
+
+/**
+ * Takes away references that lead back to the value's own schema without a step into the value: no check would end.
+ * @param tell gets each of them
+ */
+export function breakCircles(root: JsonObject, tell: (reference: string) => void): JsonObject {
+  const circular = findCircular(root)
+  if (circular.size === 0) return root
+  for (const { $ref: reference } of circular) tell(typeof reference === 'string' ? reference : '')
+  const known = new Map<JsonObject, JsonObject>()
+  const cut = (value: JsonValue): JsonValue => {
+    if (!isJsonObject(value)) return value
+    const before = known.get(value)
+    if (before) return before
+    known.set(value, value)
+    const { $ref: _, ...rest } = value
+    const made = mapInner(circular.has(value) ? rest : value, cut)
+    known.set(value, made)
+    return made
+  }
+  return cut(root) as JsonObject // an object, as the root is
+}
+
+/** Schemas whose reference closes a circle. */
+function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
+  const circular = new Set<JsonObject>()
+  const state = new Map<JsonObject, 'open' | 'done'>()
+  const visit = (first: JsonObject): void => {
+    const way: { readonly schema: JsonObject; readonly left: readonly InPlace[]; next: number }[] = []
+    const enter = (schema: JsonObject): void => {
+      state.set(schema, 'open')
+      way.push({ schema, left: listInPlace(root, schema), next: 0 })
+    }
+    enter(first)
+    for (let top = way.at(-1); top; top = way.at(-1)) {
+      const edge = top.left[top.next]
+      top.next += 1
+      if (!edge) {
+        state.set(top.schema, 'done')
+        way.pop()
+      } else if (state.get(edge.target) === 'open') {
+        // The circle goes from the target to here; one of its steps is a reference.
+        const from = way.findLastIndex(({ schema }) => schema === edge.target)
+        const closing = way.slice(from).findLast(({ left, next }) => left[next - 1]?.isReference)
+        if (closing) circular.add(closing.schema)
+      } else if (!state.has(edge.target)) enter(edge.target)
+    }
+  }
+  const seen = new Set<JsonObject>()
+  const open: JsonObject[] = [root]
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (seen.has(next)) continue
+    seen.add(next)
+    if (!state.has(next)) visit(next)
+    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
+  }
+  return circular
+}
+
+interface InPlace {
+  readonly target: JsonObject
+  readonly isReference: boolean
+}
+
+function listInPlace(root: JsonObject, schema: JsonObject): readonly InPlace[] {
+  const target = findDefinition(root, schema['$ref'])
+  const lists = IN_PLACE_LISTS.flatMap((keyword) => {
+    const list = schema[keyword]
+    return Array.isArray(list) ? (list as readonly JsonValue[]) : []
+  })
+  const { dependentSchemas } = schema
+  const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : []
+  const inner = [...lists, ...dependent, ...IN_PLACE.map((keyword) => schema[keyword])].filter(isJsonObject)
+  return [
+    ...(isJsonObject(target) ? [{ target, isReference: true }] : []),
+    ...inner.map((one) => ({ target: one, isReference: false })),
+  ]
+}

@@ -1,0 +1,352 @@
+// Reads a JSON Schema in the dialect that it was written in, and gives one schema of draft 2020-12. The check of a call and the
+// dialects of all providers use that one. What means nothing, or cannot be checked, is left out and told in words. Nothing is fetched.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
+import { findDialect, inWordsOfToday } from './schema-dialect.ts'
+import { describeShape, hasShape, readTypes } from './keyword-shapes.ts'
+import { findUnbounded } from './linear-pattern.ts'
+import { translatePattern } from './translate-pattern.ts'
+import type { Resource, Target } from './schema-references.ts'
+import { indexReferences } from './schema-references.ts'
+import { countJoints, JOINTS_MAX } from './checkable-schema.ts'
+import { breakCircles, loosenNegations } from './loosened-schema.ts'
+
+export interface SchemaFault {
+  /** `properties.address.items`; empty for the root. */
+  readonly path: string
+  readonly keyword: string
+  /** In words, for people. */
+  readonly message: string
+  /** `invalid`: no draft has such a value. `unchecked`: it means something, and calls are not checked against it. */
+  readonly how: 'invalid' | 'unchecked'
+}
+
+export interface ReadSchema {
+  /** Draft 2020-12: every reference leads to `#` or into `$defs` or `definitions` of the root. The schema itself, if it is that already. */
+  readonly schema: JsonObject
+  readonly faults: readonly SchemaFault[]
+}
+
+export interface ReadSchemaOptions {
+  /** True: the root gets the type `object` where it names none. */
+  readonly isObject?: boolean
+}
+
+/** Schemas inside of schemas; arguments nest at most 100 levels. */
+const DEPTH_MAX = 200
+
+/** Never throws for JSON. */
+export function readSchema(given: JsonObject, { isObject = false }: ReadSchemaOptions = {}): ReadSchema {
+  const index = indexReferences(given)
+  const isUntyped = isObject && given['type'] !== 'object'
+  const work: Work = {
+    root: given,
+    resolve: index.resolve,
+    names: index.definitions,
+    isRootShared: !isUntyped,
+    faults: [],
+    loose: new Set(),
+    hoisted: [],
+    known: new Map(),
+    taken: new Set(index.taken),
+  }
+  const place: Place = { path: '', depth: 0, resource: index.resource, dialect: findDialect(given) }
+  const read = readObject(work, given, place)
+  const hoisted = readHoisted(work, place)
+  const types = isUntyped ? { type: 'object' } : {}
+  const isSame = hoisted === undefined && (!isUntyped || read['type'] === 'object')
+  const whole = isSame
+    ? read
+    : { ...read, ...types, ...(hoisted && { $defs: { ...mapOf(read['$defs']), ...hoisted } }) }
+  const open = work.loose.size === 0 ? whole : loosenNegations(whole, work.loose)
+  const schema = breakCircles(open, (reference) =>
+    tell(work, { path: '' }, '$ref', `"${reference}" leads only back to itself, so it is left out`),
+  )
+  const joints = countJoints(schema)
+  if (joints > JOINTS_MAX)
+    tellUnchecked(
+      work,
+      { path: '' },
+      'the schema',
+      `has ${joints} references and variants; over ${JOINTS_MAX}, only the names and types of its fields are checked`,
+    )
+  return { schema, faults: work.faults }
+}
+
+interface Work {
+  readonly root: JsonObject
+  readonly resolve: (reference: string, from: Resource) => Target | undefined
+  /** How a definition of the root is referred to. */
+  readonly names: Map<JsonValue, string>
+  /** False where the root gets a type that what refers to it does not have. */
+  readonly isRootShared: boolean
+  readonly faults: SchemaFault[]
+  /** Schemas that allow more than they were written to allow. */
+  readonly loose: Set<JsonObject>
+  /** Schemas that are referred to where they stand, and get a definition. */
+  readonly hoisted: { readonly name: string; readonly target: Target }[]
+  readonly known: Map<JsonObject, JsonObject>
+  readonly taken: Set<string>
+}
+
+interface Place {
+  readonly path: string
+  readonly depth: number
+  readonly resource: Resource
+  readonly dialect: SchemaDialect
+}
+
+function tell(work: Work, { path }: Pick<Place, 'path'>, keyword: string, message: string): void {
+  work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'invalid' })
+}
+
+/** Of what means something, and is not checked. */
+function tellUnchecked(work: Work, { path }: Pick<Place, 'path'>, keyword: string, message: string): void {
+  work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'unchecked' })
+}
+
+function mapOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+/** Undefined for what is no schema. */
+function readValue(work: Work, value: JsonValue, place: Place): JsonValue | undefined {
+  if (typeof value === 'boolean') return value
+  if (!isJsonObject(value)) return undefined
+  const known = work.known.get(value)
+  if (known) return known
+  if (place.depth > DEPTH_MAX) {
+    tellUnchecked(work, place, 'the schema', `is deeper than ${DEPTH_MAX} levels, so any value is accepted there`)
+    const anything: JsonObject = {}
+    work.loose.add(anything)
+    return anything
+  }
+  const read = readObject(work, value, place)
+  work.known.set(value, read)
+  return read
+}
+
+function readObject(work: Work, given: JsonObject, outer: Place): JsonObject {
+  const dialect = outer.depth > 0 && typeof given['$schema'] === 'string' ? findDialect(given) : outer.dialect
+  const place: Place = { ...outer, dialect, resource: outer.resource.inner.get(given) ?? outer.resource }
+  const isRoot = given === work.root
+  const today = inWordsOfToday(given, dialect, isRoot)
+  const read: Record<string, JsonValue> = {}
+  let isLoose = false
+  for (const [keyword, value] of Object.entries(today)) {
+    if (DROPPED.has(keyword) || (DEFINITIONS.has(keyword) && !isRoot)) continue
+    const said = readKeyword(work, keyword, value, place)
+    if (said === undefined || (keyword === 'patternProperties' && hasFewer(value, said))) isLoose = true
+    if (said !== undefined)
+      Object.defineProperty(read, keyword, { value: said, enumerable: true, writable: true, configurable: true })
+    if (keyword === 'pattern' && said !== undefined && !isCheckedPattern(work, said, place)) isLoose = true
+  }
+  if (isLoose) openRemainders(today, read)
+  const kept = isSame(given, read) ? given : read
+  if (isLoose) work.loose.add(kept)
+  return kept
+}
+
+/** What is left over by a keyword that is left out may be anything. */
+function openRemainders(today: JsonObject, read: Record<string, JsonValue>): void {
+  const isLost = (keyword: string): boolean =>
+    today[keyword] !== undefined && today[keyword] !== null && !(keyword in read)
+  const hasFewerPatterns = hasFewer(today['patternProperties'], read['patternProperties'])
+  if (isLost('properties') || hasFewerPatterns) delete read['additionalProperties']
+  if (isLost('prefixItems')) delete read['items']
+}
+
+function hasFewer(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
+  return Object.keys(mapOf(after)).length < Object.keys(mapOf(before)).length
+}
+
+/** What names a schema is of no use any more, and what a library reads into these must not count. */
+const DROPPED: ReadonlySet<string> = new Set(
+  '$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $async'.split(' '),
+)
+const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
+
+/** The same words, with the same values in the same order. */
+function isSame(given: JsonObject, read: JsonObject): boolean {
+  const [before, after] = [Object.entries(given), Object.entries(read)]
+  return (
+    before.length === after.length &&
+    before.every(([keyword, value], index) => after[index]?.[0] === keyword && after[index]?.[1] === value)
+  )
+}
+
+/** Undefined: it is left out, and told. */
+function readKeyword(work: Work, keyword: string, value: JsonValue, place: Place): JsonValue | undefined {
+  if (keyword === '$ref') return readReference(work, value, place)
+  if (keyword === 'type') return readType(work, value, place)
+  if (keyword === 'pattern') return readPattern(work, value, place)
+  if (keyword === 'required') return readRequired(work, value, place)
+  if (keyword === 'enum' && Array.isArray(value) && value.length > 0) return value
+  const inner = stepInto(place, keyword)
+  if (LISTS.has(keyword) && Array.isArray(value) && value.length > 0)
+    return readList(work, keyword, value as readonly JsonValue[], inner)
+  if (MAPS.has(keyword) && isJsonObject(value)) return readMap(work, keyword, value, inner)
+  if (SINGLES.has(keyword)) {
+    const read = readValue(work, value, inner)
+    if (read === undefined) tellShape(work, keyword, value, place)
+    return read
+  }
+  if (hasShape(keyword, value)) return value
+  tellShape(work, keyword, value, place)
+  return undefined
+}
+
+const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const MAPS: ReadonlySet<string> = new Set('properties patternProperties $defs definitions dependentSchemas'.split(' '))
+const SINGLES: ReadonlySet<string> = new Set(
+  'items additionalProperties not contains propertyNames if then else unevaluatedProperties unevaluatedItems'.split(
+    ' ',
+  ),
+)
+
+const VALUE_CHARS = 60
+
+function tellShape(work: Work, keyword: string, value: JsonValue, place: Place): void {
+  tell(work, place, keyword, `is ${show(value)}, which is not ${describeShape(keyword)}, so it is left out`)
+}
+
+function show(value: JsonValue): string {
+  const text = JSON.stringify(value)
+  return text.length <= VALUE_CHARS ? text : `${text.slice(0, VALUE_CHARS)}…`
+}
+
+function stepInto(place: Place, step: string): Place {
+  return { ...place, path: place.path === '' ? step : `${place.path}.${step}`, depth: place.depth + 1 }
+}
+
+function readList(work: Work, keyword: string, list: readonly JsonValue[], place: Place): JsonValue | undefined {
+  const read = list.map((one, index) => {
+    const inner = stepInto(place, String(index))
+    const said = readValue(work, one, inner)
+    if (said === undefined) tell(work, inner, keyword, `has ${show(one)}, which is not a schema`)
+    return said
+  })
+  if (read.every((one, index) => one === list[index])) return list
+  const kept = read.filter((one) => one !== undefined)
+  if (kept.length === read.length) return kept
+  if (keyword === 'prefixItems') return read.map((one) => one ?? true)
+  // One of the variants would allow who knows what.
+  return keyword === 'allOf' && kept.length > 0 ? kept : undefined
+}
+
+function readMap(work: Work, keyword: string, map: JsonObject, place: Place): JsonObject | undefined {
+  let isChanged = false
+  const entries = Object.entries(map).flatMap(([name, one]): [string, JsonValue][] => {
+    const inner = stepInto(place, name)
+    const read = readValue(work, one, inner)
+    if (read === undefined) tell(work, inner, name, `is ${show(one)}, which is not a schema, so any value is accepted`)
+    const said = read ?? true
+    const key = keyword === 'patternProperties' ? readCheckedPattern(work, name, inner) : readName(work, keyword, name)
+    if (said !== one || key !== name) isChanged = true
+    return key === undefined ? [] : [[key, said]]
+  })
+  if (!isChanged) return map
+  return Object.fromEntries(entries)
+}
+
+/** Definitions get names that every reader of references takes. */
+function readName(work: Work, keyword: string, name: string): string {
+  if (!DEFINITIONS.has(keyword)) return name
+  const definition = mapOf(work.root[keyword])[name]
+  const reference = definition === undefined ? undefined : work.names.get(definition)
+  return reference?.startsWith(`#/${keyword}/`) === true ? reference.slice(keyword.length + 3) : name
+}
+
+function readReference(work: Work, value: JsonValue, place: Place): JsonValue | undefined {
+  if (typeof value !== 'string') {
+    tellShape(work, '$ref', value, place)
+    return undefined
+  }
+  const target = work.resolve(value, place.resource)
+  if (!target) {
+    const isInside = value.startsWith('#')
+    const why = isInside ? 'leads nowhere' : 'leads out of the schema, and nothing is fetched'
+    tell(work, place, '$ref', `${show(value)} ${why}, so any value is accepted there`)
+    return undefined
+  }
+  return nameTarget(work, target)
+}
+
+function nameTarget(work: Work, target: Target): string {
+  const { schema } = target
+  if (schema === work.root && work.isRootShared) return '#'
+  const known = work.names.get(schema)
+  if (known !== undefined) return known
+  const wished = schema === work.root ? 'root' : target.name.replaceAll(/[^\w.-]/g, '_').slice(0, 64) || 'schema'
+  let name = wished
+  for (let count = 2; work.taken.has(name); count += 1) name = `${wished}_${count}`
+  work.taken.add(name)
+  work.hoisted.push({ name, target })
+  const reference = `#/$defs/${name}`
+  // Booleans are equal to each other; objects are not.
+  if (isJsonObject(schema)) work.names.set(schema, reference)
+  return reference
+}
+
+/** What is referred to in one of them may be hoisted in turn. */
+function readHoisted(work: Work, { dialect }: Pick<Place, 'dialect'>): JsonObject | undefined {
+  const read: [string, JsonValue][] = []
+  for (let next = work.hoisted.shift(); next; next = work.hoisted.shift()) {
+    const { name, target } = next
+    const { schema, resource } = target
+    const place: Place = { path: `$defs.${name}`, depth: 1, resource, dialect }
+    const isRoot = schema === work.root
+    const { $defs: _, definitions: __, ...bare } = isRoot && isJsonObject(schema) ? schema : {}
+    read.push([name, readValue(work, isRoot ? bare : schema, place) ?? true])
+  }
+  return read.length === 0 ? undefined : Object.fromEntries(read)
+}
+
+function readType(work: Work, value: JsonValue, place: Place): JsonValue | undefined {
+  const { types, unknown } = readTypes(value)
+  for (const { said, meant } of unknown)
+    tellUnchecked(
+      work,
+      place,
+      'type',
+      `${show(said)} is none of JSON Schema${meant === undefined ? ', so any value is accepted there' : `, and read as "${meant}"`}`,
+    )
+  return types
+}
+
+function readRequired(work: Work, value: JsonValue, place: Place): JsonValue | undefined {
+  if (!Array.isArray(value)) {
+    tellShape(work, 'required', value, place)
+    return undefined
+  }
+  const names = (value as readonly JsonValue[]).filter((one) => typeof one === 'string')
+  if (names.length < value.length) tellShape(work, 'required', value, place)
+  const distinct = [...new Set(names)]
+  return distinct.length === value.length ? value : distinct
+}
+
+/** As ECMA 262 has it with Unicode. */
+function readPattern(work: Work, value: JsonValue, place: Place): string | undefined {
+  if (typeof value !== 'string') {
+    tellShape(work, 'pattern', value, place)
+    return undefined
+  }
+  const { pattern, why } = translatePattern(value)
+  if (pattern === undefined)
+    tell(work, place, 'pattern', `${show(value)} ${why ?? 'cannot be read'}, so it is left out`)
+  return pattern
+}
+
+function readCheckedPattern(work: Work, name: string, place: Place): string | undefined {
+  const pattern = readPattern(work, name, place)
+  return pattern !== undefined && isCheckedPattern(work, pattern, place) ? pattern : undefined
+}
+
+/** A pattern that a provider may read, although its time has no bound here. */
+function isCheckedPattern(work: Work, pattern: JsonValue, place: Place): boolean {
+  const why = typeof pattern === 'string' ? findUnbounded(pattern) : undefined
+  if (why === undefined) return true
+  tell(work, place, 'pattern', `${show(pattern)} has ${why}, so that its time has no bound, and it is not checked`)
+  return false
+}

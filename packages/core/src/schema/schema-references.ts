@@ -1,0 +1,189 @@
+// Where the references of one schema lead: by pointers, anchors and addresses inside of it. Nothing is fetched, so a reference to
+// anywhere else is not known.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import { findDialect } from './schema-dialect.ts'
+import { listInner } from './schema-walk.ts'
+
+/** A schema with an address of its own, and what stands in it up to the next such. */
+export interface Resource {
+  readonly root: JsonObject
+  readonly address: string
+  readonly anchors: Map<string, JsonObject>
+  /** Names of the anchors that an outer schema may give another meaning. */
+  readonly dynamic: Set<string>
+  /** The resources that begin inside of the whole schema, by their roots. */
+  readonly inner: ReadonlyMap<JsonObject, Resource>
+}
+
+export interface Target {
+  readonly schema: JsonValue
+  readonly resource: Resource
+  /** The last step of the way, for a definition's name. */
+  readonly name: string
+}
+
+export interface References {
+  readonly resource: Resource
+  /** @param reference `$ref`; one of the others has its keyword and a blank before it */
+  readonly resolve: (reference: string, from: Resource) => Target | undefined
+  /** How the definitions of the root are referred to. */
+  readonly definitions: Map<JsonValue, string>
+  /** Names in `$defs` that are in use. */
+  readonly taken: ReadonlySet<string>
+}
+
+export function indexReferences(root: JsonObject): References {
+  const inner = new Map<JsonObject, Resource>()
+  const addresses = new Map<string, Resource>()
+  const makeResource = (schema: JsonObject, address: string): Resource => {
+    const made: Resource = { root: schema, address, anchors: new Map(), dynamic: new Set(), inner }
+    for (const known of [address, withoutEnd(address)]) if (!addresses.has(known)) addresses.set(known, made)
+    inner.set(schema, made)
+    return made
+  }
+  const hasOldIds = /^draft-0[34]$/.test(findDialect(root))
+  const readId = (schema: JsonObject): string => textOf(schema['$id'] ?? (hasOldIds ? schema['id'] : undefined))
+  const resource = makeResource(root, readId(root))
+  addresses.set('', resource)
+  const seen = new Set<JsonObject>()
+  const open: { readonly schema: JsonObject; readonly around: Resource }[] = [{ schema: root, around: resource }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { schema, around } = next
+    if (seen.has(schema)) continue
+    seen.add(schema)
+    const id = readId(schema)
+    const isAddress = id !== '' && !id.startsWith('#') && schema !== root
+    const own = isAddress ? makeResource(schema, joinAddress(around.address, id)) : around
+    if (isAddress && !addresses.has(id)) addresses.set(id, own)
+    noteAnchors(own, schema, id)
+    for (const { value } of listInner(schema)) if (isJsonObject(value)) open.push({ schema: value, around: own })
+  }
+  const resolve = createResolver({ root: resource, addresses })
+  return { resource, resolve, ...nameDefinitions(root) }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function withoutEnd(address: string): string {
+  return address.replace(/#$/, '')
+}
+
+function noteAnchors(resource: Resource, schema: JsonObject, id: string): void {
+  const { $anchor: anchor, $dynamicAnchor: dynamic } = schema
+  const old = id.startsWith('#') && !id.startsWith('#/') ? id.slice(1) : ''
+  for (const name of [textOf(anchor), textOf(dynamic), old])
+    if (name !== '' && !resource.anchors.has(name)) resource.anchors.set(name, schema)
+  if (typeof dynamic === 'string') resource.dynamic.add(dynamic)
+}
+
+/** An address that stands in a schema whose own address is `base`. */
+function joinAddress(base: string, address: string): string {
+  if (base === '' || /^[a-z][a-z\d+.-]*:/i.test(address)) return address
+  const [, origin = '', path = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/]*)?(.*)$/i.exec(withoutEnd(base)) ?? []
+  if (address.startsWith('/')) return `${origin}${address}`
+  return `${origin}${path.slice(0, path.lastIndexOf('/') + 1) || '/'}${address.replace(/^(?:\.\/)+/, '')}`
+}
+
+interface Known {
+  readonly root: Resource
+  readonly addresses: ReadonlyMap<string, Resource>
+}
+
+function createResolver({ root, addresses }: Known): References['resolve'] {
+  return (reference, from) => {
+    const [, keyword = '', plain = reference] = /^(\$(?:dynamic|recursive)Ref) (.*)$/s.exec(reference) ?? []
+    const at = plain.indexOf('#')
+    const address = at < 0 ? plain : plain.slice(0, at)
+    const fragment = at < 0 ? '' : plain.slice(at + 1)
+    const resource =
+      address === '' ? from : (addresses.get(joinAddress(from.address, address)) ?? addresses.get(address))
+    if (!resource) return undefined
+    if (keyword === '$recursiveRef') return findOutermost(root, resource)
+    if (fragment === '') return { schema: resource.root, resource, name: lastStep(address) }
+    if (!fragment.startsWith('/')) return findAnchor({ root, addresses }, resource, fragment, keyword !== '')
+    // Those who bundle schemas often mean the whole one, although the part has an address.
+    return followPointer(resource, fragment) ?? followPointer(root, fragment)
+  }
+}
+
+function lastStep(text: string): string {
+  return text.split('/').at(-1) ?? ''
+}
+
+function findOutermost(root: Resource, resource: Resource): Target {
+  const isRecursive = resource.root['$recursiveAnchor'] === true && root.root['$recursiveAnchor'] === true
+  const outermost = isRecursive ? root : resource
+  return { schema: outermost.root, resource: outermost, name: lastStep(outermost.address) }
+}
+
+/** A dynamic anchor is that of the outermost schema. Where several have one and the root has none, nobody knows here which it is. */
+function findAnchor(
+  { root, addresses }: Known,
+  resource: Resource,
+  name: string,
+  isDynamic: boolean,
+): Target | undefined {
+  const all = [...new Set(addresses.values())].filter(({ anchors }) => anchors.has(name))
+  const isStatic = !isDynamic || (resource.anchors.has(name) && !resource.dynamic.has(name))
+  const holders = isStatic ? [resource, ...all] : [root, ...(all.length === 1 ? all : [])]
+  const holder = holders.find(({ anchors }) => anchors.has(name))
+  const schema = holder?.anchors.get(name)
+  return holder && schema && { schema, resource: holder, name }
+}
+
+function followPointer(from: Resource, pointer: string): Target | undefined {
+  let [at, resource, name]: [JsonValue | undefined, Resource, string] = [from.root, from, '']
+  for (const step of pointer.slice(1).split('/')) {
+    name = unescapeStep(decodeStep(step))
+    const raw = unescapeStep(step)
+    at = enter(at, name) ?? enter(at, raw)
+    if (isJsonObject(at)) resource = from.inner.get(at) ?? resource
+  }
+  return typeof at === 'boolean' || isJsonObject(at) ? { schema: at, resource, name } : undefined
+}
+
+function enter(at: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (Array.isArray(at)) return /^\d+$/.test(name) ? (at as readonly JsonValue[])[Number(name)] : undefined
+  return isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
+}
+
+function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** Libraries that write a `%` of a name as it is lose no more than that. */
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
+/** Names with other letters are read in several ways, so such a definition gets another one. */
+const PLAIN_NAME = /^[\w.-]+$/
+
+function nameDefinitions(root: JsonObject): Pick<References, 'definitions' | 'taken'> {
+  const definitions = new Map<JsonValue, string>()
+  const taken = new Set<string>()
+  for (const group of ['$defs', 'definitions']) {
+    const all = root[group]
+    if (!isJsonObject(all)) continue
+    const names = new Set(Object.keys(all))
+    for (const [name, schema] of Object.entries(all)) {
+      let plain = name
+      if (!PLAIN_NAME.test(name)) {
+        const wished = name.replaceAll(/[^\w.-]+/g, '_').slice(0, 64)
+        plain = wished
+        for (let count = 2; names.has(plain); count += 1) plain = `${wished}_${count}`
+        names.add(plain)
+      }
+      if (group === '$defs') taken.add(plain)
+      if (isJsonObject(schema) && !definitions.has(schema)) definitions.set(schema, `#/${group}/${plain}`)
+    }
+  }
+  return { definitions, taken }
+}
