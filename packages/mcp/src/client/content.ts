@@ -4,18 +4,24 @@ import { BatonError, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 
 /**
- * @param check called with the structured value, if there is one; its errors are passed on
- * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own
+ * @param check called with the structured value, if there is one; says what is wrong with it
+ * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own. The
+ *   call has run, so a value that breaks the tool's own schema stays, as a text that says so
  * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
  */
 export async function readCallResult(
   name: string,
   result: CallToolResult,
-  check: (structured: JsonValue) => Promise<void>,
+  check: (structured: JsonValue) => Promise<string | undefined>,
 ): Promise<JsonValue | ToolContent> {
   const content = Array.isArray(result.content) ? result.content : []
   if (result.isError === true) {
-    const told = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    const told = content
+      .flatMap((part) => {
+        const read = readPart(part)
+        return read.type === 'text' ? [read.text] : []
+      })
+      .join('\n')
     // Some say it in the structured value alone.
     const said = told.trim() === '' && result.structuredContent ? JSON.stringify(result.structuredContent) : told
     throw new BatonError({
@@ -24,12 +30,15 @@ export async function readCallResult(
     })
   }
   const structured = result.structuredContent as JsonValue | undefined // it came as JSON
-  if (structured !== undefined) {
-    await check(structured)
-    if (content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))) return structured
-  }
+  const issues = structured === undefined ? undefined : await check(structured)
+  const isSaid =
+    structured !== undefined && content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))
+  if (structured !== undefined && isSaid && issues === undefined) return structured
   const parts = content.map(readPart)
-  if (structured !== undefined) parts.push({ type: 'text', text: JSON.stringify(structured) })
+  if (structured !== undefined && (!isSaid || parts.length === 0))
+    parts.push({ type: 'text', text: JSON.stringify(structured) })
+  if (issues !== undefined)
+    parts.push({ type: 'text', text: `[The result does not fit the output schema of "${name}": ${issues}]` })
   const [first] = parts
   if (first === undefined) return null
   return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
