@@ -59,7 +59,10 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
   const { code, message, hint, retryable, data, cause } = failure
-  const isUnsent = (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) || data?.[WAITS] === true
+  const isUnsent =
+    (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) ||
+    (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect that is not followed
+    data?.[WAITS] === true
   if (!MAY_HAVE_RUN.has(code) || isUnsent || hasNeverConnected(thrown)) return failure
   const also = { ...data, [LOST]: message }
   return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data: also, cause })

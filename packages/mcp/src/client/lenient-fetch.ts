@@ -82,6 +82,7 @@ function readReceipt(response: Response): Response {
 
 async function readAnswer(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
   const { body, ok, status } = response
+  if (own.method === 'server/discover' && (status === 500 || status === 501)) return answerWith(response, [refuse(own)])
   if (!ok) return MAY_ANSWER.has(status) ? readRefusal(response, exchange, own) : response
   if (body && isCalled(response, EVENTS))
     return remake(response, { body: body.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
@@ -90,16 +91,18 @@ async function readAnswer(response: Response, exchange: Exchange, own: OpenReque
     return remake(response, { body: read.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
   const messages = readText(read, exchange)
   if (messages.length > 0) return answerWith(response, messages)
-  if (own.method === 'server/discover' && read.trim() === '')
-    return answerWith(response, [
-      { jsonrpc: '2.0', id: own.id, error: { code: METHOD_NOT_FOUND, message: 'it says nothing' } },
-    ])
+  if (own.method === 'server/discover') return answerWith(response, [refuse(own)])
   // The answer may come on the stream that listens.
   if (status === 202) return remake(response, {})
   // The SDK says what else it is.
   if (read.trim() !== '' && !isCalled(response, 'json')) return remake(response, { body: read, status: 200 })
   const what = read.trim() === '' ? 'its answer is empty' : `its answer is no JSON: ${read.slice(0, 200)}`
   return answerWith(response, [makeUnreadable(own, what)])
+}
+
+/** Servers before 2026 do not know the first question, and some say so in no form: they are asked in the older one. */
+function refuse({ id }: OpenRequest): Message {
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'it does not know the method' } }
 }
 
 /** A refusal with an answer to this very request in it. */

@@ -14,6 +14,8 @@ export const UNREADABLE = 'baton/unreadable'
 
 /** Requests that may wait; a stream that breaks leaves one behind. */
 const OPEN_MAX = 10_000
+/** Notifications that an answer without an id may belong to. */
+const NOTICES_MAX = 100
 
 /** Says in a log what was odd. */
 export type TellOdd = (what: string, text: string) => void
@@ -29,34 +31,52 @@ export interface OpenRequest {
 
 /** The requests of one connection that wait for an answer. */
 export class OpenRequests {
-  readonly #open = new Map<string, OpenRequest>()
+  readonly #open = new Map<string, { readonly request: OpenRequest; readonly place: number }>()
+  /** Places of notifications that a server may yet answer, though nobody asked. */
+  #notices: number[] = []
+  #sent = 0
 
   /** Takes note of what is sent: a request, or that one is cancelled. Returns the request. */
   note(message: unknown): OpenRequest | undefined {
     if (!isJsonObject(message) || typeof message['method'] !== 'string') return undefined
     const { id, method, params } = message
     const fields = isJsonObject(params) ? params : {}
+    const place = (this.#sent += 1)
     if (method === 'notifications/cancelled') this.#open.delete(asText(fields['requestId'] ?? ''))
-    if (typeof id !== 'string' && typeof id !== 'number') return undefined
+    if (typeof id !== 'string' && typeof id !== 'number') {
+      this.#notices = [...this.#notices, place].slice(-NOTICES_MAX)
+      return undefined
+    }
     const { uri, _meta } = fields
     const isModern = isJsonObject(_meta) && PROTOCOL_VERSION_META_KEY in _meta
     const request = { id, method, ...(typeof uri === 'string' && { uri }), ...(isModern && { isModern }) }
-    this.#open.set(String(id), request)
+    this.#open.set(String(id), { request, place })
     const [oldest] = this.#open.keys()
     if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest)
     return request
   }
 
-  /** By its id, also where a number came back as a text. An answer without an id is that of the only request. */
+  /** By its id, also where a number came back as a text. */
   find(id: JsonValue | undefined): OpenRequest | undefined {
-    if (typeof id === 'string' || typeof id === 'number') return this.#open.get(String(id).trim())
-    if (!isNothing(id)) return undefined
-    const [only, ...others] = this.#open.values()
-    return others.length === 0 ? only : undefined
+    return typeof id === 'string' || typeof id === 'number' ? this.#open.get(String(id).trim())?.request : undefined
   }
 
+  /** The only request, for an answer without an id; undefined where that answers a notification that was sent before. */
+  takeOnly(): OpenRequest | undefined {
+    const [only, ...others] = this.#open.values()
+    const [notice] = this.#notices
+    if (notice !== undefined && (!only || notice < only.place)) {
+      this.#notices = this.#notices.slice(1)
+      return undefined
+    }
+    return others.length === 0 ? only?.request : undefined
+  }
+
+  /** A server that has answered what came later answers no earlier notification. */
   settle({ id }: OpenRequest): void {
+    const place = this.#open.get(String(id))?.place ?? 0
     this.#open.delete(String(id))
+    this.#notices = this.#notices.filter((notice) => notice > place)
   }
 }
 
@@ -121,7 +141,7 @@ export class Exchange {
       tell('an MCP server wrote what is no message', asText(value))
       return []
     }
-    const request = isNothing(value['id']) ? (own ?? open.find(null)) : open.find(value['id'])
+    const request = isNothing(value['id']) ? (own ?? open.takeOnly()) : open.find(value['id'])
     if (request) return [this.#settle(value, request)]
     if (own) this.#stray = value
     tell('an MCP server answered a request that nobody waits for', asText(value))

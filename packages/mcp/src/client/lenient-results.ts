@@ -126,7 +126,12 @@ function readCapabilities(value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value) || Object.keys(value).length === 0) return { tools: {} }
   const { tools, ...others } = value
   const named = Object.entries(withoutNull(others)).flatMap(([name, fields]) =>
-    isJsonObject(fields) ? [[name, readFlags(fields)] as const] : fields === true ? [[name, {}] as const] : [],
+    // PHP writes an empty object as a list.
+    isJsonObject(fields)
+      ? [[name, readFlags(fields)] as const]
+      : fields === true || Array.isArray(fields)
+        ? [[name, {}] as const]
+        : [],
   )
   const hasTools = 'tools' in value && tools !== false
   return {
@@ -144,7 +149,7 @@ function readFlags(fields: JsonObject): JsonObject {
 }
 
 function readName(value: JsonValue | undefined): JsonObject {
-  const given: JsonObject = isJsonObject(value) ? value : { name: value ?? null }
+  const given: JsonObject = isJsonObject(value) ? value : typeof value === 'string' ? { name: value } : {}
   const { name, version, title } = given
   return {
     name: isNothing(name) ? 'unnamed' : asText(name),

@@ -11,10 +11,13 @@ export interface MessageText {
 
 /** Places in a line of other text where a message may begin. */
 const EMBEDDED_MAX = 8
-/** What an object or a list of objects begins with; also where the piece ends before that can be seen. */
-const BEGINS = /\{\s*(?:["}]|$)|\[\s*(?:[[{\]]|$)/y
-/** A value that was never finished ends where the next message begins. */
-const NEXT_MESSAGE = /[\t ]*\{\s*"jsonrpc"/y
+/** Lines that are dropped, one by one, to find a message behind a value that was never finished. */
+const RETRIES_MAX = 20
+/** A value that was never finished ends where a line is a message. */
+const NEXT_MESSAGE = /[\t ]*\{\s*"(?:jsonrpc|id|method|result|error)"/y
+
+/** Progress that a program draws over itself ends with the first. */
+const LINE_END = /[\r\n]/g
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -32,6 +35,9 @@ export class MessageReader {
   #isEscaped = false
   #isList = false
   #isLineStart = false
+  /** Nothing of the value is known but its bracket. */
+  #isFirst = true
+  #retries = 0
 
   constructor(text: MessageText, charsMax = Infinity) {
     this.#text = text
@@ -55,29 +61,33 @@ export class MessageReader {
 
   /** The text ends: what has begun is all there is. */
   end(): void {
-    const state = this.#state
-    const rest = this.#take('')
-    if (state === 'value') this.#readValue(rest)
-    else if (state === 'line') this.#readLine(rest)
+    while (this.#state !== 'between') {
+      const state = this.#state
+      const rest = this.#take('')
+      if (state === 'value') this.#readValue(rest)
+      else this.#readLine(rest)
+    }
   }
 
   /** Reads to the end of a value, of a line or of the text, and returns where that is. */
   #read(text: string, at: number): number {
     if (this.#state === 'value') return this.#scan(text, at)
     if (this.#state === 'line') {
-      const end = text.indexOf('\n', at)
-      if (end === -1) return this.#keep(text, at)
+      LINE_END.lastIndex = at
+      const end = LINE_END.exec(text)?.index
+      if (end === undefined) return this.#keep(text, at)
       this.#readLine(this.#take(text.slice(at, end)))
       return end + 1
     }
     const start = skipBlanks(text, at)
     if (start === text.length) return start
-    BEGINS.lastIndex = start
-    this.#state = BEGINS.test(text) ? 'value' : 'line'
+    const first = text[start]
+    this.#state = first === '{' || first === '[' ? 'value' : 'line'
     this.#depth = 0
+    this.#isFirst = true
     this.#isString = false
     this.#isEscaped = false
-    this.#isList = text[start] === '['
+    this.#isList = first === '['
     this.#isLineStart = false
     return start
   }
@@ -91,6 +101,13 @@ export class MessageReader {
       }
       const char = text.charCodeAt(at)
       isLineStart = char === LINE_FEED
+      if (this.#isFirst && this.#depth === 1 && !isBlank(char)) {
+        this.#isFirst = false
+        if (!this.#mayFollow(char)) {
+          this.#state = 'line'
+          return this.#keep(text.slice(0, at), from)
+        }
+      }
       if (this.#isString) {
         if (this.#isEscaped) this.#isEscaped = false
         else if (char === BACKSLASH) this.#isEscaped = true
@@ -107,11 +124,22 @@ export class MessageReader {
     return this.#keep(text, from)
   }
 
+  /** What an object, or a list of objects, has behind its bracket. A line of a log has something else. */
+  #mayFollow(char: number): boolean {
+    const next = String.fromCharCode(char)
+    return (this.#isList ? '[{]' : '"}').includes(next)
+  }
+
   /** Each message of a batch may stand on a line of its own. */
   #isCutBy(text: string, at: number): boolean {
     if (this.#isList && this.#depth === 1 && !this.#isString) return false
     NEXT_MESSAGE.lastIndex = at
-    return NEXT_MESSAGE.test(text)
+    if (!NEXT_MESSAGE.test(text)) return false
+    const end = text.indexOf('\n', at)
+    // The rest of the line is not here yet.
+    if (end === -1) return /^\s*\{\s*"jsonrpc"/.test(text.slice(at, at + 100))
+    const line = parseLoosely(text.slice(at, end))?.value
+    return isJsonObject(line) && ('jsonrpc' in line || ('id' in line && ('result' in line || 'error' in line)))
   }
 
   #keep(text: string, from: number): number {
@@ -130,8 +158,19 @@ export class MessageReader {
 
   #readValue(text: string): void {
     const read = parseLoosely(text)
-    if (read) this.#text.onValue(read.value)
-    else this.#text.onNoise(text)
+    const end = text.indexOf('\n')
+    if (read) {
+      this.#retries = 0
+      this.#text.onValue(read.value)
+    } else if (end === -1 || this.#retries >= RETRIES_MAX) {
+      this.#retries = 0
+      this.#text.onNoise(text)
+    } else {
+      this.#retries += 1
+      this.#text.onNoise(text.slice(0, end))
+      const rest = text.slice(end + 1)
+      for (let at = 0; at < rest.length;) at = this.#read(rest, at)
+    }
   }
 
   /** A program may print something before its message, on the same line. */

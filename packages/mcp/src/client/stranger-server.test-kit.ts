@@ -62,6 +62,8 @@ function answer({ id, method, params }: Message, asked?: number): string | undef
   const ok = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id, result })
   if (method === 'initialize') return ok(welcome())
   if (method === 'tools/list') return ok(listTools())
+  if (method === 'server/discover' && mode === 'modern')
+    return ok({ supportedVersions: ['2026-07-28'], capabilities: { tools: null }, instructions: null })
   if (method !== 'tools/call')
     return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } })
   const { name = '' } = params ?? {}
@@ -128,6 +130,8 @@ async function serveRequest(request: IncomingMessage, response: ServerResponse):
     return void (mode === 'receipts'
       ? response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
       : response.writeHead(202).end())
+  if (message.method === 'server/discover' && mode === 'unknown-is-500')
+    return void response.writeHead(500).end('KeyError')
   const written = answer(message) ?? ''
   const isCall = message.method === 'tools/call'
   if (isCall) calls += 1
@@ -162,6 +166,15 @@ function breakOff(response: ServerResponse, written: string): boolean {
     case 'cut-events':
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(`data: ${written.slice(0, 20)}`, () => response.socket?.destroy())
+      return true
+    case 'ends':
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': bye\n\n')
+      return true
+    case 'says-html':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Down</p>')
+      return true
+    case 'says-nothing':
+      response.writeHead(200, { 'content-type': 'application/json' }).end()
       return true
     case 'resumes':
       resumed = written
@@ -198,6 +211,7 @@ const FRAMES: Readonly<Record<string, (written: string) => Frame>> = {
     body: `\ufeff: hello\r\n\r\nevent:response\r\ndata:${written.replaceAll('\n', '\r\ndata:')}\r\n\r\n`,
   }),
   'unended-events': (written) => ({ type: 'text/event-stream', body: `data: ${written.replaceAll('\n', '\ndata: ')}` }),
+  'wrong-id': (written) => ({ type: 'application/json', body: written.replace(/"id":\d+/, '"id":777') }),
   accepted: (written) => ({ status: 202, type: 'application/json', body: written }),
   created: (written) => ({ status: 201, type: 'application/json', body: written }),
   'status-500': (written) => ({ status: 500, type: 'application/json', body: written }),

@@ -76,7 +76,7 @@ describe.each([
     expect(calls).toEqual([
       'no-schema ok: [{"type":"text","text":"no-schema"}]',
       'unstructured ok: [{"type":"text","text":"unstructured"}]',
-      matches('lies ok: *it is done*no number*The result does not fit the output schema of \\"lies\\"*'),
+      matches('lies ok: *it is done*no number*does not fit the output schema*'),
     ])
   })
 })
@@ -99,6 +99,7 @@ describe('as a program', () => {
     'version',
     'no-capabilities',
     'null-capabilities',
+    'modern',
   ])('%s: the server can be used', async (mode) => {
     expect((await call(await asProgram(mode), 'plain')).calls).toEqual([PLAIN])
   })
@@ -140,6 +141,9 @@ describe('over HTTP', () => {
     'resumes',
     'forgets',
     'older',
+    'wrong-id',
+    'unknown-is-500',
+    'modern',
     'version',
     'no-capabilities',
     'null-capabilities',
@@ -151,12 +155,19 @@ describe('over HTTP', () => {
     expect((await call(await overHttp('session-changes'), 'plain', 'plain')).calls).toEqual([PLAIN, PLAIN])
   })
 
-  test.each(['resets', 'dies', 'cut-json', 'cut-events', 'older-dies', 'older-breaks'])(
-    'a server that %s in a call: nobody knows whether it ran',
-    async (mode) => {
-      expect((await call(await overHttp(mode), 'plain')).calls).toEqual([matches(LOST)])
-    },
-  )
+  test.each([
+    'resets',
+    'dies',
+    'cut-json',
+    'cut-events',
+    'ends',
+    'says-html',
+    'says-nothing',
+    'older-dies',
+    'older-breaks',
+  ])('a server that %s in a call: nobody knows whether it ran', async (mode) => {
+    expect((await call(await overHttp(mode), 'plain')).calls).toEqual([matches(LOST)])
+  })
 })
 
 /** As a stranger writes one in an afternoon: no SDK, `print`, `None`, a banner on standard output. */

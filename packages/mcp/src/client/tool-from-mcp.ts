@@ -70,7 +70,7 @@ async function checkStructured(
   // It came as JSON.
   const shape = { input: outputSchema as JsonObject, subject: 'the result is' } as const
   const checked = await validator.validate(shape, JSON.stringify(structured))
-  return checked.ok ? undefined : checked.issues
+  return checked.ok ? undefined : `it does not fit the output schema of the tool: ${checked.issues}`
 }
 
 /** Baton ignores the hints of an untrusted server: they could make it repeat what must happen once. */
