@@ -10,7 +10,7 @@ const SAID_CHARS = 2_000
 /** @param also what an error beside the result says */
 export function readCall(value: JsonValue, also?: string): JsonObject {
   const given = isJsonObject(value) ? withoutNull(value) : { content: value }
-  const { content, structuredContent, isError, toolResult, _meta, resultType: _, ...rest } = given
+  const { content, structuredContent, isError, toolResult, _meta: _, resultType: __, ...rest } = given
   const parts = readParts(content ?? null)
   // A structured value is an object; servers send lists and texts as well.
   const isStructured = isJsonObject(structuredContent)
@@ -25,7 +25,6 @@ export function readCall(value: JsonValue, also?: string): JsonObject {
   ]
   const isSaid = (said: string): boolean => parts.some((part) => part['type'] === 'text' && part['text'] === said)
   return {
-    ...(isJsonObject(_meta) && { _meta }),
     content: [...parts, ...more.filter((said) => !isSaid(said)).map(text)],
     ...(isStructured && { structuredContent }),
     ...(readFlag(isError) && { isError: true }),

@@ -93,6 +93,46 @@ test.each<[string, string, JsonValue, object]>([
     },
   ],
   [
+    'capabilities of many forms',
+    'initialize',
+    {
+      protocolVersion: '2025-06-18',
+      capabilities: {
+        tools: { listChanged: 'yes' },
+        logging: true,
+        completions: false,
+        experimental: { a: null, b: true, c: { d: null } },
+        tasks: { list: null, requests: { tools: { call: [] } } },
+      },
+      serverInfo: 'mine',
+    },
+    {
+      protocolVersion: '2025-06-18',
+      capabilities: {
+        tools: {},
+        logging: {},
+        experimental: { b: {}, c: {} },
+        tasks: { requests: { tools: { call: {} } } },
+      },
+      serverInfo: { name: 'mine', version: '0' },
+    },
+  ],
+  [
+    'a tool whose schema has null in its fields',
+    'tools/list',
+    {
+      tools: [
+        {
+          name: 'a',
+          inputSchema: { $schema: null, type: ['object', 'null'], properties: null, required: [1, 'q'], title: null },
+          execution: { taskSupport: 'maybe' },
+          annotations: [],
+        },
+      ],
+    },
+    { tools: [{ name: 'a', inputSchema: { type: 'object', required: ['q'] } }] },
+  ],
+  [
     'a version of the future',
     'initialize',
     { protocolVersion: '2031-01-01' },

@@ -90,7 +90,14 @@ export function readQuestion(params: JsonObject): JsonObject {
 function clean(result: JsonValue): JsonObject {
   if (!isJsonObject(result)) return {}
   const { _meta, ...rest } = withoutNull(result)
-  return { ...rest, ...(isJsonObject(_meta) && { _meta }) }
+  return { ...rest, ...(isJsonObject(_meta) && { _meta: readMeta(_meta) }) }
+}
+
+/** What MCP itself writes there is an object. */
+function readMeta(meta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(meta).filter(([name, field]) => !name.startsWith('io.modelcontextprotocol/') || isJsonObject(field)),
+  )
 }
 
 /** The newest version with a handshake, which Baton asks for, stands for one that nobody knows. */
@@ -125,19 +132,26 @@ function readDiscovery(result: JsonObject): JsonObject {
 function readCapabilities(value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value) || Object.keys(value).length === 0) return { tools: {} }
   const { tools, ...others } = value
-  const named = Object.entries(withoutNull(others)).flatMap(([name, fields]) =>
-    // PHP writes an empty object as a list.
-    isJsonObject(fields)
-      ? [[name, readFlags(fields)] as const]
-      : fields === true || Array.isArray(fields)
-        ? [[name, {}] as const]
-        : [],
-  )
-  const hasTools = 'tools' in value && tools !== false
   return {
-    ...Object.fromEntries(named),
-    ...(hasTools && { tools: isJsonObject(tools) ? readFlags(tools) : {} }),
+    ...readObjects(others, (name, fields) => (NESTED.includes(name) ? readNested(fields) : readFlags(fields))),
+    ...('tools' in value && tools !== false && { tools: isJsonObject(tools) ? readFlags(tools) : {} }),
   }
+}
+
+/** Capabilities that hold others. */
+const NESTED: readonly string[] = ['tasks', 'experimental', 'extensions']
+
+function readNested(fields: JsonObject): JsonObject {
+  return readObjects(fields, (_, nested) => readNested(nested))
+}
+
+/** The fields that are objects. PHP writes an empty one as a list, others write true. */
+function readObjects(fields: JsonObject, read: (name: string, fields: JsonObject) => JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) =>
+      isJsonObject(field) ? [[name, read(name, field)]] : field === true || Array.isArray(field) ? [[name, {}]] : [],
+    ),
+  )
 }
 
 const FLAGS: readonly string[] = ['listChanged', 'subscribe']
@@ -170,6 +184,7 @@ function readList(result: JsonValue, list: string): readonly JsonValue[] {
   return Array.isArray(given) ? (given as readonly JsonValue[]) : []
 }
 
+const TASK_SUPPORT: readonly JsonValue[] = ['required', 'optional', 'forbidden']
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
 /** What is no tool at all stays as it is: the list is read once more without it, and the log names it. */
@@ -182,7 +197,7 @@ function readTool(value: JsonValue): JsonValue {
     inputSchema: readSchema(inputSchema) ?? { type: 'object' },
     ...(output?.['type'] === 'object' && { outputSchema: output }),
     ...(isJsonObject(annotations) && { annotations: readHints(annotations) }),
-    ...(isJsonObject(execution) && { execution: textsOnly(withoutNull(execution), ['taskSupport']) }),
+    ...(isJsonObject(execution) && TASK_SUPPORT.includes(execution['taskSupport'] ?? null) && { execution }),
     ...(isJsonObject(_meta) && { _meta }),
   }
 }
@@ -190,9 +205,9 @@ function readTool(value: JsonValue): JsonValue {
 /** Only what MCP itself says of a schema: what its keywords mean is read where arguments are checked. */
 function readSchema(value: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
-  const { type, properties, required, ...rest } = value
+  const { type, properties, required, ...rest } = withoutNull(value)
   return {
-    ...rest,
+    ...textsOnly(rest, ['$schema']),
     type: isNothing(type) || (Array.isArray(type) && type.includes('object')) ? 'object' : type,
     ...(isJsonObject(properties) && { properties }),
     ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
