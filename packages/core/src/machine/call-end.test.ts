@@ -28,6 +28,8 @@ const interrupt: Play = (session) => session.interrupt()
 const graceOver: Play = (session) => session.interrupt().user('next').fire('grace')
 const stop: Play = (session) => session.send({ type: 'stop' })
 const die: Play = (session) => session.restart(1000)
+const lose: Play = (session) =>
+  session.returns(CALL, { type: 'error', code: 'tool_result_unknown', message: 'the printer is gone' })
 const dieThrice: Play = (session) => die(die(die(session)))
 
 const RAN = 'it may have run'
@@ -142,6 +144,12 @@ const ROWS: readonly Row[] = [
     [untaken, die],
     ['unknown', 'tool_result_unknown', `the process that ran the tool died: ${RAN}`],
     `Error: tool_result_unknown (${RAN})`,
+  ),
+  row(
+    'server-once',
+    [untaken, lose],
+    ['unknown', 'tool_result_unknown', `the printer is gone: ${RAN}`],
+    `Error: tool_result_unknown (${RAN}): the printer is gone`,
   ),
   row(
     'server-idempotent',

@@ -19,6 +19,8 @@ export function describeEnd(settlement: SilentEnd): CallEnd {
   const { reason = 'deadline' } = settlement
   const code = findCode(settlement.type, reason)
   const why = REASONS.get(reason) ?? 'the call ended without a result'
+  if (settlement.type === 'unknown' && settlement.message !== undefined)
+    return { code, message: `${settlement.message}: ${describeEffect(mayHaveRun)}`, mayHaveRun }
   // Older logs do not say whether a tool that timed out had begun.
   if (settlement.reason === undefined) return { code, message: why, mayHaveRun }
   return { code, message: `${why}: ${describeEffect(mayHaveRun)}`, mayHaveRun }
@@ -42,5 +44,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['grace-over', 'the turn was interrupted, and no result came in the time that was left'],
   ['stop', 'the session was stopped'],
   ['restart', 'the process that ran the tool died'],
+  ['executor-lost', 'what ran the tool died'],
   ['recovery_exhausted', 'each process that ran the tool died'],
 ])

@@ -16,7 +16,8 @@ export type Settlement =
   | { readonly type: 'timed-out'; readonly reason?: string; readonly begun?: true }
   /** `begun`: it was running, and may have had an effect. `detached`: it still runs, and a note tells its outcome. */
   | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true; readonly detached?: true }
-  | { readonly type: 'unknown'; readonly reason: string }
+  /** `message`: what the tool knows of it, where the tool itself lost its executor. */
+  | { readonly type: 'unknown'; readonly reason: string; readonly message?: string }
 
 export type SettlementType = Settlement['type']
 

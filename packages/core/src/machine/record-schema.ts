@@ -127,14 +127,13 @@ const checkBody = checkVariant({
 const checkWholes = checkList(checkWhole)
 const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount }))
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
-const checkReason = checkFields({ reason: checkText })
 const checkSettlement = checkVariant({
   ok: checkFields({ content: checkContent, value: optional(checkJson) }),
   error: checkError,
   denied: checkError,
   'timed-out': checkFields({ reason: optionalText, begun: optional(checkWord(true)) }),
   cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)), detached: optional(checkWord(true)) }),
-  unknown: checkReason,
+  unknown: checkFields({ reason: checkText, message: optionalText }),
 })
 const checkPlayed = checkVariant({ all: checkObject, chars: checkFields({ chars: checkAmount }), display: checkObject })
 const checkIndex = checkList(

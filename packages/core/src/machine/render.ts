@@ -66,7 +66,8 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
       const { code, mayHaveRun } = describeEnd(settlement)
       // Apps of version 1 and their models know a time-out by these words.
       if (settlement.type === 'timed-out' && !mayHaveRun) return [text(`Error: ${code}`)]
-      return [text(`Error: ${code} (${describeEffect(mayHaveRun)})`)]
+      const why = settlement.type === 'unknown' && settlement.message !== undefined ? `: ${settlement.message}` : ''
+      return [text(`Error: ${code} (${describeEffect(mayHaveRun)})${why}`)]
     }
     default:
       return settlement satisfies never

@@ -21,11 +21,22 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
   if (detached) {
     ignore(draft, input, 'late')
     noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))
-  } else if (call && call.state === 'started' && call.attempt === input.attempt)
-    settle(draft, call, boundOutcome(draft, input.outcome), false)
+  } else if (call && call.state === 'started' && call.attempt === input.attempt) settleWith(draft, call, input.outcome)
   else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
   else ignoreSettled(draft, input)
   advance(draft)
+}
+
+function settleWith(draft: Draft, call: Call, outcome: Outcome): void {
+  const loss = readLoss(outcome)
+  settle(draft, call, loss ?? boundOutcome(draft, outcome), loss !== undefined)
+}
+
+/** A tool that lost what ran it, such as a server, says that nobody knows the outcome. */
+function readLoss(outcome: Outcome): Settlement | undefined {
+  if (outcome.type !== 'error' || outcome.code !== 'tool_result_unknown') return undefined
+  const message = outcome.message.slice(0, wholeChars(outcome.message, RULES.noteChars))
+  return { type: 'unknown', reason: 'executor-lost', ...(message !== '' && { message }) }
 }
 
 function runs({ state }: Draft, callId: string): boolean {

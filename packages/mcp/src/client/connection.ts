@@ -14,6 +14,8 @@ import type {
 } from '@modelcontextprotocol/client'
 import {
   Client,
+  ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -23,7 +25,8 @@ import {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
-import { describeCallFailure, describeMcpFailure } from './failure.ts'
+import { WAITS, describeCallFailure, describeMcpFailure } from './failure.ts'
+import type { TellOdd } from './lenient-messages.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
 import { TASKS_EXTENSION } from '../shared/platform.ts'
@@ -39,6 +42,8 @@ const PROGRESS_MS = 50
 const PAGES_MAX = 64
 /** Rounds of questions in one call. */
 const ROUNDS_MAX = 10
+/** Odd messages of one connection in the log. */
+const ODD_MAX = 10
 /** Milliseconds a program has to say which version it speaks. Baton treats a silent one as a server of 2025. */
 const PROBE_MS = 10_000
 
@@ -86,6 +91,7 @@ export class Connection {
         ...(fetch && { fetch }),
         connect: { timeout: connectMs, signal, ...(prior && { prior }) },
         onMessage: carryTask,
+        tellOdd: createOddTeller(init),
       })
       connection = new Connection(init, connected)
       connected.client.onclose = () => connection?.endNow()
@@ -133,6 +139,8 @@ export class Connection {
     } catch (thrown) {
       if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
         return this.#listLeniently(signal)
+      // A server that named no capabilities was asked all the same.
+      if (ProtocolError.isInstance(thrown) && thrown.code === ProtocolErrorCode.MethodNotFound) return []
       throw describeMcpFailure(name, thrown)
     }
   }
@@ -144,6 +152,8 @@ export class Connection {
     const progress = createProgress(this.#init.timers, context)
     const options = { signal, timeout: NO_DEADLINE_MS, onprogress: progress, allowInputRequired: true }
     const params = { name: tool.name, arguments: input, _meta: { 'baton/idempotencyKey': context.idempotencyKey } }
+    // A result without a structured value is one all the same. The host checks what there is.
+    const { outputSchema: _, ...bare } = tool
     const { client } = this.#connected
     const place: TaskPlace = {
       client,
@@ -154,14 +164,18 @@ export class Connection {
     try {
       if (this.#mustBeTask(tool)) return await this.#withLogin(() => callAsTask(params, place))
       const ask = (what: typeof params): Promise<CallToolResult> =>
-        this.#withLogin(() => client.callTool(what, { ...options, toolDefinition: tool }))
+        this.#withLogin(() => client.callTool(what, { ...options, toolDefinition: bare }))
       let result = await ask(params).catch((thrown: unknown) => {
         this.#isForgotten = isForgetting(thrown, client.transport?.sessionId)
         throw thrown
       })
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
-          throw new BatonError({ code: 'api_malformed', message: `it asked for input ${ROUNDS_MAX} times in one call` })
+          throw new BatonError({
+            code: 'api_malformed',
+            message: `it asked for input ${ROUNDS_MAX} times in one call`,
+            data: { [WAITS]: true },
+          })
         const { inputRequests = {}, requestState } = result
         const inputResponses = await this.#answerAll(inputRequests, context)
         const again = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
@@ -291,6 +305,7 @@ export class Connection {
         throw new BatonError({
           code: 'api_malformed',
           message: `MCP server "${this.#init.name}" asks the client for ${String(method).slice(0, 100)}, which Baton does not offer`,
+          data: { [WAITS]: true },
         })
       responses[key] = await answerElicitation(this.#init.name, params, context)
     }
@@ -300,10 +315,14 @@ export class Connection {
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
 
-/** The protocol up to 2025-11-25 says it so: 404 to a request that names a session. Reopening a stream does not count as a request. */
+/**
+ * The protocol up to 2025-11-25 says it so: 404 to a request that names a session. Others answer 400 or 410, with words about the session.
+ * Reopening a stream does not count as a request.
+ */
 function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
-  return thrown.status === 404 && thrown.message.startsWith('Error POSTing')
+  if (!thrown.message.startsWith('Error POSTing')) return false
+  return thrown.status === 404 || ((thrown.status === 400 || thrown.status === 410) && /session/i.test(thrown.message))
 }
 
 /** The SDK reports the stop as a time-out. */
@@ -345,6 +364,18 @@ function createSdkClient(
     log.warn('an error on the connection to an MCP server', { server: name, cause: cause.message.slice(0, 500) })
   return client
 }
+
+/** Says the first of what is odd; a server that prints its log says it for ever. */
+function createOddTeller({ log, name }: ConnectionInit): TellOdd {
+  let told = 0
+  return (what, text) => {
+    told += 1
+    if (told <= ODD_MAX)
+      log.warn(what, { server: name, text: text.trim().slice(0, 500), ...(told === ODD_MAX && LAST) })
+  }
+}
+
+const LAST = { note: 'more of this is not logged' } as const
 
 /** Passes the first note on at once, then the newest one every `PROGRESS_MS`: a server may send thousands. */
 function createProgress(timers: Timers, context: ToolContext): ((progress: Progress) => void) & { end(): void } {

@@ -1,21 +1,31 @@
 // Converts the result of an MCP tool: text, images and files for the model, and the structured value.
 import type { ContentPart, JsonValue, ToolContent } from '@baton/core'
-import { BatonError, stringifySorted } from '@baton/core'
+import { BatonError, isDeeper, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
+import { cutText } from '../shared/platform.ts'
+
+/** Characters of a text; the host keeps 8,388,608. */
+const TEXT_CHARS = 8_000_000
 
 /**
- * @param check called with the structured value, if there is one; its errors are passed on
- * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own
+ * @param check called with the structured value, if there is one; says what is wrong with it
+ * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own. The
+ *   call has run, so a value that breaks the tool's own schema stays, as a text that says so
  * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
  */
 export async function readCallResult(
   name: string,
   result: CallToolResult,
-  check: (structured: JsonValue) => Promise<void>,
+  check: (structured: JsonValue) => Promise<string | undefined>,
 ): Promise<JsonValue | ToolContent> {
   const content = Array.isArray(result.content) ? result.content : []
   if (result.isError === true) {
-    const told = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    const told = content
+      .flatMap((part) => {
+        const read = readPart(part)
+        return read.type === 'text' ? [read.text] : [`[It sent ${read.mediaType}, which an error cannot show.]`]
+      })
+      .join('\n')
     // Some say it in the structured value alone.
     const said = told.trim() === '' && result.structuredContent ? JSON.stringify(result.structuredContent) : told
     throw new BatonError({
@@ -24,15 +34,32 @@ export async function readCallResult(
     })
   }
   const structured = result.structuredContent as JsonValue | undefined // it came as JSON
-  if (structured !== undefined) {
-    await check(structured)
-    if (content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))) return structured
-  }
+  const json = structured === undefined ? undefined : JSON.stringify(structured)
+  const issues = structured === undefined ? undefined : await findIssues(structured, json, check)
+  const isSaid =
+    structured !== undefined && content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))
+  if (structured !== undefined && isSaid && issues === undefined) return structured
   const parts = content.map(readPart)
-  if (structured !== undefined) parts.push({ type: 'text', text: JSON.stringify(structured) })
+  if (json !== undefined && (!isSaid || parts.length === 0)) parts.push(toText(json))
+  if (issues !== undefined) parts.push(toText(`[The result of "${name}" is shown as text: ${issues}]`))
   const [first] = parts
   if (first === undefined) return null
   return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
+}
+
+/** Why a structured value can be no value of Baton; undefined if it can. */
+function findIssues(
+  structured: JsonValue,
+  json: string | undefined,
+  check: (structured: JsonValue) => Promise<string | undefined>,
+): string | undefined | Promise<string | undefined> {
+  if (json !== undefined && json.length > TEXT_CHARS) return `it has ${json.length} characters as JSON`
+  return isDeeper(structured) ? 'it is nested too deeply' : check(structured)
+}
+
+/** A result that is longer than any that is kept is cut, not lost: the call has run. */
+function toText(text: string): ContentPart {
+  return { type: 'text', text: cutText(text, TEXT_CHARS) }
 }
 
 /** Servers repeat the structured value as text for older clients, as JSON or by its only text. */
@@ -49,7 +76,7 @@ function isSaidBy(text: string, value: JsonValue): boolean {
 function readPart(part: ContentBlock): ContentPart {
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: part.text }
+      return toText(part.text)
     case 'image':
       return { type: 'image', mediaType: part.mimeType, source: { type: 'base64', data: part.data } }
     case 'audio':
@@ -70,7 +97,7 @@ export function readResource(
   resource: ResourceContents & { readonly text?: unknown; readonly blob?: unknown },
 ): ContentPart {
   const { uri, mimeType = 'application/octet-stream', text, blob } = resource
-  if (typeof text === 'string') return { type: 'text', text: `Resource ${uri}:\n${text}` }
+  if (typeof text === 'string') return toText(`Resource ${uri}:\n${text}`)
   if (typeof blob !== 'string') return { type: 'text', text: `Resource ${uri} has no content.` }
   const source = { type: 'base64', data: blob } as const
   return /^image\//i.test(mimeType)

@@ -9,6 +9,7 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { UNREADABLE } from './lenient-messages.ts'
 import { STREAM_ENDED } from './stream-ends.ts'
 
 /** Characters of a server's words in an error. */
@@ -44,6 +45,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
   if (ProtocolError.isInstance(thrown)) {
     if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
+    if (thrown.data === UNREADABLE) return fail('api_malformed', `sent a wrong answer: ${told}`)
     const isArguments = thrown.code === -32_602
     return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
   }
@@ -51,18 +53,34 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
 }
 
 /**
- * A failure of a call. If the connection ended after the request was sent, nobody knows whether the tool did its work. The message says so,
- * because the model may call again.
+ * A failure of a call. If the connection ended after the request was sent, or the answer cannot be read, nobody knows whether the tool did
+ * its work. The message says so, because the model may call again.
  */
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
   const { code, message, hint, retryable, data, cause } = failure
-  const isUnsent = SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected
-  if (code !== 'api_unavailable' || isUnsent || hasNeverConnected(thrown)) return failure
-  return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data, cause })
+  const isUnsent =
+    (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) ||
+    (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect that is not followed
+    data?.[WAITS] === true
+  if (!MAY_HAVE_RUN.has(code) || isUnsent || hasNeverConnected(thrown)) return failure
+  const also = { ...data, [LOST]: message }
+  return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data: also, cause })
 }
 
+/** The same failure for a tool that must not run twice: the call ends as `unknown`, and never as an error that asks for another try. */
+export function describeLoss(thrown: unknown): unknown {
+  const message = isBatonError(thrown) ? thrown.data?.[LOST] : undefined
+  return typeof message === 'string' ? new BatonError({ code: 'tool_result_unknown', message, cause: thrown }) : thrown
+}
+
+/** The field of an error that says that the server waits for an answer, so the call has not run. */
+export const WAITS = 'waits'
+
 const MAY_BE_DONE = 'the call may have had its effect'
+/** The field of an error that says what happened, if the call may have had its effect. */
+const LOST = 'lost'
+const MAY_HAVE_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api_unavailable', 'api_malformed'])
 
 /** The error for a server that says nothing until the deadline. */
 export function describeSilence(server: string, afterMs: number): BatonError {

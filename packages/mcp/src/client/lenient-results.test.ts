@@ -1,13 +1,14 @@
 // Results as servers of other languages write them: what the model reads, and which tools there are.
-import type { JsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import { readLeniently } from './lenient-results.ts'
+import { readCall } from './lenient-calls.ts'
+import { readResult } from './lenient-results.ts'
 
 const PNG = 'iVBORw0KGgo='
 const INPUT = { type: 'object', properties: {} }
 
 describe('a list of tools', () => {
-  const list = (...tools: readonly unknown[]) => readLeniently({ tools } as JsonObject)
+  const list = (...tools: readonly unknown[]) => readResult({ id: 1, method: 'tools/list' }, { tools } as JsonValue)
 
   test.each([
     [
@@ -85,7 +86,7 @@ describe('a result of a call', () => {
     [
       'data that is no base64',
       { content: [{ type: 'image', mimeType: 'image/png', data: '***' }] },
-      { content: [{ type: 'text', text: '[The server sent image data that cannot be read.]' }] },
+      { content: [{ type: 'text', text: '[The server sent image data that cannot be read: ***]' }] },
     ],
     [
       'null inside of parts',
@@ -93,13 +94,13 @@ describe('a result of a call', () => {
       { content: [{ type: 'text', text: 'ok' }] },
     ],
   ])('%s', (_situation, result, read) => {
-    expect(readLeniently(result)).toEqual(read)
+    expect(readCall(result)).toEqual(read)
   })
 
   test.each([`data:${'A'.repeat(1_000_000)}`, `${'='.repeat(1_000_000)}A`])(
     'hostile data is refused at once',
     (data) => {
-      expect(readLeniently({ content: [{ type: 'image', mimeType: 'image/png', data }] })).toMatchObject({
+      expect(readCall({ content: [{ type: 'image', mimeType: 'image/png', data }] })).toMatchObject({
         content: [{ type: 'text' }],
       })
     },
@@ -114,6 +115,6 @@ describe('a result of a call', () => {
       structuredContent: { a: null },
       isError: true,
     }
-    expect(readLeniently(right)).toEqual(right)
+    expect(readCall(right)).toEqual(right)
   })
 })

@@ -1,134 +1,241 @@
-// Results of servers in Go, Rust, Java, .NET and Python, in the form that the SDK's strict schemas take: null where absent is meant,
-// parts that MCP does not know, base64 in other alphabets. The SDK drops a whole list of tools, or the whole result of a
-// call that has run, for one odd field; here the odd field is left out or becomes text, and the rest stays.
+// Results of servers in Go, Rust, Java, .NET and Python, in the form that the SDK's strict schemas take, each by the method that was
+// asked: null where absent is meant, fields of other types, texts in place of objects. An odd field is left out or becomes text,
+// and the rest stays. Results of calls have a file of their own, `lenient-calls.ts`.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import type { Transport } from '@modelcontextprotocol/client'
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client'
+import { readCall, readContents } from './lenient-calls.ts'
+import { asText, isNothing, withoutNull } from './json-fields.ts'
+import type { OpenRequest } from './lenient-messages.ts'
 
-type Message = Parameters<NonNullable<Transport['onmessage']>>[0]
-
-/** Rewrites the result of an answer in place, before the SDK reads it. Other messages stay as they are. */
-export function makeLenient(message: Message): void {
-  const holder = message as { result?: unknown }
-  if (!isJsonObject(holder.result)) return
-  holder.result = readLeniently(holder.result)
+/** @param also what an error beside the result says */
+export function readResult(request: OpenRequest, result: JsonValue, also?: string): JsonObject {
+  const read = readByMethod(request, result, also)
+  if (!request.isModern) return read
+  // Results of 2026-07-28 must have these.
+  const { resultType = 'complete', ttlMs, cacheScope } = read
+  if (request.method === 'tools/call') return { ...read, resultType }
+  return {
+    ...read,
+    resultType,
+    ttlMs: typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs >= 0 ? ttlMs : 0,
+    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+  }
 }
 
-export function readLeniently(result: JsonObject): JsonObject {
-  const given = withoutNull(result)
-  if (Array.isArray(given['tools']))
-    return { ...given, tools: (given['tools'] as readonly JsonValue[]).flatMap(readTool) }
-  return isCallResult(result) ? readCall(given) : given
+function readByMethod(request: OpenRequest, result: JsonValue, also: string | undefined): JsonObject {
+  switch (request.method) {
+    case 'tools/call':
+    case 'tasks/result':
+      return isUnfinished(result) ? readUnfinished(result) : readCall(result, also)
+    case 'tasks/get':
+      return isJsonObject(result) ? readTask(withoutNull(result)) : {}
+    case 'initialize':
+      return readWelcome(clean(result))
+    case 'server/discover':
+      return readDiscovery(clean(result))
+    case 'tools/list':
+      return { ...readPage(result, 'tools'), tools: readList(result, 'tools').map(readTool) }
+    case 'resources/list':
+      return { ...readPage(result, 'resources'), resources: readList(result, 'resources').flatMap(readResource) }
+    case 'resources/read':
+      return { ...readPage(result, 'contents'), contents: readContents(result, request.uri) }
+    default:
+      return clean(result)
+  }
 }
 
-const CALL_FIELDS = ['content', 'structuredContent', 'isError', 'toolResult'] as const
-
-function isCallResult(result: JsonObject): boolean {
-  return CALL_FIELDS.some((field) => field in result)
+/** A server of 2026-07-28 may ask first, or answer with a task; one of 2025-11-25 with a task that was asked for. */
+function isUnfinished(result: JsonValue): result is JsonObject {
+  if (!isJsonObject(result)) return false
+  const { resultType, task } = result
+  return resultType === 'task' || resultType === 'input_required' || (isJsonObject(task) && 'taskId' in task)
 }
 
-/** Servers whose language has no absent field write null. */
-function withoutNull(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+function readUnfinished(result: JsonObject): JsonObject {
+  const given = readTask(withoutNull(result))
+  const { task } = given
+  return isJsonObject(task) ? { ...given, task: readTask(withoutNull(task)) } : given
 }
 
-const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
-
-/** Hints that are no booleans say nothing. What is no tool at all is left out. */
-function readTool(value: JsonValue): readonly JsonObject[] {
-  if (!isJsonObject(value) || typeof value['name'] !== 'string') return []
-  const tool = withoutNull(value)
-  const { annotations, ...rest } = tool
-  if (!isJsonObject(annotations)) return [rest]
-  const known = withoutNull(annotations)
-  const hints = HINTS.filter((hint) => hint in known && typeof known[hint] !== 'boolean')
-  return [
-    {
-      ...rest,
-      annotations: Object.fromEntries(Object.entries(known).filter(([name]) => !hints.some((hint) => hint === name))),
-    },
-  ]
+function readTask(task: JsonObject): JsonObject {
+  const { inputRequests, result, error } = task
+  return {
+    ...task,
+    ...(isJsonObject(inputRequests) && { inputRequests: readQuestions(inputRequests) }),
+    ...(result !== undefined && { result: readCall(result) }),
+    ...(error !== undefined && { error: isJsonObject(error) ? withoutNull(error) : { message: asText(error) } }),
+  }
 }
 
-function readCall(result: JsonObject): JsonObject {
-  const { content, structuredContent, isError, toolResult, ...rest } = result
-  const parts =
-    typeof content === 'string'
-      ? [text(content)]
-      : Array.isArray(content)
-        ? (content as readonly JsonValue[]).map(readPart)
-        : []
-  // A structured value is an object; servers send lists and texts as well.
-  const isOdd = structuredContent !== undefined && !isJsonObject(structuredContent)
-  const isSaid = parts.some((part) => part['type'] === 'text' && part['text'] === asText(structuredContent ?? null))
+function readQuestions(requests: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(withoutNull(requests)).map(([key, request]) => {
+      if (!isJsonObject(request) || !isJsonObject(request['params'])) return [key, request]
+      return [key, { ...request, params: readQuestion(request['params']) }]
+    }),
+  )
+}
+
+/** What a server asks a person, alone or inside of a result. */
+export function readQuestion(params: JsonObject): JsonObject {
+  const given = withoutNull(params)
+  const { message = '', mode, requestedSchema } = given
+  const isPage = mode === 'url'
+  const schema = isJsonObject(requestedSchema) ? withoutNull(requestedSchema) : {}
+  const form = { type: 'object', ...schema, properties: isJsonObject(schema['properties']) ? schema['properties'] : {} }
+  return { ...given, message: asText(message), ...(!isPage && { requestedSchema: form }) }
+}
+
+function clean(result: JsonValue): JsonObject {
+  if (!isJsonObject(result)) return {}
+  const { _meta, ...rest } = withoutNull(result)
+  return { ...rest, ...(isJsonObject(_meta) && { _meta: readMeta(_meta) }) }
+}
+
+/** What MCP itself writes there is an object. */
+function readMeta(meta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(meta).filter(([name, field]) => !name.startsWith('io.modelcontextprotocol/') || isJsonObject(field)),
+  )
+}
+
+/** The newest version with a handshake, which Baton asks for, stands for one that nobody knows. */
+function readWelcome(result: JsonObject): JsonObject {
+  const { protocolVersion, capabilities, serverInfo, instructions, ...rest } = result
   return {
     ...rest,
-    content: [
-      ...parts,
-      ...(isOdd && !isSaid ? [text(asText(structuredContent))] : []),
-      // Servers of 2024-10-07.
-      ...(toolResult === undefined ? [] : [text(asText(toolResult))]),
-    ],
-    ...(!isOdd && structuredContent !== undefined && { structuredContent }),
-    ...((isError === true || isError === 'true') && { isError: true }),
+    protocolVersion: nearestVersion(protocolVersion),
+    capabilities: readCapabilities(capabilities),
+    serverInfo: readName(serverInfo),
+    ...(typeof instructions === 'string' && { instructions }),
   }
 }
 
-function readPart(value: JsonValue): JsonObject {
-  if (!isJsonObject(value)) return text(asText(value))
-  const part = withoutNull(value)
-  switch (part['type']) {
-    case 'text':
-      return typeof part['text'] === 'string' ? part : { ...part, text: asText(part['text'] ?? '') }
-    case 'image':
-    case 'audio': {
-      const media = readMedia(part['data'])
-      if (!media) return text(`[The server sent ${part['type']} data that cannot be read.]`)
-      const mediaType =
-        typeof part['mimeType'] === 'string' ? part['mimeType'] : (media.mediaType ?? findType(media.data))
-      return mediaType === undefined
-        ? text(`[The server sent ${part['type']} data of a type that it does not name.]`)
-        : { ...part, data: media.data, mimeType: mediaType }
-    }
-    case 'resource':
-      return isJsonObject(part['resource']) ? { ...part, resource: withoutNull(part['resource']) } : text(asText(value))
-    case 'resource_link':
-      return typeof part['uri'] === 'string' && typeof part['name'] === 'string' ? part : text(asText(value))
-    default:
-      return text(asText(value))
+function nearestVersion(said: JsonValue | undefined): string {
+  const known = SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < '2026').toSorted()
+  const date = typeof said === 'string' ? /\d{4}-\d\d-\d\d/.exec(said)?.[0] : undefined
+  const newest = known.at(-1) ?? ''
+  return date === undefined ? newest : (known.findLast((version) => version <= date) ?? known[0] ?? newest)
+}
+
+function readDiscovery(result: JsonObject): JsonObject {
+  const { capabilities, instructions, ...rest } = result
+  return {
+    ...rest,
+    ...('supportedVersions' in rest && { capabilities: readCapabilities(capabilities) }),
+    ...(typeof instructions === 'string' && { instructions }),
   }
 }
 
-/** Base64 in one alphabet, padded and without line breaks. Undefined for what is none. */
-function readMedia(data: JsonValue | undefined): { readonly data: string; readonly mediaType?: string } | undefined {
-  if (typeof data !== 'string') return undefined
-  const [, mediaType, inside] = /^data:([^;,]*)(?:;[^;,]*)*?;base64,([^]*)$/.exec(data) ?? []
-  const bare = (inside ?? data)
-    .replaceAll(/\s/g, '')
-    .replaceAll('-', '+')
-    .replaceAll('_', '/')
-    .replace(/(?<!=)=+$/, '')
-  if (bare === '' || bare.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(bare)) return undefined
-  const padded = bare + '='.repeat((4 - (bare.length % 4)) % 4)
-  return { data: padded, ...(mediaType !== undefined && mediaType !== '' && { mediaType }) }
+/** A server that names no capability is asked for its tools all the same, and so is one that names tools with no object. */
+function readCapabilities(value: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return { tools: {} }
+  const { tools, ...others } = value
+  return {
+    ...readObjects(others, (name, fields) => (NESTED.includes(name) ? readNested(fields) : readFlags(fields))),
+    ...('tools' in value && tools !== false && { tools: isJsonObject(tools) ? readFlags(tools) : {} }),
+  }
 }
 
-/** The first bytes of pictures, as base64. */
-const FIRST_BYTES: readonly (readonly [start: string, mediaType: string])[] = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['/9j/', 'image/jpeg'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-]
+/** Capabilities that hold others. */
+const NESTED: readonly string[] = ['tasks', 'experimental', 'extensions']
 
-function findType(data: string): string | undefined {
-  return FIRST_BYTES.find(([start]) => data.startsWith(start))?.[1]
+function readNested(fields: JsonObject): JsonObject {
+  return readObjects(fields, (_, nested) => readNested(nested))
 }
 
-function text(value: string): JsonObject {
-  return { type: 'text', text: value }
+/** The fields that are objects. PHP writes an empty one as a list, others write true. */
+function readObjects(fields: JsonObject, read: (name: string, fields: JsonObject) => JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) =>
+      isJsonObject(field) ? [[name, read(name, field)]] : field === true || Array.isArray(field) ? [[name, {}]] : [],
+    ),
+  )
 }
 
-function asText(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+const FLAGS: readonly string[] = ['listChanged', 'subscribe']
+
+function readFlags(fields: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(withoutNull(fields)).filter(([name, flag]) => !FLAGS.includes(name) || typeof flag === 'boolean'),
+  )
+}
+
+function readName(value: JsonValue | undefined): JsonObject {
+  const given: JsonObject = isJsonObject(value) ? value : typeof value === 'string' ? { name: value } : {}
+  const { name, version, title } = given
+  return {
+    name: isNothing(name) ? 'unnamed' : asText(name),
+    version: isNothing(version) ? '0' : asText(version),
+    ...(typeof title === 'string' && { title }),
+  }
+}
+
+/** The fields of a page beside its list. */
+function readPage(result: JsonValue, list: string): JsonObject {
+  const { [list]: _, nextCursor, ...rest } = clean(result)
+  const cursor = typeof nextCursor === 'number' ? String(nextCursor) : nextCursor
+  return { ...rest, ...(typeof cursor === 'string' && cursor !== '' && { nextCursor: cursor }) }
+}
+
+function readList(result: JsonValue, list: string): readonly JsonValue[] {
+  const given = Array.isArray(result) ? result : isJsonObject(result) ? result[list] : undefined
+  return Array.isArray(given) ? (given as readonly JsonValue[]) : []
+}
+
+const TASK_SUPPORT: readonly JsonValue[] = ['required', 'optional', 'forbidden']
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
+
+/** What is no tool at all stays as it is: the list is read once more without it, and the log names it. */
+function readTool(value: JsonValue): JsonValue {
+  if (!isJsonObject(value) || typeof value['name'] !== 'string') return value
+  const { inputSchema, outputSchema, annotations, execution, icons: _, _meta, ...rest } = withoutNull(value)
+  const output = readSchema(outputSchema)
+  return {
+    ...textsOnly(rest, ['description', 'title']),
+    inputSchema: readSchema(inputSchema) ?? { type: 'object' },
+    ...(output?.['type'] === 'object' && { outputSchema: output }),
+    ...(isJsonObject(annotations) && { annotations: readHints(annotations) }),
+    ...(isJsonObject(execution) && TASK_SUPPORT.includes(execution['taskSupport'] ?? null) && { execution }),
+    ...(isJsonObject(_meta) && { _meta }),
+  }
+}
+
+/** Only what MCP itself says of a schema: what its keywords mean is read where arguments are checked. */
+function readSchema(value: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { type, properties, required, ...rest } = withoutNull(value)
+  return {
+    ...textsOnly(rest, ['$schema']),
+    type: isNothing(type) || (Array.isArray(type) && type.includes('object')) ? 'object' : type,
+    ...(isJsonObject(properties) && { properties }),
+    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
+  }
+}
+
+/** Hints that are no booleans say nothing. */
+function readHints(annotations: JsonObject): JsonObject {
+  const known = textsOnly(withoutNull(annotations), ['title'])
+  return Object.fromEntries(
+    Object.entries(known).filter(([name, hint]) => !HINTS.some((known) => known === name) || typeof hint === 'boolean'),
+  )
+}
+
+function readResource(value: JsonValue): readonly JsonObject[] {
+  if (!isJsonObject(value) || typeof value['uri'] !== 'string') return []
+  const { uri, name, title, description, mimeType } = value
+  const texts = textsOnly(withoutNull({ title, description, mimeType } as JsonObject), [
+    'title',
+    'description',
+    'mimeType',
+  ])
+  return [{ uri, name: typeof name === 'string' ? name : uri, ...texts }]
+}
+
+/** The fields, without those of the names that are no texts. */
+function textsOnly(fields: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, field]) => !names.includes(name) || typeof field === 'string'),
+  )
 }

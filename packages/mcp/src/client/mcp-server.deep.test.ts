@@ -25,7 +25,9 @@ test('a server that dies in a call: the call says so, the next one waits for the
     ['echo', { text: 'a' }],
     ['echo', { text: 'b' }],
   ])
-  expect(first.calls[0]).toMatch(/^echo error api_unavailable: MCP server "odd" ended the connection.*may have had its/)
+  expect(first.calls[0]).toMatch(
+    /^echo unknown tool_result_unknown: MCP server "odd" ended the connection.*may have run$/,
+  )
   expect(first.calls[1]).toMatch(/^echo error api_unavailable: .*it is started again soon/)
   expect(first.calls[1]).not.toContain('may have had') // it was not sent
   pass(60_000)

@@ -1,6 +1,7 @@
 // Over streamable HTTP each request gets its answer on a stream of its own. If the stream ends or breaks without the answer, the SDK leaves
 // the request open; if the request is cancelled, the SDK leaves the stream open (before 2026-07-28). This file ends both at once.
-import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
+import type { SSEClientTransport, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
+import { SseError } from '@modelcontextprotocol/client'
 
 /** Marks the error that replaces the answer; `failure.ts` recognises it by this. */
 export const STREAM_ENDED = 'baton/stream-ended'
@@ -46,6 +47,26 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
       open.delete(id)
       throw cause
     }
+  }
+}
+
+/**
+ * The older transport has one stream for all answers. When it ends, the SDK opens another one, of another session, and the answers that were
+ * owed never come: the connection ends instead. Call it before the transport connects, and what it returns afterwards.
+ */
+export function endAtStreamEnd(transport: SSEClientTransport): () => void {
+  let isConnected = false
+  const before = transport.onerror
+  transport.onerror = (error) => {
+    before?.(error)
+    if (!isConnected || !(error instanceof SseError)) return
+    isConnected = false
+    transport.close().catch(() => {
+      // It is gone already.
+    })
+  }
+  return () => {
+    isConnected = true
   }
 }
 

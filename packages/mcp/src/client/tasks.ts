@@ -60,7 +60,12 @@ export function readCarriedTask(result: CallToolResult): Task | undefined {
 /** Asks the server to run a call as a task of 2025-11-25. */
 export async function callAsTask(params: CallToolRequest['params'], place: TaskPlace): Promise<CallToolResult> {
   const { client, options } = place
-  const { task } = await client.request({ method: 'tools/call', params: { ...params, task: {} } }, CreateTask, options)
+  const asked = { method: 'tools/call', params: { ...params, task: {} } }
+  const answer = await client.request(asked, Anything, options)
+  const created = CreateTask.safeParse(answer)
+  // A server that has run the call at once.
+  if (!created.success && Array.isArray(answer['content'])) return answer as CallToolResult
+  const { task } = CreateTask.parse(answer)
   return followTask(task, place, async ({ taskId }) => {
     const { onprogress: _, ...quiet } = options
     return client.request({ method: 'tasks/result', params: { taskId } }, Anything, quiet) as Promise<CallToolResult>

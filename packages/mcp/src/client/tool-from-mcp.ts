@@ -1,9 +1,10 @@
 // A tool of an MCP server as a tool of Baton: its schema, which of its claims Baton believes, and the call.
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
-import { BatonError, makeTool } from '@baton/core'
+import { makeTool } from '@baton/core'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
+import { describeLoss } from './failure.ts'
 import type { McpToolOptions } from './server-config.ts'
 import { cutText } from '../shared/platform.ts'
 
@@ -27,19 +28,23 @@ export interface McpToolInit {
 export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
+  const effect = readEffect(definition, options)
   const title = definition.title ?? annotations?.title
   return makeTool({
     name,
     description: cutText(description, DESCRIPTION_CHARS),
     input: freeDefaults(inputSchema as JsonObject), // it came as JSON
-    effect: readEffect(definition, options),
+    effect,
     trust,
     timeoutMs,
     approval: typeof approval === 'boolean' ? approval : approval.includes(name),
     ...(title !== undefined && { title: title.slice(0, 200) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
     execute: async (given, context): Promise<unknown> => {
-      const { definition: called, result } = await call(given as JsonObject, context) // its schema has validated it
+      // Its schema has validated it.
+      const { definition: called, result } = await call(given as JsonObject, context).catch((thrown: unknown) => {
+        throw effect === 'once' ? describeLoss(thrown) : thrown
+      })
       return readCallResult(name, result, (structured) => checkStructured(called, structured, validator))
     },
   })
@@ -56,21 +61,17 @@ function freeDefaults(schema: JsonObject): JsonObject {
   return required.some(hasDefault) ? { ...schema, required: required.filter((name) => !hasDefault(name)) } : schema
 }
 
-/**
- * Checks a result against the server's output schema, in bounded time.
- * @throws BatonError `result_invalid`
- */
+/** Checks a result against the server's output schema, in bounded time, and says what is wrong with it. */
 async function checkStructured(
-  { name, outputSchema }: McpTool,
+  { outputSchema }: McpTool,
   structured: JsonValue,
   validator: ArgumentValidator,
-): Promise<void> {
-  if (outputSchema === undefined) return
+): Promise<string | undefined> {
+  if (outputSchema === undefined) return undefined
   // It came as JSON.
   const shape = { input: outputSchema as JsonObject, subject: 'the result is' } as const
   const checked = await validator.validate(shape, JSON.stringify(structured))
-  if (!checked.ok)
-    throw new BatonError({ code: 'result_invalid', message: `the result of "${name}" is wrong: ${checked.issues}` })
+  return checked.ok ? undefined : `it does not fit the output schema of the tool: ${checked.issues}`
 }
 
 /** Baton ignores the hints of an untrusted server: they could make it repeat what must happen once. */

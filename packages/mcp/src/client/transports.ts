@@ -7,14 +7,16 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { TransportAuth } from './auth.ts'
 import { createTransportAuth } from './auth.ts'
-import { makeLenient } from './lenient-results.ts'
+import { createLenientFetch } from './lenient-fetch.ts'
+import type { TellOdd } from './lenient-messages.ts'
+import { LenientProcess } from './lenient-process.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { boxWithoutNetwork } from './without-network.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
-import { answerAtStreamEnd } from './stream-ends.ts'
+import { answerAtStreamEnd, endAtStreamEnd } from './stream-ends.ts'
 
 /** Characters at the end of what a process wrote to its standard error; they go into errors. */
 const TAIL_CHARS = 2_000
@@ -38,6 +40,8 @@ export interface TransportInit {
   readonly messageBytes: number
   readonly fetch?: FetchLike
   readonly connect: ConnectOptions
+  /** Says in a log what the server sent that is no right message. */
+  readonly tellOdd: TellOdd
   /** Called with each message before the SDK reads it. */
   readonly onMessage: (message: object) => void
 }
@@ -54,13 +58,14 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   const { args = [], env, cwd, network } = config
   const [command = '', ...words] =
     network === false ? await boxWithoutNetwork([config.command, ...args]) : [config.command, ...args]
-  const transport = new StdioClientTransport({
+  const transport = new LenientProcess({
     command,
     args: words,
     env: { ...getDefaultEnvironment(), ...readCertificates(), ...env },
     ...(cwd !== undefined && { cwd }),
     stderr: 'pipe',
     maxBufferSize: init.messageBytes,
+    tell: init.tellOdd,
   })
   let tail = ''
   transport.stderr?.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('utf8')).slice(-TAIL_CHARS)))
@@ -154,13 +159,13 @@ function toConnected(
 }
 
 function createHttpTransport(
-  { messageBytes, fetch }: TransportInit,
+  { messageBytes, fetch, tellOdd }: TransportInit,
   { url, headers }: HttpMcpServer,
   type: 'http' | 'sse',
   auth: TransportAuth | undefined,
 ): StreamableHTTPClientTransport | SSEClientTransport {
   const options = {
-    fetch: createBoundedFetch(messageBytes, fetch),
+    fetch: createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd),
     ...(headers && { requestInit: { headers: { ...headers } } }),
     ...(auth && { authProvider: auth.provider }),
   }
@@ -175,13 +180,12 @@ async function connect(
   { connect: options, onMessage }: TransportInit,
 ): Promise<void> {
   // The SDK calls a handler that it finds there before its own, with the same message.
-  transport.onmessage = (message) => {
-    makeLenient(message)
-    onMessage(message)
-  }
+  transport.onmessage = onMessage
   if (transport instanceof StreamableHTTPClientTransport) answerAtStreamEnd(transport)
+  const watch = transport instanceof SSEClientTransport ? endAtStreamEnd(transport) : undefined
   try {
     await client.connect(transport, options)
+    watch?.()
   } catch (thrown) {
     await client.close().catch(() => {
       // A connection that failed to open may fail to close; the first error matters.

@@ -1,0 +1,194 @@
+// Answers of a server over HTTP in the form that the SDK takes: what the body is counts, not what its headers say. Each message is read
+// as `lenient-messages.ts` says. Requests of a login pass as they are.
+import type { JsonValue } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { FetchLike } from '@modelcontextprotocol/client'
+import type { Message, OpenRequest, TellOdd } from './lenient-messages.ts'
+import { Exchange, makeUnreadable, OpenRequests } from './lenient-messages.ts'
+import { asText } from './json-fields.ts'
+import { EVENTS, rewriteEvents } from './lenient-events.ts'
+import { MessageReader } from './message-reader.ts'
+
+const SESSION = 'mcp-session-id'
+/** A line of an event stream, at its beginning. */
+const EVENT_LINE = /^\s*(?::|(?:data|event|id|retry)\s*:)/
+/**
+ * Statuses beside which a server may have answered. Those of logins and of lost sessions are the SDK's, but for a method that the
+ * server does not know.
+ */
+const MAY_ANSWER: ReadonlySet<number> = new Set([400, 404, 406, 409, 413, 415, 422, 429, 500, 501, 502, 503])
+const METHOD_NOT_FOUND = -32_601
+
+type Init = Parameters<FetchLike>[1]
+type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>
+
+/** @param tell says in a log what was odd */
+export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike {
+  const open = new OpenRequests()
+  /** The newest that the server named: some change it. */
+  let session: string | undefined
+  return async (url, init) => {
+    const sent = readSent(init)
+    if (sent === undefined && !isListening(init)) return fetcher(url, init)
+    const own = open.note(sent)
+    if (own?.method === 'initialize') session = undefined
+    const response = await fetcher(url, withSession(init, session)).catch((thrown: unknown) => {
+      if (own) open.settle(own)
+      throw thrown
+    })
+    session = response.headers.get(SESSION) ?? session
+    const exchange = new Exchange({ open, own, tell })
+    if (sent === undefined) return readStream(response, exchange)
+    if (!own) return readReceipt(response)
+    const answer = await readAnswer(response, exchange, own)
+    if (!answer.ok) open.settle(own)
+    return answer
+  }
+}
+
+/** The message that a request carries; undefined for any other request. */
+function readSent(init: Init): JsonValue | undefined {
+  if (init?.method !== 'POST' || typeof init.body !== 'string') return undefined
+  const parsed = parseJson(init.body)
+  return parsed.ok && isJsonObject(parsed.value) && 'jsonrpc' in parsed.value ? parsed.value : undefined
+}
+
+function isListening(init: Init): boolean {
+  return (init?.method ?? 'GET') === 'GET' && (new Headers(init?.headers).get('accept') ?? '').includes(EVENTS)
+}
+
+function withSession(init: Init, session: string | undefined): Init {
+  if (session === undefined) return init
+  const headers = new Headers(init?.headers)
+  headers.set(SESSION, session)
+  return { ...init, headers }
+}
+
+/** What is no stream of events has no messages for a client that listens: the SDK knows 405 for that. */
+function readStream(response: Response, exchange: Exchange): Response {
+  if (!response.ok) return response
+  if (response.body && isCalled(response, EVENTS))
+    return remake(response, { body: response.body.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
+  drop(response)
+  return remake(response, { status: 405 })
+}
+
+/** Any success of a notification counts as the one that the SDK knows. */
+function readReceipt(response: Response): Response {
+  if (!response.ok || response.status === 202) return response
+  drop(response)
+  return remake(response, { status: 202 })
+}
+
+async function readAnswer(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
+  const { body, ok, status } = response
+  if (own.method === 'server/discover' && (status === 500 || status === 501)) return answerWith(response, [refuse(own)])
+  if (!ok) return MAY_ANSWER.has(status) ? readRefusal(response, exchange, own) : response
+  if (body && isCalled(response, EVENTS))
+    return remake(response, { body: body.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
+  const read = body ? await readWhole(body) : ''
+  if (typeof read !== 'string')
+    return remake(response, { body: read.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
+  const messages = readText(read, exchange)
+  if (messages.length > 0) return answerWith(response, messages)
+  if (own.method === 'server/discover') return answerWith(response, [refuse(own)])
+  // The answer may come on the stream that listens.
+  if (status === 202) return remake(response, {})
+  // The SDK says what else it is.
+  if (read.trim() !== '' && !isCalled(response, 'json')) return remake(response, { body: read, status: 200 })
+  const what = read.trim() === '' ? 'its answer is empty' : `its answer is no JSON: ${read.slice(0, 200)}`
+  return answerWith(response, [makeUnreadable(own, what)])
+}
+
+/** Servers before 2026 do not know the first question, and some say so in no form: they are asked in the older one. */
+function refuse({ id }: OpenRequest): Message {
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'it does not know the method' } }
+}
+
+/** A refusal with an answer to this very request in it. */
+async function readRefusal(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
+  const text = await response.text()
+  const parsed = parseJson(text)
+  const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const isOwn = asText(value['id'] ?? '') === String(own.id) && ('error' in value || 'result' in value)
+  const { error } = value
+  const isElsewhere = response.status === 404 && !(isJsonObject(error) && error['code'] === METHOD_NOT_FOUND)
+  return isOwn && !isElsewhere
+    ? answerWith(response, exchange.read(value))
+    : remake(response, { body: text, status: response.status })
+}
+
+/** The text of a body, or the body itself where it is a stream of events. */
+async function readWhole(body: Bytes): Promise<string | Bytes> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  let text = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return text + decoder.decode()
+    chunks.push(value)
+    text += decoder.decode(value, { stream: true })
+    if (EVENT_LINE.test(text)) return putBack(chunks, reader)
+  }
+}
+
+function putBack(
+  chunks: readonly Uint8Array<ArrayBuffer>[],
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
+): Bytes {
+  const first = [...chunks]
+  return new ReadableStream({
+    pull: async (controller) => {
+      const next = first.shift() ?? (await reader.read()).value
+      if (next) controller.enqueue(next)
+      else controller.close()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+function readText(text: string, exchange: Exchange): readonly Message[] {
+  const messages: Message[] = []
+  const reader = new MessageReader({
+    onValue: (value) => void messages.push(...exchange.read(value)),
+    onNoise: (noise) => void messages.push(...exchange.readBroken(noise)),
+  })
+  reader.push(text)
+  reader.end()
+  messages.push(...exchange.end())
+  return messages
+}
+
+function isCalled(response: Response, type: string): boolean {
+  return (response.headers.get('content-type') ?? '').toLowerCase().includes(type)
+}
+
+function drop(response: Response): void {
+  response.body?.cancel().catch(() => {
+    // Nobody reads it.
+  })
+}
+
+function answerWith(response: Response, messages: readonly Message[]): Response {
+  return remake(response, { body: JSON.stringify(messages), type: 'application/json', status: 200 })
+}
+
+interface Remade {
+  readonly body?: string | Bytes
+  readonly type?: string
+  readonly status?: number
+}
+
+function remake(response: Response, { body, type, status = response.status }: Remade): Response {
+  const headers = new Headers(response.headers)
+  headers.delete('content-length')
+  headers.delete('content-encoding')
+  if (type !== undefined) headers.set('content-type', type)
+  // A stream beside a status that has no body counts as an answer.
+  const made = new Response(body ?? null, { status: body !== undefined && status < 400 ? 200 : status, headers })
+  // The constructor does not take an address. The SDK resolves others against it.
+  Object.defineProperty(made, 'url', { value: response.url })
+  Object.defineProperty(made, 'redirected', { value: response.redirected })
+  return made
+}

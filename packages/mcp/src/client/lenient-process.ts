@@ -1,0 +1,115 @@
+// A server that is a program: what it writes is read as `lenient-messages.ts` says, and its end is noticed also where another program
+// keeps its output open, or where it only closes its output.
+import type { ChildProcess } from 'node:child_process'
+import type { StdioServerParameters } from '@modelcontextprotocol/client/stdio'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { Message, TellOdd } from './lenient-messages.ts'
+import { Exchange, OpenRequests } from './lenient-messages.ts'
+import { MessageReader } from './message-reader.ts'
+
+/** Milliseconds for the rest of what a program wrote before its end. */
+const LAST_WORDS_MS = 200
+/** Milliseconds for the next line of a message over several lines. */
+const NEXT_LINE_MS = 500
+
+export interface LenientProcessInit extends StdioServerParameters {
+  /** Characters of one message. */
+  readonly maxBufferSize: number
+  readonly tell: TellOdd
+}
+
+/**
+ * The SDK's transport starts the program, and asks for its version in a process of its own. This class replaces the part that reads
+ * bytes. The fields of the SDK that it reaches are private: `stranger-servers.process.test.ts` fails if they change.
+ */
+export class LenientProcess extends StdioClientTransport {
+  readonly #open = new OpenRequests()
+  #hasEnded = false
+
+  static {
+    // The SDK starts the process of its own only for a class that has this method itself.
+    Object.defineProperty(this.prototype, '_dispose', {
+      value: Reflect.get(StdioClientTransport.prototype, '_dispose'),
+    })
+  }
+
+  constructor(init: LenientProcessInit) {
+    super(init)
+    const deliver = Reflect.get(this, 'processReadBuffer') as () => void // the SDK's method
+    Reflect.set(this, '_readBuffer', new LenientBuffer(init, this.#open, () => deliver.call(this)))
+  }
+
+  override async start(): Promise<void> {
+    await super.start()
+    const child = Reflect.get(this, '_process') as ChildProcess // the SDK has just started it
+    let wait: NodeJS.Timeout | undefined
+    const end = (): void => {
+      wait ??= setTimeout(() => this.#end(child), LAST_WORDS_MS).unref()
+    }
+    child.once('close', () => clearTimeout(wait)) // the SDK has noticed
+    child.once('exit', end)
+    child.stdout?.once('end', end)
+    child.stdin?.once('error', end)
+  }
+
+  override send(message: Message): Promise<void> {
+    this.#open.note(message)
+    return super.send(message)
+  }
+
+  /** Calls end now; the process gets its time to exit. */
+  #end(child: ChildProcess): void {
+    if (this.#hasEnded || Reflect.get(this, '_process') !== child) return
+    this.#hasEnded = true
+    const { onclose } = this
+    delete this.onclose
+    onclose?.()
+    child.stdout?.destroy()
+    this.close().catch(() => {
+      // It has been told that it ends.
+    })
+  }
+}
+
+/** In place of the SDK's buffer: bytes in, messages out. */
+class LenientBuffer {
+  readonly #decoder = new TextDecoder()
+  readonly #reader: MessageReader
+  readonly #messages: Message[] = []
+  readonly #deliver: () => void
+  #wait: NodeJS.Timeout | undefined
+
+  /** @param deliver called when there are messages though no bytes came */
+  constructor({ maxBufferSize, tell }: LenientProcessInit, open: OpenRequests, deliver: () => void) {
+    this.#deliver = deliver
+    const exchange = new Exchange({ open, tell })
+    this.#reader = new MessageReader(
+      {
+        onValue: (value) => void this.#messages.push(...exchange.read(value)),
+        onNoise: (text) => void this.#messages.push(...exchange.readBroken(text)),
+      },
+      maxBufferSize,
+    )
+  }
+
+  append(chunk: Buffer): void {
+    clearTimeout(this.#wait)
+    this.#reader.push(this.#decoder.decode(chunk, { stream: true }))
+    if (this.#reader.isCut) this.#wait = setTimeout(() => this.#giveUp(), NEXT_LINE_MS).unref()
+  }
+
+  readMessage(): Message | null {
+    return this.#messages.shift() ?? null
+  }
+
+  /** No line follows: the value is broken. */
+  #giveUp(): void {
+    this.#reader.end()
+    this.#deliver()
+  }
+
+  clear(): void {
+    clearTimeout(this.#wait)
+    this.#messages.length = 0
+  }
+}

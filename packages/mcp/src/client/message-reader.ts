@@ -1,0 +1,222 @@
+// JSON values out of a text that comes in pieces: of a program's output, of a body, of an event. It finds where each value ends by
+// its brackets, so neither line ends nor their absence matter. It does not know what the values mean.
+import type { JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+export interface MessageText {
+  readonly onValue: (value: JsonValue) => void
+  /** A line, or a value that no repair makes JSON. */
+  readonly onNoise: (text: string) => void
+}
+
+/** Places in a line of other text where a message may begin. */
+const EMBEDDED_MAX = 8
+/** Lines that are dropped, one by one, to find a message behind a value that was never finished. */
+const RETRIES_MAX = 20
+/** A value that was never finished ends where a line is a message. */
+const NEXT_MESSAGE = /[\t ]*\{\s*"(?:jsonrpc|id|method|result|error)"/y
+
+/** Progress that a program draws over itself ends with the first. */
+const LINE_END = /[\r\n]/g
+
+const QUOTE = 34
+const BACKSLASH = 92
+const LINE_FEED = 10
+
+export class MessageReader {
+  readonly #text: MessageText
+  readonly #charsMax: number
+  /** Of the value or the line that has begun. */
+  #pieces: string[] = []
+  #chars = 0
+  #state: 'between' | 'value' | 'line' = 'between'
+  #depth = 0
+  #isString = false
+  #isEscaped = false
+  #isList = false
+  #isLineStart = false
+  /** Nothing of the value is known but its bracket. */
+  #isFirst = true
+  #retries = 0
+
+  constructor(text: MessageText, charsMax = Infinity) {
+    this.#text = text
+    this.#charsMax = charsMax
+  }
+
+  /** @throws RangeError when a value or a line is longer than the bound; what was read of it is dropped */
+  push(text: string): void {
+    for (let at = 0; at < text.length;) at = this.#read(text, at)
+    if (this.#chars <= this.#charsMax) return
+    this.#pieces = []
+    this.#chars = 0
+    this.#state = 'between'
+    throw new RangeError(`a message is longer than ${this.#charsMax} characters`)
+  }
+
+  /** The last line ends in the middle of a value. */
+  get isCut(): boolean {
+    return this.#state === 'value' && this.#isLineStart
+  }
+
+  /** The text ends: what has begun is all there is. */
+  end(): void {
+    while (this.#state !== 'between') {
+      const state = this.#state
+      const rest = this.#take('')
+      if (state === 'value') this.#readValue(rest)
+      else this.#readLine(rest)
+    }
+  }
+
+  /** Reads to the end of a value, of a line or of the text, and returns where that is. */
+  #read(text: string, at: number): number {
+    if (this.#state === 'value') return this.#scan(text, at)
+    if (this.#state === 'line') {
+      LINE_END.lastIndex = at
+      const end = LINE_END.exec(text)?.index
+      if (end === undefined) return this.#keep(text, at)
+      this.#readLine(this.#take(text.slice(at, end)))
+      return end + 1
+    }
+    const start = skipBlanks(text, at)
+    if (start === text.length) return start
+    const first = text[start]
+    this.#state = first === '{' || first === '[' ? 'value' : 'line'
+    this.#depth = 0
+    this.#isFirst = true
+    this.#isString = false
+    this.#isEscaped = false
+    this.#isList = first === '['
+    this.#isLineStart = false
+    return start
+  }
+
+  #scan(text: string, from: number): number {
+    let isLineStart = this.#isLineStart
+    for (let at = from; at < text.length; at += 1) {
+      if (isLineStart && this.#isCutBy(text, at)) {
+        this.#text.onNoise(this.#take(text.slice(from, at)))
+        return at
+      }
+      const char = text.charCodeAt(at)
+      isLineStart = char === LINE_FEED
+      if (this.#isFirst && this.#depth === 1 && !isBlank(char)) {
+        this.#isFirst = false
+        if (!this.#mayFollow(char)) {
+          this.#state = 'line'
+          return this.#keep(text.slice(0, at), from)
+        }
+      }
+      if (this.#isString) {
+        if (this.#isEscaped) this.#isEscaped = false
+        else if (char === BACKSLASH) this.#isEscaped = true
+        else if (char === QUOTE) this.#isString = false
+      } else if (char === QUOTE) this.#isString = true
+      else if (char === 123 || char === 91)
+        this.#depth += 1 // { [
+      else if ((char === 125 || char === 93) && (this.#depth -= 1) === 0) {
+        this.#readValue(this.#take(text.slice(from, at + 1)))
+        return at + 1
+      }
+    }
+    this.#isLineStart = isLineStart
+    return this.#keep(text, from)
+  }
+
+  /** What an object, or a list of objects, has behind its bracket. A line of a log has something else. */
+  #mayFollow(char: number): boolean {
+    const next = String.fromCharCode(char)
+    return (this.#isList ? '[{]' : '"}').includes(next)
+  }
+
+  /** Each message of a batch may stand on a line of its own. */
+  #isCutBy(text: string, at: number): boolean {
+    if (this.#isList && this.#depth === 1 && !this.#isString) return false
+    NEXT_MESSAGE.lastIndex = at
+    if (!NEXT_MESSAGE.test(text)) return false
+    const end = text.indexOf('\n', at)
+    // The rest of the line is not here yet.
+    if (end === -1) return /^\s*\{\s*"jsonrpc"/.test(text.slice(at, at + 100))
+    const line = parseLoosely(text.slice(at, end))?.value
+    return isJsonObject(line) && ('jsonrpc' in line || ('id' in line && ('result' in line || 'error' in line)))
+  }
+
+  #keep(text: string, from: number): number {
+    this.#pieces.push(text.slice(from))
+    this.#chars += text.length - from
+    return text.length
+  }
+
+  #take(last: string): string {
+    const whole = this.#pieces.length === 0 ? last : this.#pieces.join('') + last
+    this.#pieces = []
+    this.#chars = 0
+    this.#state = 'between'
+    return whole
+  }
+
+  #readValue(text: string): void {
+    const read = parseLoosely(text)
+    const end = text.indexOf('\n')
+    if (read) {
+      this.#retries = 0
+      this.#text.onValue(read.value)
+    } else if (end === -1 || this.#retries >= RETRIES_MAX) {
+      this.#retries = 0
+      this.#text.onNoise(text)
+    } else {
+      this.#retries += 1
+      this.#text.onNoise(text.slice(0, end))
+      const rest = text.slice(end + 1)
+      for (let at = 0; at < rest.length;) at = this.#read(rest, at)
+    }
+  }
+
+  /** A program may print something before its message, on the same line. */
+  #readLine(line: string): void {
+    let start = -1
+    for (let tries = 0; tries < EMBEDDED_MAX; tries += 1) {
+      start = line.indexOf('{', start + 1)
+      if (start === -1) break
+      const read = parseLoosely(line.slice(start))
+      if (!read || !isJsonObject(read.value) || !('jsonrpc' in read.value)) continue
+      this.#text.onNoise(line.slice(0, start))
+      this.#text.onValue(read.value)
+      return
+    }
+    if (line.trim() !== '') this.#text.onNoise(line)
+  }
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from
+  while (at < text.length && isBlank(text.charCodeAt(at))) at += 1
+  return at
+}
+
+/** With the byte order mark, which some write before each line. */
+function isBlank(char: number): boolean {
+  return char <= 32 || char === 0xfe_ff
+}
+
+/** Undefined for what is not JSON, also after the repair of what programs without a JSON library get wrong. */
+function parseLoosely(text: string): { readonly value: JsonValue } | undefined {
+  for (const read of [(given: string) => given, repair])
+    try {
+      return { value: JSON.parse(read(text)) as JsonValue } // that is what JSON is
+    } catch {
+      // Repaired, or no JSON.
+    }
+  return undefined
+}
+
+/** Line breaks and tabs as they are inside of strings; Python's `NaN` and `Infinity`; commas before a closing bracket. */
+function repair(text: string): string {
+  return text.replaceAll(/"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b|,(?=\s*[\]}])/g, (token) => {
+    if (token === ',') return ''
+    if (!token.startsWith('"')) return 'null'
+    // oxlint-disable-next-line no-control-regex -- JSON forbids them inside of strings
+    return token.replaceAll(/[\0-\u001f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  })
+}

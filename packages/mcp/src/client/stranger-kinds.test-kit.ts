@@ -1,0 +1,218 @@
+// The kinds of odd answers to a call, one tool for each: what the server writes, and what the call comes to. The table of docs/mcp.md has
+// a row for each of them.
+import { createHash } from 'node:crypto'
+
+const PNG = 'iVBORw0KGgo='
+const JPEG = '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAEBAQ=='
+const ok = [{ type: 'text', text: 'ok' }]
+
+export interface Kind {
+  /** As the page names it. */
+  readonly kind: string
+  /** The answer as JSON, or as the text that is written. */
+  readonly wrote: (id: number) => object | string
+  /** What the call comes to, without the tool's name; `*` stands for words that may change. */
+  readonly came: string
+}
+
+const said = (...texts: readonly string[]): string =>
+  `ok: ${JSON.stringify(texts.map((text) => ({ type: 'text', text })))}`
+const media = (type: 'image' | 'file', mediaType: string, data: string): string => {
+  const bytes = Buffer.from(data, 'base64')
+  const source = { type: 'blob', handle: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+  return `ok: ${JSON.stringify([{ type, mediaType, source }])}`
+}
+const picture = (mediaType = 'image/png', data = PNG): string => media('image', mediaType, data)
+const failed = (words: string): string => `error tool_failed: ${words}`
+const refused = (words: string): string => `error api_failed: MCP server "odd" answered with error ${words}`
+const UNKNOWN = 'unknown tool_result_unknown: MCP server "odd"*: it may have run'
+
+const returns = (kind: string, result: unknown, came: string): Kind => ({
+  kind,
+  wrote: (id) => ({ jsonrpc: '2.0', id, result }),
+  came,
+})
+const part = (kind: string, one: unknown, came: string): Kind => returns(kind, { content: [one] }, came)
+const writes = (kind: string, wrote: Kind['wrote'], came = said('ok')): Kind => ({ kind, wrote, came })
+const errs = (kind: string, error: unknown, came: string): Kind =>
+  writes(kind, (id) => ({ jsonrpc: '2.0', id, error }), came)
+
+const RESULTS: readonly Kind[] = [
+  returns('`content` is null', { content: null }, said('null')),
+  returns('`content` is missing', { structuredContent: { ok: 1 } }, said('{"ok":1}')),
+  returns('`content` is a text', { content: 'plain' }, said('plain')),
+  returns('`content` is one part', { content: { type: 'text', text: 'one' } }, said('one')),
+  returns('`content` holds texts', { content: ['a', 'b'] }, said('a', 'b')),
+  returns('`_meta` is null', { content: ok, _meta: null, structuredContent: null, isError: null }, said('ok')),
+  returns('fields that MCP does not know', { output: 'done' }, said('{"output":"done"}')),
+  returns('the result is a list', ok, said('ok')),
+  returns('the result is a text', 'plain', said('plain')),
+  returns('the result is null', null, said('null')),
+  returns('the form of 2024', { toolResult: { ok: 1 } }, said('{"ok":1}')),
+  returns('a structured value that is a list', { structuredContent: [1, 2], content: [] }, said('[1,2]')),
+  returns('a structured value that is a number', { structuredContent: 7, content: ok }, said('ok', '7')),
+  returns(
+    'a failure that is said by a text',
+    { isError: 'true', content: [{ type: 'text', text: 'bad' }] },
+    failed('bad'),
+  ),
+  returns(
+    'a failure explained by its structured value',
+    { isError: true, structuredContent: { why: 'full' } },
+    failed('{"why":"full"}'),
+  ),
+  returns(
+    'a failure explained by another field',
+    { isError: true, content: [], message: 'no disk' },
+    failed('{"message":"no disk"}'),
+  ),
+  returns(
+    'a failure explained by a resource',
+    { isError: true, content: [{ type: 'resource', resource: { uri: 'a:b', text: 'log' } }] },
+    failed('Resource a:b:\nlog'),
+  ),
+]
+
+const PARTS: readonly Kind[] = [
+  part('a text that is null', { type: 'text', text: null }, said('')),
+  part('a text that is a number', { type: 'text', text: 5 }, said('5')),
+  part('a part without a type', { text: 'bare' }, said('bare')),
+  part('a type in capital letters', { type: 'TEXT', text: 'loud' }, said('loud')),
+  part('a part of an unknown type', { type: 'chart', data: [1] }, said('{"type":"chart","data":[1]}')),
+  part(
+    'hints of a part that are wrong',
+    { type: 'text', text: 'ok', annotations: { audience: 'all', priority: 'x' }, _meta: null },
+    said('ok'),
+  ),
+  part('base64 with line breaks', { type: 'image', mimeType: 'image/png', data: 'iVBORw0K\r\nGgo=' }, picture()),
+  part('base64 without padding', { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo' }, picture()),
+  part('base64 for URLs', { type: 'image', mimeType: 'image/x-y', data: 'ab-_' }, picture('image/x-y', 'ab+/')),
+  part('a data address', { type: 'image', mimeType: 'image/png', data: `data:image/png;base64,${PNG}` }, picture()),
+  part('a wrong media type', { type: 'image', mimeType: 'image/png', data: JPEG }, picture('image/jpeg', JPEG)),
+  part('a media type that is null', { type: 'image', mimeType: null, data: PNG }, picture()),
+  part('a media type that is none', { type: 'image', mimeType: 'png', data: PNG }, picture()),
+  part(
+    'data that is no base64',
+    { type: 'image', mimeType: 'image/png', data: '***' },
+    said('[The server sent image data that cannot be read: ***]'),
+  ),
+  part('a sound without a media type', { type: 'audio', data: 'T2dnUwAC' }, media('file', 'audio/ogg', 'T2dnUwAC')),
+  part(
+    'a resource without `uri`',
+    { type: 'resource', resource: { text: 'inside' } },
+    said('Resource resource:\ninside'),
+  ),
+  part(
+    'a resource whose `blob` is null',
+    { type: 'resource', resource: { uri: 'a:b', text: 'x', blob: null, mimeType: null } },
+    said('Resource a:b:\nx'),
+  ),
+  part(
+    'a link without a name',
+    { type: 'resource_link', uri: 'a:b', name: null },
+    said('{"resource":"a:b","name":"a:b"}'),
+  ),
+]
+
+const ENVELOPES: readonly Kind[] = [
+  writes('`error` is null beside a result', (id) => ({ jsonrpc: '2.0', id, result: { content: ok }, error: null })),
+  writes(
+    '`result` is null beside an error',
+    (id) => ({ jsonrpc: '2.0', id, result: null, error: { code: -32_000, message: 'boom' } }),
+    refused('-32000: boom'),
+  ),
+  writes('an empty error beside a result', (id) => ({
+    jsonrpc: '2.0',
+    id,
+    result: { content: ok },
+    error: { code: 0, message: '' },
+  })),
+  writes(
+    'a result and an error',
+    (id) => ({ jsonrpc: '2.0', id, result: { content: ok }, error: { code: 1, message: 'late' } }),
+    said('ok', '[The server also sent an error: late]'),
+  ),
+  writes('no `jsonrpc`', (id) => ({ id, result: { content: ok } })),
+  writes('`jsonrpc` is a number', (id) => ({ jsonrpc: 2, id, result: { content: ok } })),
+  writes('an id that comes back as a text', (id) => ({ jsonrpc: '2.0', id: String(id), result: { content: ok } })),
+  writes(
+    'an id that is null',
+    () => ({ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'bad' } }),
+    refused('-32600: bad'),
+  ),
+  writes('`method` beside a result', (id) => ({ jsonrpc: '2.0', id, method: 'tools/call', result: { content: ok } })),
+  writes('a result that is not wrapped', (id) => ({ jsonrpc: '2.0', id, content: ok })),
+  writes('an answer without a result', (id) => ({ jsonrpc: '2.0', id }), said('null')),
+  errs('an error that is a text', 'boom', refused('-32000: boom')),
+  errs('an error with a word as its code', { code: 'E_DISK', message: 'boom' }, refused('-32000: E_DISK: boom')),
+  errs('an error with a number as text', { code: '-32603', message: 'boom' }, refused('-32603: boom')),
+  errs(
+    'an error without a message',
+    { code: -32_603, message: null, data: { why: 'full' } },
+    refused('-32603: {"why":"full"}'),
+  ),
+  errs('an error without anything', {}, refused('-32000: it does not say why')),
+  writes('a batch', (id) => [
+    { jsonrpc: '2.0', method: 'notifications/unknown' },
+    { jsonrpc: '2.0', id, result: { content: ok } },
+  ]),
+]
+
+const TEXTS: readonly Kind[] = [
+  writes('JSON over several lines', (id) => JSON.stringify({ jsonrpc: '2.0', id, result: { content: ok } }, null, 2)),
+  writes(
+    'two messages on one line',
+    (id) =>
+      `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"silly","data":null}}${JSON.stringify({ jsonrpc: '2.0', id, result: { content: ok } })}`,
+  ),
+  writes(
+    '`NaN` in a number’s place',
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"n":NaN}}}`,
+    said('{"n":null}'),
+  ),
+  writes(
+    'a line break inside of a string',
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"a\nb"}]}}`,
+    said('a\nb'),
+  ),
+  writes(
+    'a comma too many',
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"ok"},],}}`,
+  ),
+  writes('an answer that is no JSON', (id) => `{'jsonrpc': '2.0', 'id': ${id}, 'result': {'content': None}}`, UNKNOWN),
+  writes(
+    'an answer that is cut off',
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te]}}`,
+    UNKNOWN,
+  ),
+  writes('progress and notices that MCP does not know', (id) =>
+    [
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: id, progress: '1', total: null, message: null },
+      },
+      { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'nobody', progress: 1 } },
+      { jsonrpc: '2.0', method: 'notifications/odd', params: null },
+      { jsonrpc: '2.0', id, result: { content: ok } },
+    ]
+      .map((message) => JSON.stringify(message))
+      .join('\n'),
+  ),
+  writes('two answers to one call', (id) =>
+    [1, 2]
+      .map((n) =>
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          result: { content: [{ type: 'text', text: n === 1 ? 'ok' : 'second' }] },
+        }),
+      )
+      .join('\n'),
+  ),
+]
+
+/** By the name of a tool. */
+export const KINDS: ReadonlyMap<string, Kind> = new Map(
+  [...RESULTS, ...PARTS, ...ENVELOPES, ...TEXTS].map((kind, n) => [`kind-${n}`, kind]),
+)
