@@ -357,7 +357,10 @@ test('a file of Baton in which tables are missing is no new store', async () => 
 
 test('a removed session leaves none of its words in the file', async () => {
   const store = await open(path)
-  const host = createHost({ agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Noted.' }) }) }), store })
+  const host = createHost({
+    agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Noted.' }) }) }),
+    store,
+  })
   const session = await host.session('s')
   await session.send('the word is heliotrope').answer
   await session.close()
