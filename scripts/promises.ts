@@ -47,7 +47,7 @@ export interface Ledger {
 export type PageSentences = ReadonlyMap<string, readonly string[]>
 
 const LEDGER = 'scripts/promises.json'
-const ADVICE = `node scripts/promises.ts --list-new prints what to add to ${LEDGER}`
+const ADVICE = `node scripts/promises.ts --list-new prints what to add to ${LEDGER}; --renew does it for reworded sentences`
 
 export function readLedger(): Ledger {
   // Written by hand and read by this file alone: `findFaults` names what does not fit.
@@ -192,14 +192,15 @@ export function renew(ledger: Ledger, pages: PageSentences): Ledger {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [ledger, pages] = [readLedger(), readPageSentences()]
-  if (process.argv.includes('--renew'))
-    writeFileSync(
-      join(REPOSITORY, LEDGER),
-      await format(JSON.stringify(renew(ledger, pages)), { parser: 'json', printWidth: 120 }),
-    )
-  for (const { page, sentence, was } of listNew(ledger, pages))
-    console.log(
-      `${page}\n  ${JSON.stringify({ ...(was ?? { promises: ['ID of a promise'] }), sentence })},${was ? `\n  was: ${was.sentence}` : ''}`,
-    )
+  const pages = readPageSentences()
+  const isRenewal = process.argv.includes('--renew')
+  const ledger = isRenewal ? renew(readLedger(), pages) : readLedger()
+  if (isRenewal) {
+    const text = JSON.stringify(ledger, undefined, 2)
+    writeFileSync(join(REPOSITORY, LEDGER), await format(text, { parser: 'json', printWidth: 120 }))
+  }
+  for (const { page, sentence, was } of listNew(ledger, pages)) {
+    const entry = { ...(was ?? { promises: ['ID of a promise'] }), sentence }
+    console.log(`${page}\n  ${JSON.stringify(entry)},${was ? `\n  was: ${was.sentence}` : ''}`)
+  }
 }
