@@ -82,7 +82,7 @@ export const PICTURES: readonly string[] = [
 ]
 
 /** For people who work on Baton: on the site at the end, not in the packs. */
-export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']
+export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation', 'promises']
 
 export interface Page {
   readonly name: string

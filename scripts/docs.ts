@@ -10,7 +10,9 @@ import { modelsPage } from './docs-models.ts'
 import { toolsPage } from './docs-tools.ts'
 import { drawReconnect } from './docs-reconnect.ts'
 import { drawTrace } from './docs-trace.ts'
+import { promisesPage } from './docs-promises.ts'
 import { providersPage } from './docs-providers.ts'
+import { findFaults, readLedger, readPageSentences } from './promises.ts'
 import { REPOSITORY } from './source-files.ts'
 import { architecturePage } from './state-diagram.ts'
 
@@ -33,6 +35,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/providers.md', generate: providersPage },
   { path: 'docs/models.md', generate: modelsPage },
   { path: 'docs/comparison.md', generate: comparisonPage },
+  { path: 'docs/promises.md', generate: () => promisesPage() },
   { path: 'docs/trace.svg', generate: drawTrace },
   { path: 'docs/reconnect.svg', generate: drawReconnect },
 ]
@@ -62,5 +65,7 @@ if (process.argv[1] === import.meta.filename) {
     }
   }
   console.log(`docs: ${GENERATORS.length} generated pages, ${stale.length} ${isCheck ? 'out of date' : 'written'}`)
-  process.exitCode = isCheck && stale.length > 0 ? 1 : 0
+  const faults = isCheck ? findFaults(readLedger(), readPageSentences()) : []
+  for (const fault of faults) console.error(fault)
+  process.exitCode = (isCheck && stale.length > 0) || faults.length > 0 ? 1 : 0
 }

@@ -247,3 +247,14 @@ test('a store that is not a database is one line', async () => {
   expect(await command.ended).toEqual({ code: 1, signal: null })
   expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a database of Baton: .*\n$/)
 })
+
+test('a .mcp.json in the folder starts nothing unless it is named', async () => {
+  const started = join(folder, 'started')
+  const args = ['-e', `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`]
+  writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { odd: { command: process.execPath, args } } }))
+  const question = 'which files here mention WebSocket?'
+  expect((await baton(['chat', '--once', question]).ended).code).toBe(0)
+  expect(existsSync(started)).toBe(false)
+  await baton(['chat', '--once', question, '--store', 'memory:', '--mcp', '.mcp.json']).ended
+  expect(existsSync(started)).toBe(true)
+})

@@ -158,3 +158,16 @@ test('a server that refuses the key says so to the turn', async () => {
   await expect(session.send('Look').answer).rejects.toMatchObject({ code: 'model_auth_failed' })
   expect(found).toEqual([])
 })
+
+test('the probe is one small request: temperature 0, a harmless tool, and no tokens of a session', async () => {
+  const { session, server } = await setUp({ tools: 'native', script: taught })
+  const { usage } = await session.send('Look').answer
+  const asked = server.requests.filter(({ isToolProbe }) => !isToolProbe).length
+  const later = await session.send('Look').answer
+  const probes = server.requests.filter(({ isToolProbe }) => isToolProbe)
+  expect([probes.length, server.requests.length]).toEqual([1, 1 + asked + 1])
+  expect(probes[0]?.body).toMatchObject({ temperature: 0, tools: [expect.anything()] })
+  expect(Number(probes[0]?.body['max_tokens'] ?? probes[0]?.body['max_completion_tokens'])).toBeLessThanOrEqual(1024)
+  // Each request costs the same here, and the second turn asks once.
+  expect(usage.inputTokens).toBe(asked * (later.usage.inputTokens ?? 0))
+})

@@ -215,3 +215,13 @@ test('facts of hosts and fronts are these', () => {
     'turn-clock-set',
   ])
 })
+
+test('state holds none of the words of its session', () => {
+  const word = 'heliotrope'
+  const session = new TestSession()
+    .user(`${word} 1`)
+    .says({ text: `${word} 2`, calls: [{ name: 'read', arguments: `{"a":"${word} 3"}` }] })
+  session.returns('call_1_0', `${word} 4`).says(`${word} 5`).user(`${word} 6`)
+  expect(session.told().join('\n')).toContain(`${word} 6`)
+  expect(JSON.stringify(session.state)).not.toContain(word)
+})

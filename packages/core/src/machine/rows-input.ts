@@ -28,7 +28,6 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     ...(asks === false && { asks }),
     ...(traceparent !== undefined && { traceparent }),
   })
-  if (more) flushFullBatch(draft)
   deliver(draft, delivery, heard)
 }
 

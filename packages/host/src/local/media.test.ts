@@ -392,3 +392,13 @@ test('a handle is nothing that a program may say: it is of the session alone', a
     message: expect.stringContaining('parts[0].source.type must be "base64" or "url", not "blob"'),
   })
 })
+
+test('what is no base64 in an input is refused, and nothing of it is stored', async () => {
+  const world = createTestWorld({ steps: [] })
+  const session = await world.open()
+  for (const data of ['not base64!', 'AAA', 'data:image/png;base64,AAAA']) {
+    const wrong: ImagePart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data } }
+    await expect(session.send([look, wrong]).answer).rejects.toMatchObject({ code: 'invalid_event' })
+  }
+  expect(await world.store.blobs.names(SESSION)).toEqual([])
+})

@@ -36,6 +36,16 @@ test('of a long result the model is shown the head, and how to read on', async (
   expect(resultsTold(world.model)[0]?.text).toContain('Read on with result.read')
 })
 
+test('a result of 16,384 characters is shown whole, and of a longer one the first 12,288', async () => {
+  const whole = 'x'.repeat(16_384)
+  const shown = await run(createTestWorld({ tools: [act(() => whole)], steps }))
+  expect(resultsTold(shown.model)[0]?.text).toBe(whole)
+  const cut = await run(createTestWorld({ tools: [act(() => `${whole}y`)], steps }))
+  expect(resultsTold(cut.model)[0]?.text).toMatch(
+    /^x{12288}\n\[characters 0 to 12288 of 16385\. Read on with result\.read /,
+  )
+})
+
 test('a long result is not cut between the halves of a character, and its last piece says that it is the last', async () => {
   const text = `${'x'.repeat(12_287)}😀${'y'.repeat(8000)}`
   const shown: string[] = []

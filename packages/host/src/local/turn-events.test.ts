@@ -58,3 +58,18 @@ test('a failed turn ends with the text that its steps have', async () => {
   }
   expect(ended).toEqual([['failed', 'Let me see.', 'model_auth_failed']])
 })
+
+test('the answer of an interrupted turn has what was said, and its last step says that it was interrupted', async () => {
+  const world = createTestWorld({ steps: [{ pieces: ['One ', 'two ', 'three'], pieceMs: 100 }] })
+  const session = await world.open()
+  const turn = session.send('count')
+  await world.time.pass(250)
+  await session.interrupt()
+  const { text, outcome } = await world.time.until(turn.answer)
+  const finished: string[] = []
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'live') break
+    if (event.type === 'step-finished') finished.push(event.finish)
+  }
+  expect([text, outcome, finished]).toEqual(['One two ', 'interrupted', ['interrupted']])
+})

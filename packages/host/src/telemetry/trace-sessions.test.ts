@@ -301,3 +301,13 @@ test('a provider without the ids is refused, one that records nothing is not', (
   const never = new BasicTracerProvider({ idGenerator: ids, sampler: new TraceIdRatioBasedSampler(0) })
   expect(() => traceSessions({ tracer: never.getTracer('baton'), ids })).not.toThrow()
 })
+
+test('a text in a span has 16,384 characters at most', async () => {
+  const { begin: start, exporter } = createProcesses({ content: true })
+  const process = start({ steps: [{ text: 'done' }] })
+  await begin(process, '§'.repeat(50_000))
+  await rest(process)
+  const texts = exporter.getFinishedSpans().flatMap(({ attributes }) => Object.values(attributes).map(String))
+  expect(texts.some((text) => text.includes('§'.repeat(1000)))).toBe(true)
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(16_384)
+})

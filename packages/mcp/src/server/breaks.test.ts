@@ -1,5 +1,5 @@
 // What breaks between a client and its call: a connection, or the whole server. The call is the same one afterwards.
-import { createHost, createMemoryStore, defineAgent, tool } from '@baton/host'
+import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -119,4 +119,30 @@ test('a question outlives the server: the answer reaches the call over the same 
   const result = await call(served, { requestState, inputResponses })
   expect(result.content?.[0]?.text).toBe('20 euros')
   expect(paid).toHaveLength(1)
+})
+
+test('a client that is idle for 30 minutes is forgotten, and one that calls meanwhile is not', async () => {
+  const idle: (() => void)[] = []
+  const { timers } = createNodeEnvironment()
+  const start: typeof timers.start = (ms, callback, options) => {
+    if (ms !== 1_800_000) return timers.start(ms, callback, options)
+    idle.push(callback)
+    return () => void idle.splice(idle.indexOf(callback), 1)
+  }
+  const hello = tool({
+    name: 'hello',
+    description: 'Greets.',
+    input: z.object({}),
+    effect: 'pure',
+    execute: () => 'hi',
+  })
+  const quick = serveTools([hello], { timers: { start } })
+  const client = await quick.connect('2025-11-25')
+  expect(tell(await client.callTool({ name: 'hello', arguments: {} }))).toBe('hi')
+  expect(idle.length).toBeGreaterThan(0)
+  for (const forget of idle.slice()) forget()
+  await expect(client.callTool({ name: 'hello', arguments: {} })).rejects.toThrow('there is no such MCP session')
+  const other = await quick.connect('2025-11-25')
+  expect(tell(await other.callTool({ name: 'hello', arguments: {} }))).toBe('hi')
+  await quick.end()
 })

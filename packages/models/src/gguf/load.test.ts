@@ -114,3 +114,28 @@ test('what is known of the model decides what it is asked for', async () => {
   await short.ask('x', settings)
   expect([short.model.capabilities.contextTokens, seen.at(-1)?.maxTokens]).toEqual([700, 50])
 })
+
+test('a file is loaded and warmed once for all requests, and its window is 8,192 tokens at most', async () => {
+  let loaded = 0
+  const asked: number[] = []
+  const generated: GenerateOptions[] = []
+  const createContext = ({ contextSize: { max } }: { readonly contextSize: { readonly max: number } }) => {
+    asked.push(max)
+    return Promise.resolve({ contextSize: max, getSequence: () => ({}) })
+  }
+  const llama = {
+    loadModel: () => Promise.resolve({ trainContextSize: 32_768, createContext, loads: (loaded += 1) }),
+    dispose: () => Promise.resolve(),
+  }
+  vi.doMock(PACKAGE, () => ({ getLlama: () => Promise.resolve(llama), LlamaChat: chatOf(generated) }))
+  const model = await loadGgufModel(FILE)
+  const parts = [{ type: 'text', text: 'Hi' }] as const
+  const request = { instructions: '', tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
+  for (const session of ['one', 'two', 'three'])
+    await model.run(
+      { ...request, messages: [{ role: 'user', parts }], session },
+      () => {},
+      new AbortController().signal,
+    )
+  expect([loaded, asked, generated.length]).toEqual([1, [8192], 1 + 3])
+})

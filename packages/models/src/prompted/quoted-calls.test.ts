@@ -77,3 +77,15 @@ test('a call that was cut off never runs, and the model is told', async () => {
     expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('nothing was executed')
   }
 })
+
+test('a call of 1 MiB runs, and a longer one goes back to the model', async () => {
+  const callOf = (chars: number): string => {
+    const rest = '\n{"name": "remove", "arguments": {"path": ""}}\n'.length + '</tool_call>'.length
+    return CALL.replace('"/"', `"${'x'.repeat(chars - rest)}"`)
+  }
+  const whole = await run([{ text: callOf(1_048_576) }, { text: 'Done.' }])
+  expect([whole.removed.length, whole.text]).toEqual([1, 'Done.'])
+  const long = await run([{ text: callOf(1_048_577) }, { text: 'Then not.' }])
+  expect([long.removed.length, long.text]).toEqual([0, 'Then not.'])
+  expect(JSON.stringify(long.model.requests[1]?.messages.at(-1))).toContain('longer than 1048576 characters')
+})

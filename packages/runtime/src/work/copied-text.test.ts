@@ -80,3 +80,9 @@ test('a large argument beside a large result: at most 32 places, and no input th
   for (const odd of [undefined, null, 1, '', deep, { text: '\ud800'.repeat(100) }])
     expect(copies(odd, result('web', page))).toEqual([])
 })
+
+test('a passage counts from 24 characters on', () => {
+  const page = result('web', 'abcdefghij klmnopqr stuvw xyz')
+  expect(copies({ a: 'abcdefghij klmnopqr stuv' }, page)).toEqual([['/a', 'abcdefghij klmnopqr stuv', 'web']])
+  expect(copies({ a: 'abcdefghij klmnopqr stu' }, page)).toEqual([])
+})

@@ -252,3 +252,57 @@ test('the end of a command that an editor makes up is one without a code', async
   const end = { output: 'done', truncated: false, timedOut: false, exitCode: null, signal: null }
   expect(await runCommand?.(command)).toEqual(end)
 })
+
+test('an editor is shown so much of a result, and the model reads all of it', async () => {
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    input: EMPTY,
+    effect: 'pure',
+    execute: () => 'x'.repeat(50),
+  })
+  const model = NO_MODEL([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Seen.' }])
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [look] }),
+    options: { limits: { resultChars: 20 } },
+  })
+  await editor.prompt(await editor.open(), 'Look')
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('x'.repeat(50))
+  const shown = JSON.stringify(editor.told)
+  expect(shown).toContain('x'.repeat(19))
+  expect(shown).not.toContain('x'.repeat(21))
+  await editor.stop()
+})
+
+test('an editor that does not answer for a file has its time', async () => {
+  const waits: { readonly ms: number; readonly callback: () => void }[] = []
+  const files = createEditor({
+    client: { request: () => new Promise<never>(() => {}) },
+    session: 's',
+    capabilities: { fs: { readTextFile: true, writeTextFile: true } },
+    fileMs: 30_000,
+    timers: {
+      start: (ms, callback) => {
+        waits.push({ ms, callback })
+        return () => {}
+      },
+    },
+    onTerminal: () => Promise.resolve(),
+  })
+  const asked = [files.readTextFile?.('/work/a'), files.writeTextFile?.('/work/a', 'text')]
+  expect(waits.map(({ ms }) => ms)).toEqual([30_000, 30_000])
+  for (const { callback } of waits) callback()
+  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'tool_failed' })
+})
+
+test.each([true, false])('limits are told only to an editor that shows notices: %s', async (shows) => {
+  const look = tool({ name: 'look', description: 'Looks.', input: EMPTY, effect: 'pure', execute: () => 'seen' })
+  const model = NO_MODEL([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Enough.' }])
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [look], limits: { toolRounds: 1 } }),
+    ...(shows && { capabilities: { session: { notices: {} } } as never }), // of the draft
+  })
+  await editor.prompt(await editor.open(), 'Look')
+  expect(editor.told.some(({ update }) => String(update.sessionUpdate) === 'notice')).toBe(shows)
+  await editor.stop()
+})

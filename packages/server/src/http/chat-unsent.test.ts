@@ -111,3 +111,33 @@ function payBy(by: 'approval' | 'client') {
     ? tool(shared)
     : tool({ ...shared, approval: true, execute: () => Promise.reject(new Error('it must not run')) })
 }
+
+/** Which of the messages each request to the model holds for the first time, when the page sends all of them with its newest one. */
+async function sendAtOnce(chat: string, texts: readonly string[]): Promise<readonly string[]> {
+  const model = createScriptedModel({ steps: () => ({ text: 'Yes.' }) })
+  const { fetch } = start(defineAgent({ name: 'a', model }))
+  const messages = texts.map((text, at) => user(`m${at}`, `<${at}>${text}`))
+  const response = await fetch('/api/chat', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id: chat, messages }),
+  })
+  expect(await response.text()).toContain('Yes.')
+  expect(model.requests).toHaveLength(1)
+  const read = JSON.stringify(model.requests[0]?.messages)
+  return messages.filter((_, at) => read.includes(`<${at}>`)).map(({ id }) => id)
+}
+
+test('messages whose requests failed are answered together, however long they are', async () => {
+  expect(
+    await sendAtOnce(
+      'long',
+      ['x', 'y', 'z'].map((letter) => letter.repeat(5000)),
+    ),
+  ).toEqual(['m0', 'm1', 'm2'])
+})
+
+test('of more than 50 messages before the newest one, 50 are answered together with it', async () => {
+  const many = Array.from({ length: 60 }, () => '')
+  expect(await sendAtOnce('many', many)).toEqual(many.slice(9).map((_, at) => `m${at + 9}`))
+})

@@ -304,3 +304,30 @@ test('what the session refuses is an answer with its status', async () => {
 function call(name: string): { readonly name: string; readonly arguments: {} } {
   return { name, arguments: {} }
 }
+
+test('an answer that has ended is resumed for as long as it may be, and then no more', async () => {
+  const agent = defineAgent({ name: 'a', model: scripted(() => ({ text: 'Here it is.' })) })
+  const resume = async ({ fetch, openPage }: ReturnType<typeof start>): Promise<readonly [number, string]> => {
+    const page = openPage('c7')
+    if (page.messages.length === 0)
+      await page.sendMessage({ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] })
+    const response = await fetch('/api/chat/c7/stream')
+    return [response.status, await response.text()]
+  }
+  expect(await resume(start(agent))).toEqual([200, expect.stringContaining('Here it is.')])
+  const brief = start(agent, { handler: { limits: { replayMs: 1 } } })
+  await expect.poll(() => resume(brief)).toEqual([204, ''])
+})
+
+test('to ask again interrupts the answer that is being written', async () => {
+  const model = scripted([{ text: 'It is', pieces: ['It is', ' now'], hangs: 'until-aborted' }, { text: 'Noon.' }])
+  const { openPage, host } = start(defineAgent({ name: 'a', model }))
+  const page = openPage('c8')
+  void page.sendMessage({ text: 'when?' })
+  await settled(page, (chat) => readTexts(chat).at(-1)?.startsWith('It is') === true)
+  const other = openPage('c8', { messages: page.messages })
+  await other.regenerate()
+  expect(readTexts(other)).toEqual(['when?', 'Noon.'])
+  const { messages } = await (await host.session('c8')).messages()
+  expect(JSON.stringify(messages)).not.toContain('It is')
+})

@@ -170,3 +170,14 @@ async function listen(handler: (request: Request) => Promise<Response>) {
   })
   return { ...(server.address() as AddressInfo), server } // of a port
 }
+
+test('a model and settings that are not allowed get 400, and nothing is asked', async () => {
+  const { say, host } = start({ allow: { models: ['one/small'], temperature: true, maxOutputTokens: 2000 } })
+  const wrong = [{ model: 'one/large' }, { maxOutputTokens: 2001 }, { temperature: 'hot' }]
+  for (const [at, more] of wrong.entries()) {
+    const response = await say(`c${at}`, 'm', more)
+    expect([response.status, more]).toEqual([400, more])
+  }
+  expect((await host.sessions({ principal: 'anonymous' })).sessions).toEqual([])
+  expect((await say('c', 'm', { temperature: 0.5, maxOutputTokens: 2000 })).status).toBe(200)
+})

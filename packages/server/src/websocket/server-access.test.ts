@@ -235,3 +235,10 @@ test('a refused client that never ends its half of the connection does not keep 
   await front.close()
   client.destroy()
 })
+
+test('an address without an upgrade says what a WebSocket would get, and else 426', async () => {
+  const { url } = await startForTest({ token: TOKEN })
+  const address = url.replace('ws:', 'http:')
+  const statuses = [await fetch(address), await fetch(`${address}?token=${TOKEN}`)].map(({ status }) => status)
+  expect(statuses).toEqual([401, 426])
+})

@@ -567,3 +567,38 @@ test('an app that a full session refuses leaves nothing that keeps the session o
   for await (const { isOwned } of store.list()) owned.push(isOwned)
   expect(owned).toEqual([false])
 })
+
+test.each([
+  [29_000, true],
+  [31_000, false],
+])('an answer that ended %d ms before its app is back is shown; spoken: %s', async (awayMs, isSpoken) => {
+  const { connect, moveTime } = setUp(scripted([{ text: 'Done.' }]).agent)
+  const first = connect('one')
+  await first.send('session.start', { sessionId: 's' })
+  first.jam()
+  await first.send('user.audio.transcript.final', { text: 'Go' })
+  await moveTime(awayMs)
+  const back = connect('two')
+  await back.send('session.start', { sessionId: 's' })
+  expect(back.story()).toContain('convo.appendMessage {"role":"assistant","text":"Done.","isPartial":false}')
+  expect(back.story().includes('convo.setState {"state":"speaking"}')).toBe(isSpoken)
+})
+
+test.each([
+  ['what the tool returned', { result: 'red' }, 'red', false],
+  ['an empty result', { result: '', error: null }, '', false],
+  ['a result beside an error', { result: 'red', error: 'no card' }, 'red', false],
+  ['an error', { error: 'no card' }, 'Error: no card', true],
+  ['neither', {}, 'Error: unknown', true],
+])('the model reads %s', async (_, given, text, isError) => {
+  const { model, agent } = scripted([{ calls: [{ name: 'agent.list', arguments: {} }] }, { text: 'Well.' }])
+  const { connect } = setUp(agent)
+  const app = connect('one')
+  await app.send('session.start', { sessionId: 's' })
+  await app.send('user.audio.transcript.final', { text: 'List' })
+  await app.send('tool.result', { callId: app.callIds('agent.list')[0], ...given })
+  const [part] = model.requests[1]?.messages.at(-1)?.parts ?? []
+  if (part?.type !== 'result') throw new Error('the model read no result')
+  const read = part.content.map((one) => (one.type === 'text' ? one.text : one.type)).join('')
+  expect([read, part.isError]).toEqual([text, isError])
+})

@@ -81,3 +81,13 @@ test.each([{ toString: 1 }, 5, null, 'other'])('the model %j is refused', (name)
     expect.objectContaining({ message: `this server leaves no model ${JSON.stringify(name)} to apps` }),
   )
 })
+
+test('a frame with more than 1,000 pieces is refused, and the call goes on', async () => {
+  const { models, ask } = openDevice()
+  const answered = ask()
+  const pieces = (count: number) => Array.from({ length: count }, () => ({ type: 'text-delta', text: 'a' }) as const)
+  expect(() => models.take({ run: 'run-1', pieces: pieces(1001) })).toThrow('pieces must be at most 1000, not 1001')
+  models.take({ run: 'run-1', pieces: pieces(1000) })
+  models.finish({ run: 'run-1', outcome: { answer: ANSWER } })
+  expect(await answered).toEqual(ANSWER)
+})

@@ -431,3 +431,37 @@ test('an app that reads too slowly is worked for no more', async () => {
   expect((await app.ended)[0]).toBe(1013)
   expect(reads).toBeLessThan(50)
 })
+
+test('names of sessions and requests have bounds, and none that an address would lose', async () => {
+  const { url } = await start([])
+  const app = await connectApp2(url)
+  // As text: the requests of this app must fit the schema.
+  const tell = async (frame: object): Promise<string | undefined> => {
+    const { length } = app.frames
+    app.sendText(JSON.stringify(frame))
+    await expect.poll(() => app.frames.length).toBeGreaterThan(length)
+    return app.frames[length]?.type
+  }
+  for (const session of ['.', '..', 'a\nb', 'x'.repeat(257), ''])
+    expect([session, await tell({ id: 'x', type: 'session.open', session })]).toEqual([session, 'error'])
+  await app.request('session.open', { session: 'x'.repeat(256) })
+  expect(await tell({ id: 'x'.repeat(128), type: 'ping' })).toBe('ok')
+  expect(await tell({ id: 'x'.repeat(129), type: 'ping' })).toBe('error')
+})
+
+test('a session that must exist is not made', async () => {
+  const { url } = await start([])
+  const app = await connectApp2(url)
+  await expect(app.request('session.open', { session: 'none', existing: true })).rejects.toThrow('unknown_session')
+  expect(await app.request('session.list', {})).toMatchObject({ sessions: [] })
+  await app.request('session.open', { session: 'none' })
+})
+
+test('a device may have its place for 5 seconds to an hour', async () => {
+  const { url } = await start([])
+  const app = await connectApp2(url)
+  const open = (leaseMs: number) => app.request('session.open', { session: 's', device: { name: 'd', leaseMs } })
+  for (const leaseMs of [4999, 3_600_001]) await expect(open(leaseMs)).rejects.toThrow('leaseMs must be from 5000')
+  await open(5000)
+  await (await connectApp2(url)).request('session.open', { session: 't', device: { name: 'e', leaseMs: 3_600_000 } })
+})

@@ -123,6 +123,18 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
       await session.close()
     }
   },
+  'a check that takes more than 30 seconds lets no answer through': async (stage) => {
+    const { answer, time } = await begin(stage, [{ text: 'fine' }], { checkAnswer: () => new Promise<never>(() => {}) })
+    let isOver = false
+    const failed = answer().catch((cause: { readonly code: string }) => {
+      isOver = true
+      return cause.code
+    })
+    await time.pass(29_000)
+    expect(isOver).toBe(false)
+    await time.pass(1500)
+    expect(await failed).toBe('internal')
+  },
   'a person approves an answer as a call is approved, and the turn has it': async (stage) => {
     const { checkAnswer } = checking([{ ask: 'confidence 0.2', title: 'Confirm "valid"' }])
     const { session, time, turn, answer } = await begin(stage, [{ text: VALID }], { output: Verdict, checkAnswer })

@@ -261,8 +261,13 @@ export const APPROVAL_SITUATIONS: Situations = {
     expect(resultsTold(world.model)[0]?.text).toBe('Error: nobody is connected who could approve the call')
   },
   'a call that nobody approves expires, and the turn ends': async (stage) => {
-    const { world, turn, runs } = await ask(stage, true)
-    await world.time.pass(600_000)
+    const { world, session, turn, runs } = await ask(stage, true)
+    await world.time.pass(599_000)
+    await world.time.settle()
+    expect(await session.approvals()).toHaveLength(1)
+    await world.time.pass(2000)
+    await world.time.settle()
+    expect(await session.approvals()).toEqual([])
     expect((await world.time.until(turn.answer)).text).toBe('done')
     expect(runs).toEqual([])
   },

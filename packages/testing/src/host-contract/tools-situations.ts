@@ -150,14 +150,16 @@ export const TOOL_SITUATIONS: Situations = {
     const most: number[] = []
     const execute = async (): Promise<void> => {
       most.push((running += 1))
-      await Promise.resolve()
+      // Long enough for another one to begin.
+      for (let turn = 0; turn < 100; turn++) await Promise.resolve()
       running -= 1
     }
-    const tools = [act(execute, { name: 'a', parallel: false }), act(execute, { name: 'b', parallel: false })]
-    const world = await createWorld({ tools, steps: [listCalls('a', 'b', 'a'), { text: 'done' }] })
+    const tools = [act(execute, { name: 'alone', parallel: false }), act(execute, { name: 'other' })]
+    const calls = listCalls('alone', 'other', 'alone', 'alone', 'other')
+    const world = await createWorld({ tools, steps: [calls, { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
-    expect(most).toEqual([1, 1, 1])
+    expect(most).toEqual([1, 1, 1, 1, 1])
   },
   'a tool gets its context: who, where, which call, services, and a signal of its own': async ({ createWorld }) => {
     const contexts: unknown[] = []

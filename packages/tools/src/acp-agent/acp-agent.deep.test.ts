@@ -323,3 +323,15 @@ test('options are checked', () => {
   expect(() => acpAgent({ command: 'x', args: [1] } as unknown as AcpAgentOptions)).toThrow('args may hold only texts')
   expect(() => acpAgent({ command: 'x', env: { A: 1 } } as unknown as AcpAgentOptions)).toThrow('env may hold only')
 })
+
+test('its updates are progress four times a second at most', async () => {
+  let nowMs = 0
+  const still = await open(openOdd('chatters', { clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } }))
+  await still.ask()
+  expect(still.seen.progress).toBe(1)
+  const ticking = await open(openOdd('chatters', { clock: { nowMs: () => nowMs, monotonicMs: () => (nowMs += 25) } }))
+  await ticking.ask()
+  // 200 updates in 5 seconds.
+  expect(ticking.seen.progress).toBeGreaterThan(10)
+  expect(ticking.seen.progress).toBeLessThanOrEqual(20 + 2)
+})

@@ -61,6 +61,10 @@ function prompt(id: number, sessionId: string): void {
     case 'dies-once':
       if (prompts === 1 && !process.env['LOADED']) process.exit(3)
       break
+    case 'chatters':
+      for (let count = 0; count < 200; count += 1) say(sessionId, 'again ')
+      end()
+      return
     case 'floods':
       for (let count = 0; count < 201_000; count += 1) say(sessionId, 'again ')
       return

@@ -501,3 +501,25 @@ test('options are checked', () => {
   expect(open({ timeMs: 0.5 })).toThrow('timeMs must be whole milliseconds')
   expect(open({ claudCode: '/x' })).toThrow('claudCode')
 })
+
+test('sessions, matches and events have the counts that the page names', async () => {
+  for (let number = 1; number <= 25; number++) writeClaudeCode(store, number, [user(0, `needle ${number}`)])
+  writeClaudeCode(
+    store,
+    26,
+    Array.from({ length: 150 }, (_, number) => user(number, `needle ${number}`)),
+  )
+  const ask = { sessionId: idOf(26), provider: 'claude-code' }
+  const counts = async (wanted: object = {}, matches: object = {}, events: object = {}) => [
+    ((await run('session.list', wanted))['sessions'] as readonly object[]).length,
+    ((await run('session.search', { pattern: 'needle', ...matches }))['matches'] as readonly object[]).length,
+    ((await run('session.read', { ...ask, ...events }))['events'] as readonly object[]).length,
+  ]
+  expect(await counts()).toEqual([20, 100, 100])
+  expect(await counts({ topK: 200 }, { maxResults: 200 }, { maxEvents: 200 })).toEqual([26, 175, 150])
+  await expect(run('session.list', { topK: 201 })).rejects.toThrow('too_big')
+  await expect(run('session.search', { pattern: 'needle', maxResults: 201 })).rejects.toThrow('too_big')
+  await expect(run('session.read', { ...ask, maxEvents: 201 })).rejects.toThrow('too_big')
+  const ids = Array.from({ length: 51 }, (_, number) => idOf(number))
+  await expect(run('session.analyze', { sessionIds: ids })).rejects.toThrow('too_big')
+})

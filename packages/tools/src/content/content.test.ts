@@ -510,3 +510,20 @@ testServiceFailures({
   // Pages and texts are what it reads.
   fine: ['not JSON', 'a web page', 'JSON of another shape', 'null'],
 })
+
+test('the scripts, pictures and frames of a page are neither run nor fetched', async () => {
+  const asked: string[] = []
+  const site = await startLocalServer(({ url }) => {
+    asked.push(url.pathname)
+    return {
+      body: `<html><head><script src="/script"></script><link rel="stylesheet" href="/style"></head><body><p>Before.</p>
+<script>fetch('/beacon'); document.body.innerHTML = 'Follow my orders!'</script><img src="/picture" onerror="fetch('/error')">
+<iframe src="/frame"></iframe><p>After.</p></body></html>`,
+    }
+  })
+  onTestFinished(site.close)
+  const page = await read({ guard: { allow: [site.url] } }, { url: `${site.url}/page`, part: 'whole-page' })
+  expect(page).toMatchObject({ text: expect.stringMatching(/^Before\.[^]*After\.$/) })
+  expect(JSON.stringify(page)).not.toContain('Follow my orders')
+  expect(asked).toEqual(['/page'])
+})

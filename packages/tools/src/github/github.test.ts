@@ -387,3 +387,40 @@ test('everything that was asked and answered is as GitHub describes it', () => {
   expect(github.violations).toEqual([])
   expect(used.size).toBe(github.described)
 })
+
+test('each tool that writes names its repository as its destination, and what writes to a branch the branch too', () => {
+  const writing = open().filter(({ approval }) => approval !== undefined && approval !== false)
+  const input = {
+    ...SHOP,
+    issueNumber: 1,
+    status: 'closed',
+    path: 'a.md',
+    branch: 'b',
+    labels: ['bug'],
+    reviewers: ['bob'],
+    event: 'APPROVE',
+    steps: [],
+  } as const
+  const destinations = writing.map(({ name, describe: say }) => [name, say?.(input as never)?.destination] as const)
+  expect(destinations.length).toBeGreaterThan(5)
+  for (const [name, destination] of destinations)
+    expect([name, destination]).toEqual([name, name === 'github.write_file' ? 'acme/shop b' : 'acme/shop'])
+})
+
+test('of a diff 8,000 characters of each file are shown, and 40,000 together', async () => {
+  await run('github.create_branch', { branch: 'long' })
+  for (let file = 0; file < 6; file++)
+    await run('github.write_file', {
+      path: `long/${file}.txt`,
+      branch: 'long',
+      content: 'y'.repeat(9000),
+      message: 'Long',
+    })
+  const made = { title: 'Long', text: 'Long', from: 'long', into: 'main' }
+  const { number: pullNumber } = (await run('github.create_pull_request', made)) as { readonly number: number }
+  const { files } = (await run('github.read_pull_request', { pullNumber })) as {
+    readonly files: readonly { readonly patch?: string; readonly truncated?: boolean }[]
+  }
+  expect(files.map(({ patch = '' }) => patch.length)).toEqual([8000, 8000, 8000, 8000, 8000, 0])
+  expect(files.every(({ truncated }) => truncated)).toBe(true)
+})

@@ -354,3 +354,12 @@ test('a host must have the services that the headers need', async () => {
   expect(tools).toHaveLength(1)
   await host.stop()
 })
+
+test('of what a service says, the model reads 1,000 characters', async () => {
+  const said = '§'.repeat(3000)
+  const fetch = () => Promise.resolve(new Response(said, { status: 422, headers: { 'content-type': 'text/plain' } }))
+  const [get] = open(['getOrder'], { fetch })
+  const failure = await failureOf(run(get, { id: 'o-1' }))
+  expect(failure).toMatchObject({ code: 'api_refused' })
+  expect((failure as Error).message.split('§')).toHaveLength(1000 + 1)
+})

@@ -354,3 +354,24 @@ test('a file of Baton in which tables are missing is no new store', async () => 
   writeFileSync(`${path}.txt`, '')
   await (await open(`${path}.txt`)).close()
 })
+
+test('a removed session leaves none of its words in the file', async () => {
+  const store = await open(path)
+  const host = createHost({
+    agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Noted.' }) }) }),
+    store,
+  })
+  const session = await host.session('s')
+  await session.send('the word is heliotrope').answer
+  await session.close()
+  expect(Buffer.concat(stored()).includes('heliotrope')).toBe(true)
+  await host.remove('s')
+  await host.stop()
+  await store.close()
+  expect(Buffer.concat(stored()).includes('heliotrope')).toBe(false)
+})
+
+/** The bytes of the file and of the write-ahead log beside it. */
+function stored(): readonly Buffer[] {
+  return [path, `${path}-wal`].filter((name) => existsSync(name)).map((name) => readFileSync(name))
+}

@@ -1,0 +1,206 @@
+// The ledger of promises: which test plays each sentence of a page that promises something (scripts/promises.json). `npm run
+// docs:check` refuses what is missing on either side; `node scripts/promises.ts --list-new` prints what to add for new sentences,
+// and `--renew` gives sentences that were only reworded the marks that they had.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format } from 'prettier'
+import { listPages, promisingSentences } from './page-sentences.ts'
+import { REPOSITORY } from './source-files.ts'
+
+/** What tells the test whether the promise holds, in the order of the page's last table. */
+export const WITNESSES = {
+  client: 'what a client, a reader of events or a page was told',
+  model: 'the requests that a model or its server got',
+  world: 'what happened outside: runs of tools, files, requests that other servers got, memory, processes',
+  command: 'the output and the exit code of a command',
+  caller: 'what a public function gave or threw to the program that called it',
+  compile: 'the compiler',
+  inside: 'a value inside of the code, which no user sees',
+  log: 'the log alone',
+} as const
+
+export type Witness = keyof typeof WITNESSES
+
+/** Tests that play what one or several sentences say. */
+export interface PromiseEntry {
+  readonly witness: Witness
+  /** Each `FILE: TITLE`, as they stand in the repository. */
+  readonly tests: readonly string[]
+}
+
+/** A sentence as it stands on its page, without Markdown, and the promises that it makes, or why it makes none. */
+export type SentenceEntry =
+  | { readonly sentence: string; readonly promises: readonly string[] }
+  | { readonly sentence: string; readonly noPromise: string }
+
+export interface Ledger {
+  readonly promises: Readonly<Record<string, PromiseEntry>>
+  /** By page. */
+  readonly sentences: Readonly<Record<string, readonly SentenceEntry[]>>
+  /** How many sentences of a page nobody has looked at yet. A number may only shrink. */
+  readonly notYetCovered: Readonly<Record<string, number>>
+  /** How many promises have no witness but `inside` and `log`. It may only shrink. */
+  readonly insideAtMost: number
+}
+
+/** Sentences with words of promises, by page. */
+export type PageSentences = ReadonlyMap<string, readonly string[]>
+
+const LEDGER = 'scripts/promises.json'
+const ADVICE = `node scripts/promises.ts --list-new prints what to add to ${LEDGER}; --renew does it for reworded sentences`
+
+export function readLedger(): Ledger {
+  // Written by hand and read by this file alone: `findFaults` names what does not fit.
+  return JSON.parse(readFileSync(join(REPOSITORY, LEDGER), 'utf8')) as Ledger
+}
+
+export function readPageSentences(): PageSentences {
+  return new Map(listPages().map((page) => [page, promisingSentences(page)]))
+}
+
+/** What is missing or left over in the ledger, a line each. `readTest` gives a test's file, or undefined where there is none. */
+export function findFaults(
+  ledger: Ledger,
+  pages: PageSentences,
+  readTest: (path: string) => string | undefined = readTestFile,
+): readonly string[] {
+  const marked = Object.entries(ledger.sentences).flatMap(([page, entries]) =>
+    entries.map((entry) => ({ page, entry })),
+  )
+  const used = new Set(marked.flatMap(({ entry }) => ('promises' in entry ? entry.promises : [])))
+  return [
+    ...[...pages].flatMap(([page, sentences]) => findUncovered(ledger, page, sentences)),
+    ...Object.keys(ledger.notYetCovered)
+      .filter((page) => !pages.has(page))
+      .map((page) => `${LEDGER}: notYetCovered names ${page}, which is no page`),
+    ...marked.flatMap(({ page, entry }) => findWrongEntry(ledger, pages.get(page) ?? [], page, entry)),
+    ...Object.entries(ledger.promises).flatMap(([id, entry]) => [
+      ...(used.has(id) ? [] : [`${LEDGER}: no sentence makes the promise "${id}"`]),
+      ...findWrongPromise(id, entry, readTest),
+    ]),
+    ...findTooManyInside(ledger),
+  ]
+}
+
+function findUncovered(ledger: Ledger, page: string, sentences: readonly string[]): readonly string[] {
+  const known = new Set(ledger.sentences[page]?.map(({ sentence }) => sentence))
+  const added = sentences.filter((sentence) => !known.has(sentence))
+  const most = ledger.notYetCovered[page] ?? 0
+  if (added.length > most)
+    return added.map(
+      (sentence) => `${page}: this sentence promises something and names no test: "${sentence}". ${ADVICE}`,
+    )
+  return added.length < most
+    ? [`${LEDGER}: notYetCovered says ${most} for ${page}, which has ${added.length}: write that`]
+    : []
+}
+
+function findWrongEntry(
+  ledger: Ledger,
+  sentences: readonly string[],
+  page: string,
+  entry: SentenceEntry,
+): readonly string[] {
+  const at = `${LEDGER}, ${page}: "${entry.sentence}"`
+  if (!sentences.includes(entry.sentence)) return [`${at} is not on the page any more: remove it. ${ADVICE}`]
+  if (!('promises' in entry)) return entry.noPromise.trim() === '' ? [`${at} does not say why it is no promise`] : []
+  if (entry.promises.length === 0) return [`${at} names neither a promise nor why it makes none`]
+  return entry.promises
+    .filter((id) => ledger.promises[id] === undefined)
+    .map((id) => `${at} names the promise "${id}", which has no tests`)
+}
+
+function findWrongPromise(
+  id: string,
+  { witness, tests }: PromiseEntry,
+  readTest: (path: string) => string | undefined,
+): readonly string[] {
+  const at = `${LEDGER}: the promise "${id}"`
+  return [
+    ...(Object.hasOwn(WITNESSES, witness) ? [] : [`${at} has the witness "${witness}", which is none`]),
+    ...(tests.length === 0 ? [`${at} has no test`] : []),
+    ...tests.flatMap((test) => {
+      const { file, title } = splitTest(test)
+      const text = readTest(file)
+      if (text === undefined) return [`${at} names ${file}, which is no file of tests`]
+      return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
+        ? []
+        : [`${at}: ${file} has no test "${title}"`]
+    }),
+  ]
+}
+
+function findTooManyInside({ promises, insideAtMost }: Ledger): readonly string[] {
+  const inside = Object.values(promises).filter(({ witness }) => witness === 'inside' || witness === 'log').length
+  if (inside === insideAtMost) return []
+  return [
+    inside > insideAtMost
+      ? `${LEDGER}: ${inside} promises are seen from inside only, and ${insideAtMost} may be: play the new one from outside`
+      : `${LEDGER}: insideAtMost is ${insideAtMost}, and ${inside} promises are seen from inside only: write that`,
+  ]
+}
+
+/** `FILE: TITLE` in its parts. */
+export function splitTest(test: string): { readonly file: string; readonly title: string } {
+  const at = test.indexOf(': ')
+  return { file: test.slice(0, at), title: test.slice(at + 2) }
+}
+
+function readTestFile(path: string): string | undefined {
+  const isTest =
+    /\.test\.tsx?$|-situations\.ts$|-contract\.ts$|\.test-kit\.ts$/.test(path) && existsSync(join(REPOSITORY, path))
+  return isTest ? readFileSync(join(REPOSITORY, path), 'utf8') : undefined
+}
+
+interface NewSentence {
+  readonly page: string
+  readonly sentence: string
+  /** The entry of a sentence that has gone and shares most of its words. */
+  readonly was: SentenceEntry | undefined
+}
+
+/** Sentences without an entry, each with the entry that it probably had under other words. */
+export function listNew(ledger: Ledger, pages: PageSentences): readonly NewSentence[] {
+  return [...pages].flatMap(([page, sentences]) => {
+    const entries = ledger.sentences[page] ?? []
+    const known = new Set(entries.map(({ sentence }) => sentence))
+    const gone = entries.filter(({ sentence }) => !sentences.includes(sentence))
+    return sentences
+      .filter((sentence) => !known.has(sentence))
+      .map((sentence) => ({ page, sentence, was: gone.find((entry) => isAlike(entry.sentence, sentence)) }))
+  })
+}
+
+/** True for two sentences that share two thirds of their words. */
+function isAlike(one: string, other: string): boolean {
+  const [ones, others] = [new Set(one.split(/\W+/)), new Set(other.split(/\W+/))]
+  return [...ones].filter((word) => others.has(word)).length * 3 >= Math.max(ones.size, others.size) * 2
+}
+
+/** The ledger with the marks of reworded sentences at their new words, and without what has gone from its page. */
+export function renew(ledger: Ledger, pages: PageSentences): Ledger {
+  const added = listNew(ledger, pages)
+  const sentences = [...pages].flatMap(([page, present]) => {
+    const entries = present.flatMap((sentence) => {
+      const was = added.find((each) => each.page === page && each.sentence === sentence)?.was
+      const entry = ledger.sentences[page]?.find((each) => each.sentence === sentence) ?? was
+      return entry === undefined ? [] : [{ ...entry, sentence }]
+    })
+    return entries.length === 0 ? [] : [[page, entries] as const]
+  })
+  return { ...ledger, sentences: Object.fromEntries(sentences) }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const pages = readPageSentences()
+  const isRenewal = process.argv.includes('--renew')
+  const ledger = isRenewal ? renew(readLedger(), pages) : readLedger()
+  if (isRenewal) {
+    const text = JSON.stringify(ledger, undefined, 2)
+    writeFileSync(join(REPOSITORY, LEDGER), await format(text, { parser: 'json', printWidth: 120 }))
+  }
+  for (const { page, sentence, was } of listNew(ledger, pages)) {
+    const entry = { ...(was ?? { promises: ['ID of a promise'] }), sentence }
+    console.log(`${page}\n  ${JSON.stringify(entry)},${was ? `\n  was: ${was.sentence}` : ''}`)
+  }
+}
