@@ -1,6 +1,7 @@
 // Chat Completions as a server of our own speaks it: streams in the grammar of recorded ones, of OpenAI and of those who differ;
 // refuses what OpenAI, or Mistral, would refuse.
 import type { JsonObject } from '@baton/core'
+import { findTooLarge, findTooManyImages } from './media-limits.ts'
 import { validateOpenAiChatRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {
@@ -36,17 +37,22 @@ export interface FakeOpenAiChatInit {
   readonly tools?: 'native' | 'ignored' | 'refused'
   /** Tokens of its window: it refuses a request whose prompt and longest answer do not fit, as vLLM does. Four characters are a token. */
   readonly contextTokens?: number
+  /** Images that a request may hold, as vLLM counts them. */
+  readonly imagesMax?: number
   readonly script: FakeScript<FakeChatSaid>
 }
 
 /** Its address is for OPENAI_BASE_URL. */
 export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
-  const { dialect = 'openai', models = [], tools, contextTokens = Infinity, script } = init
+  const { dialect = 'openai', models = [], tools, contextTokens = Infinity, imagesMax = Infinity, script } = init
   return startFakeServer<FakeChatSaid>(
     {
       path: '/v1',
       findRefusal: (asked) => {
-        const refusal = findRefusal(asked, dialect) ?? findOverflow(asked.body ?? {}, contextTokens)
+        const refusal =
+          findRefusal(asked, dialect) ??
+          findTooManyImages(asked.body ?? {}, imagesMax) ??
+          findOverflow(asked.body ?? {}, contextTokens)
         const hasTools = asked.body?.['tools'] !== undefined
         return refusal ?? (tools === 'refused' && hasTools ? withoutTools(asked.body ?? {}) : undefined)
       },
@@ -90,6 +96,8 @@ function findRefusal(asked: FakeAsked, dialect: FakeOpenAiDialect): FakeError | 
   if (!isKnown) return { status: 404, message: `Invalid URL (${method} ${url})` }
   const refusedKey = findKeyRefusal(asked)
   if (refusedKey || method === 'GET') return refusedKey
+  const tooLarge = findTooLarge('openai', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked)
   if (issue !== undefined) return { status: 400, message: issue }
   const more = dialect === 'mistral' ? mistralIssues(body) : openAiIssues(body)

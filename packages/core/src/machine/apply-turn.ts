@@ -139,6 +139,8 @@ function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): St
       return { ...next, turn: { ...turn, askedAgain: true } }
     case 'context-full':
       return { ...next, turn: { ...turn, shrinks: turn.shrinks + 1 } }
+    case 'too-large':
+      return next
     default:
       return fact.reason satisfies never
   }

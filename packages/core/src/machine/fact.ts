@@ -82,7 +82,8 @@ export interface EnteredInputs {
 /** Who sent an answer back: a tool had to run before it, the agent's `checkAnswer` did, or a person. */
 export type AnswerRefuser = 'order' | 'check' | 'person'
 
-export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
+export type SupersedeReason =
+  'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full' | 'too-large'
 export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
@@ -326,7 +327,10 @@ export type Fact =
   | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
   | { readonly type: 'grace-started'; readonly untilMs: number }
   | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
-  /** A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. */
+  /**
+   * A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. With
+   * `tooLarge` it refused the size of the request, and the oldest images and files made room.
+   */
   | {
       readonly type: 'inputs-left-out'
       readonly inputs: readonly string[]
@@ -334,8 +338,9 @@ export type Fact =
       readonly steps?: readonly number[]
       /** In the provider's words; at most 200 characters. */
       readonly reason: string
-      /** What the entries count from now on. */
-      readonly sizes: readonly EntrySize[]
+      readonly tooLarge?: true
+      /** What the entries count from now on. `media`: their newest images and files, which stay; absent: none. */
+      readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]
     }
   /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
   | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }

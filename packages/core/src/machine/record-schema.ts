@@ -34,12 +34,9 @@ const MEDIA = { mediaType: checkText, source: checkSource, ...STATE }
 
 const checkTextPart = checkFields({ text: checkText, ...STATE })
 const optionalText = optional(checkText)
+const optionalYes = optional(checkWord(true))
 const checkContent = checkList(
-  checkVariant({
-    text: checkTextPart,
-    image: checkFields(MEDIA),
-    file: checkFields({ ...MEDIA, name: optionalText }),
-  }),
+  checkVariant({ text: checkTextPart, image: checkFields(MEDIA), file: checkFields({ ...MEDIA, name: optionalText }) }),
 )
 const checkAssistantParts = checkList(
   checkVariant({
@@ -101,9 +98,9 @@ const checkProposal = checkFields({
   provenance: optional(checkProvenance),
   about: optional(checkObject),
   broughtBy: optionalText,
-  asks: optional(checkWord(true)),
+  asks: optionalYes,
   asksFor: optionalText,
-  asksEach: optional(checkWord(true)),
+  asksEach: optionalYes,
   answer: optional(checkFields({ as: checkWord('text', 'value'), by: optional(checkList(checkText)) })),
   repairs: optional(checkList(checkText)),
   tokenHash: optionalText,
@@ -125,15 +122,15 @@ const checkBody = checkVariant({
   urgent: checkFields({ name: checkText, label: optionalText, detail: optional(checkJson), message: optionalText }),
 })
 const checkWholes = checkList(checkWhole)
-const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount }))
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
+const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount, media: optional(checkEntryMedia) }))
 const checkReason = checkFields({ reason: checkText })
 const checkSettlement = checkVariant({
   ok: checkFields({ content: checkContent, value: optional(checkJson) }),
   error: checkError,
   denied: checkError,
-  'timed-out': checkFields({ reason: optionalText, begun: optional(checkWord(true)) }),
-  cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)), detached: optional(checkWord(true)) }),
+  'timed-out': checkFields({ reason: optionalText, begun: optionalYes }),
+  cancelled: checkFields({ reason: checkText, begun: optionalYes, detached: optionalYes }),
   unknown: checkReason,
 })
 const checkPlayed = checkVariant({ all: checkObject, chars: checkFields({ chars: checkAmount }), display: checkObject })
@@ -252,7 +249,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'attempt-progressed': { ...ATTEMPT, offset: checkWhole, text: checkText },
   'attempt-superseded': {
     ...ATTEMPT,
-    reason: checkWord('failed', 'model-set', 'fallback', 'restart', 'empty', 'paused', 'context-full'),
+    reason: checkWord('failed', 'model-set', 'fallback', 'restart', 'empty', 'paused', 'context-full', 'too-large'),
     error: optional(checkFailure),
     retryAtMs: optional(checkMs),
   },
@@ -289,12 +286,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     reason: optionalText,
     remember: optional(checkWord('tool', 'arguments')),
     edited: optional(
-      checkFields({
-        arguments: checkText,
-        argumentsHash: checkText,
-        approved: optional(checkWord(true)),
-        tokenHash: optionalText,
-      }),
+      checkFields({ arguments: checkText, argumentsHash: checkText, approved: optionalYes, tokenHash: optionalText }),
     ),
   },
   'question-asked': {
@@ -336,7 +328,13 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'interrupt-accepted': { reason: checkText, heard: checkPlayed, untilMs: optional(checkMs) },
   'grace-started': { untilMs: checkMs },
   'answer-cut': { cuts: checkList(checkFields({ step: checkWhole, keepChars: checkAmount })) },
-  'inputs-left-out': { inputs: checkTexts, steps: optional(checkWholes), reason: checkText, sizes: checkSizes },
+  'inputs-left-out': {
+    inputs: checkTexts,
+    steps: optional(checkWholes),
+    reason: checkText,
+    tooLarge: optionalYes,
+    sizes: checkSizes,
+  },
   'display-written': { turn: checkWhole, chars: optional(checkWhole) },
   'history-rewound': { inputId: checkText, exchange: checkWhole, index: checkIndex },
   'host-restarted': { downMs: checkMs },

@@ -8,7 +8,7 @@ import type { Failure, InputOf } from './input.ts'
 import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
-import { leaveOutRefused } from './refused-content.ts'
+import { hasMedia, leaveOutOldest, leaveOutRefused } from './refused-content.ts'
 import { retryDelayMs } from './retry.ts'
 import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
@@ -185,7 +185,14 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     return
   }
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
-  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayShrink(state)) {
+  const isFull = error.code === 'context_overflow'
+  const isLarge = error.code === 'model_request_too_large'
+  const isShrinking = (isFull || isLarge) && turn.shrinks < RULES.shrinks && mayShrink(state)
+  // A window that nothing else can empty may be full of pictures; and Bedrock says of too many bytes that the input is too long.
+  if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'too-large', error })
+    leaveOutOldest(draft, error)
+  } else if (isShrinking) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
     shrink(draft)
   } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
