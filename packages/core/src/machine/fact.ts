@@ -193,6 +193,8 @@ export type Fact =
       readonly choice: 'auto' | 'none'
       /** Characters that the request holds: the provider's count of them calibrates the estimate. */
       readonly chars: number
+      /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+      readonly firstWordMs?: number
     }
   | { readonly type: 'attempt-progressed'; readonly attempt: number; readonly offset: number; readonly text: string }
   | {
@@ -327,10 +329,7 @@ export type Fact =
   | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
   | { readonly type: 'grace-started'; readonly untilMs: number }
   | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
-  /**
-   * A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. With
-   * `tooLarge` it refused the size of the request, and the oldest images and files made room.
-   */
+  /** A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. */
   | {
       readonly type: 'inputs-left-out'
       readonly inputs: readonly string[]
@@ -338,6 +337,7 @@ export type Fact =
       readonly steps?: readonly number[]
       /** In the provider's words; at most 200 characters. */
       readonly reason: string
+      /** It refused the size of the request, and the oldest images and files made room. */
       readonly tooLarge?: true
       /** What the entries count from now on. `media`: their newest images and files, which stay; absent: none. */
       readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]

@@ -245,6 +245,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     model: checkText,
     choice: checkWord('auto', 'none'),
     chars: checkAmount,
+    firstWordMs: optional(checkMs),
   },
   'attempt-progressed': { ...ATTEMPT, offset: checkWhole, text: checkText },
   'attempt-superseded': {

@@ -13,8 +13,8 @@ import { retryDelayMs } from './retry.ts'
 import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
-import type { RunningAttempt, Turn } from './state.ts'
-import { advance, closeStep, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
+import type { RunningAttempt, State, Turn } from './state.ts'
+import { advance, closeStep, failTurn, finishTurn, leftOfWaitMs, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
@@ -195,10 +195,10 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   } else if (isShrinking) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
     shrink(draft)
-  } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
+  } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts && fitsWait(state, turn, delayMs)) {
     const retryAtMs = state.nowMs + delayMs
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })
-  } else if (turn.candidate + 1 < turn.models.length) {
+  } else if (turn.candidate + 1 < turn.models.length && mayFallBack(draft, turn)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'fallback', error })
   } else {
     emit(draft, { type: 'attempt-failed', attempt: number, error })
@@ -206,6 +206,15 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     failTurn(draft, error.code, error.message)
   }
   advance(draft)
+}
+
+/** Whether a model may be asked again in so many milliseconds. Once words have come, the next wait is another one. */
+function fitsWait({ attempt, nowMs }: State, { wait }: Turn, delayMs: number): boolean {
+  return !wait || (attempt?.progressChars ?? 0) > 0 || nowMs + delayMs < (wait.untilMs ?? Infinity)
+}
+
+function mayFallBack({ state, spec }: Draft, { wait }: Turn): boolean {
+  return !wait || (state.attempt?.progressChars ?? 0) > 0 || leftOfWaitMs(spec.limits, wait, state.nowMs) > 0
 }
 
 /** Text comes before it is committed; this is what a restart or an abort that nobody answers falls back on. */

@@ -3,6 +3,7 @@ import type {
   FinishReason,
   JsonObject,
   LiveFrame,
+  Model,
   ModelCallPart,
   ModelEvent,
   ModelPart,
@@ -105,12 +106,41 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
-  if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
+  const ask = createAsk(work, effect, stream)
+  if (!agent.prepareStep) return await finishStep(work, effect, request, await ask(model, request))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
   const prepared = applyStepChange(request, change, { agent, effect })
-  const said = await context.modelOf(named).run(prepared, stream, io.signal)
+  const said = await ask(context.modelOf(named), prepared)
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
+}
+
+/** Asks a model, and waits for the first piece of its answer for as long as the turn may. */
+function createAsk(
+  { context, heard, io }: ModelWork,
+  { firstWordMs }: CallModel,
+  stream: (event: ModelEvent) => void,
+): (model: Model, request: ModelRequest) => Promise<unknown> {
+  if (firstWordMs === undefined) return (model, request) => model.run(request, stream, io.signal)
+  return async (model, request) => {
+    const { promise: silence, reject } = Promise.withResolvers<never>()
+    const cancel = context.timers.start(firstWordMs, () => {
+      const message = `the model said nothing for ${firstWordMs} ms, which is all that was left of limits.firstWordMs`
+      heard.failure = new BatonError({ code: 'model_timeout', message })
+      io.abort()
+      // A model that does not heed its signal holds up nobody.
+      reject(heard.failure)
+    })
+    const hear = (event: ModelEvent): void => {
+      cancel()
+      stream(event)
+    }
+    try {
+      return await Promise.race([model.run(request, hear, io.signal), silence])
+    } finally {
+      cancel()
+    }
+  }
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
