@@ -3,6 +3,7 @@ import type { Usage } from '../messages.ts'
 import { takeCount } from './estimate.ts'
 import type { CallProposal, FactOf, SupersedeReason } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
+import type { Failure } from './input.ts'
 import type { Call, State, Turn } from './state.ts'
 
 type TurnFact = FactOf<
@@ -49,7 +50,7 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
       return { ...state, attempt: state.attempt && { ...state.attempt, progressChars } }
     }
     case 'attempt-superseded':
-      return attemptSuperseded(state, fact)
+      return attemptSuperseded(learnWindow(state, fact.error), fact)
     case 'attempt-failed':
       return { ...state, attempt: null }
     case 'answer-ignored':
@@ -74,6 +75,13 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     default:
       throw createUnknownFactError(fact satisfies never)
   }
+}
+
+function learnWindow(state: State, error: Failure | undefined): State {
+  const { attempt, learntWindows = [] } = state
+  if (!attempt || error?.contextTokens === undefined) return state
+  const others = learntWindows.filter(({ model }) => model !== attempt.model)
+  return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
 }
 
 /** What it said is void, and no part of the turn's text any more. */
@@ -127,8 +135,9 @@ function modelStarted(state: State, fact: FactOf<'model-started'>): State {
   }
 }
 
-function withoutWait({ wait: _, ...turn }: Turn): Turn {
-  return turn
+function withoutWait(turn: Turn): Turn {
+  const { wait: _, ...rest } = turn
+  return rest
 }
 
 /** What is waited for goes on after a failure, unless its answer had begun. After a restart or a pause the wait begins anew. */

@@ -80,6 +80,7 @@ const checkFailure = checkFields({
   message: checkText,
   retryable: checkFlag,
   retryAfterMs: optional(checkMs),
+  contextTokens: optional(checkAmount),
 })
 const checkTexts = checkList(checkText)
 const checkEffect = checkWord('pure', 'idempotent', 'once')

@@ -4,6 +4,7 @@ import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
+import { requestTokens } from './estimate.ts'
 import type { Failure, InputOf } from './input.ts'
 import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
@@ -187,9 +188,11 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
   const isFull = error.code === 'context_overflow'
   const isLarge = error.code === 'model_request_too_large'
+  const isNews = isFull && leavesRoom(draft, attempt, error)
   const isShrinking = (isFull || isLarge) && turn.shrinks < RULES.shrinks && mayShrink(state)
   // A window that nothing else can empty may be full of pictures; and Bedrock says of too many bytes that the input is too long.
-  if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {
+  if (isNews) emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
+  else if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'too-large', error })
     leaveOutOldest(draft, error)
   } else if (isShrinking) {
@@ -206,6 +209,15 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     failTurn(draft, error.code, error.message)
   }
   advance(draft)
+}
+
+/**
+ * Whether a refusal names a window that was not known and that the request, by its estimate, fits: then the answer that it asked for was
+ * too long, and the next request asks for less.
+ */
+function leavesRoom({ state, spec }: Draft, { model }: RunningAttempt, { contextTokens = 0 }: Failure): boolean {
+  const known = state.learntWindows?.find((window) => window.model === model)?.tokens
+  return known !== contextTokens && requestTokens(spec, state) < contextTokens
 }
 
 /** Whether a model may be asked again in so many milliseconds. Once words have come, the next wait is another one. */

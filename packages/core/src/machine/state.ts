@@ -271,6 +271,8 @@ export interface State {
   readonly tokensPer1000Chars: number
   /** Tokens that a tool's result costs beside its characters, learnt from the provider's counts. */
   readonly tokensPerResult: number
+  /** Windows in tokens that refusals have named, by model; absent: none. */
+  readonly learntWindows?: readonly { readonly model: string; readonly tokens: number }[]
   /** Null: no provider has counted a request of this session. */
   readonly counted: Counted | null
   /** Summaries of the running turn that were cut short by a restart. */

@@ -3,7 +3,7 @@
 import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { redact } from './redact.ts'
-import { codeOfRefusal, saysTooLarge } from './refusals.ts'
+import { codeOfRefusal, readContextTokens, saysTooLarge } from './refusals.ts'
 import { readString } from '../json-fields.ts'
 
 export interface HttpFailure {
@@ -34,6 +34,7 @@ export function errorFromResponse(failure: HttpFailure): BatonError {
   const retryAfterMs = readRetryAfterMs(head.headers, nowMs) ?? said.retryAfterMs
   const retryable = isRetryable(head, said)
   const words = redact(said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
+  const contextTokens = code === 'context_overflow' ? readContextTokens(said.message) : undefined
   return new BatonError({
     code,
     message: `${provider} answered ${head.status}${words === '' ? '' : `: ${words}`}`,
@@ -43,6 +44,7 @@ export function errorFromResponse(failure: HttpFailure): BatonError {
       ...(requestId !== undefined && { requestId: redact(requestId, secrets) }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(said.type !== undefined && { type: redact(said.type, secrets) }),
+      ...(contextTokens !== undefined && { contextTokens }),
     },
   })
 }

@@ -29,6 +29,9 @@ const OVERFLOW = [
   /input length and `?max_tokens`? exceed context limit/i, // Anthropic, when max_tokens is what does not fit
   /context[_ ]length[_ ]exceeded/i, // OpenAI's code
   /maximum context length/i, // OpenAI chat and vLLM
+  // vLLM: "You passed 98305 input tokens and requested 32768 output tokens. However, the model's context length is only 131072 tokens"
+  /context length is only \d+/i,
+  /longer than the maximum model length/i, // vLLM: "The decoder prompt (length 9) is longer than the maximum model length of 8."
   /exceeds the context window/i, // OpenAI Responses
   /input token count[^\n]{0,80}exceeds the maximum/i, // Gemini
   /input is too long for requested model/i, // Bedrock
@@ -40,6 +43,21 @@ const OVERFLOW = [
 
 export function saysContextOverflow(said: Refusal): boolean {
   return saysOne(OVERFLOW, said)
+}
+
+/** Where they name the window's tokens; literals as above. */
+const WINDOW = [
+  /context length is (?:only )?(\d+) tokens/i,
+  /maximum model length of (\d+)/i,
+  /exceed context limit: \d+ \+ \d+ > (\d+)/i, // Anthropic: "input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000"
+  /available context size \((\d+) tokens\)/i, // llama.cpp: "request (9 tokens) exceeds the available context size (8 tokens), …"
+]
+
+/** Tokens of the model's window, where a refusal names them. */
+export function readContextTokens(message: string): number | undefined {
+  const said = message.slice(0, MESSAGE_CHARS)
+  const tokens = Number(WINDOW.map((pattern) => pattern.exec(said)?.[1]).find((each) => each !== undefined))
+  return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : undefined
 }
 
 /** Words by which providers say that a request has too many bytes, images or pixels; literals as seen. */

@@ -60,7 +60,9 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
     { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
     state,
   )
-  return { session, principal, birth, effect, model, settings, ...output, ...progress, inputTokens, clientTools }
+  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
+  const counts = { inputTokens, ...(contextTokens !== undefined && { contextTokens }) }
+  return { session, principal, birth, effect, model, settings, ...output, ...progress, ...counts, clientTools }
 }
 
 /**
@@ -125,11 +127,10 @@ function createAsk(
   return async (model, request) => {
     const { promise: silence, reject } = Promise.withResolvers<never>()
     const cancel = context.timers.start(firstWordMs, () => {
-      const message = `the model said nothing for ${firstWordMs} ms, which is all that was left of limits.firstWordMs`
+      const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
       heard.failure = new BatonError({ code: 'model_timeout', message })
       io.abort()
-      // A model that does not heed its signal holds up nobody.
-      reject(heard.failure)
+      reject(heard.failure) // a model that does not heed its signal holds up nobody
     })
     const hear = (event: ModelEvent): void => {
       cancel()
@@ -387,10 +388,10 @@ export function describeFailure(cause: unknown, secrets?: readonly string[]): Fa
   try {
     if (isBatonError(cause)) {
       const { code, retryable, data } = cause
-      const { retryAfterMs } = (data ?? {}) as { readonly retryAfterMs?: unknown }
-      const waits = isCount(retryAfterMs) ? { retryAfterMs } : {}
+      const { retryAfterMs: ms, contextTokens: tokens } = (data ?? {}) as Readonly<Record<string, unknown>>
+      const told = { ...(isCount(ms) && { retryAfterMs: ms }), ...(isCount(tokens) && { contextTokens: tokens }) }
       // Checked again: an error of another copy of Baton may have a code that this one does not know, or a different one each time.
-      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...waits }
+      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...told }
     }
   } catch {
     // It has a getter that throws.

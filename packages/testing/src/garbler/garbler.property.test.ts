@@ -99,7 +99,7 @@ const CONTENT_TYPES: Readonly<Partial<Record<Wire, string>>> = { bedrock: 'appli
 
 function writeFrames(events: readonly WireEvent[]): Uint8Array {
   const frames = events.filter(isJsonObject).map(({ type, ...payload }) => {
-    const headers = { ':message-type': 'event', ':event-type': String(type) }
+    const headers = { ':message-type': 'event', ':event-type': typeof type === 'string' ? type : '' }
     return encodeFrame({ headers, body: new TextEncoder().encode(JSON.stringify(payload)) })
   })
   return Buffer.concat(frames)
