@@ -78,4 +78,17 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'const split = this.#tags && reasoning.isEmpty ? splitAtClose(this.#text) : undefined',
     'const split = this.#tags && reasoning.isEmpty ? splitAtClose("") : undefined',
   ]),
+  garbled('nothing of Bedrock is heard behind a reason', 'bedrock/decode-stream.ts', [
+    'else if (isException) this.#handleException',
+    'else if (this.#stop) return\n    else if (isException) this.#handleException',
+  ]),
+  garbled('the cache of Bedrock counts twice', 'bedrock/decode-end.ts', [
+    'isIn && input >= cached ? input :',
+    'isIn && input < cached ? input :',
+  ]),
+  garbled('the thoughts of Gemini count twice', 'gemini/decode-end.ts', ['isIn ? said :', '!isIn ? said :']),
+  garbled('arguments of Gemini that are a text are none', 'gemini/decode-call.ts', [
+    "typeof args === 'string' ? readObject(args)",
+    "typeof args === 'string' ? {}",
+  ]),
 ]

@@ -112,6 +112,7 @@ const ASKED_AGAIN: Readonly<Record<StepResetReason, string>> = {
   empty: 'its answer was empty',
   paused: 'the session was paused',
   'context-full': 'the conversation is too long for it and is shortened',
+  'too-large': 'the request was too large for it, and the oldest images and files leave',
   refused: 'its answer was not accepted',
   'gave-up': '',
   interrupted: '',

@@ -224,6 +224,12 @@ export const ERROR_CODES = {
     'The provider refused an image, a file or a text for its own sake: its size, its type, what it shows or says.',
     'Send it in another form; what was refused is left out of later requests.',
   ),
+  model_request_too_large: row(
+    'provider',
+    false,
+    'A request has more bytes, images or pixels than the provider takes, also after the oldest images and files and the older part of the conversation had left it.',
+    'Send less at once; if a gateway takes more or less than its provider, say so with `requestBytesMax` of the model.',
+  ),
   model_not_found: row('provider', false, 'The provider does not know the model.', 'Check the model’s name.'),
   model_without_tools: row(
     'provider',

@@ -40,6 +40,11 @@ export interface HttpModelOptions {
   readonly betweenBytesTimeoutMs?: number
   /** Milliseconds in which nothing but signs of life (comments, pings) may come; 30 minutes by default. */
   readonly keepAliveTimeoutMs?: number
+  /**
+   * Most bytes of one request, as UTF-8: the provider's own limit by default, and none where that is not known. A request over it is
+   * not sent: the oldest images and files leave first (docs/media.md). Set it for a gateway that takes less.
+   */
+  readonly requestBytesMax?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -60,6 +65,8 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
   /** Where each request is proved anew. */
   readonly prove?: Prove
   readonly encode: (request: ModelRequest, memory: RequestMemory<Wire>) => Body
+  /** The provider's limit, in bytes; absent: not known. */
+  readonly requestBytesMax?: number | undefined
   /** The field of the body that has the history. */
   readonly history: List
   /** How long this request may be answered with silence, in milliseconds; 30 s by default. */
@@ -86,6 +93,7 @@ export function createHttpModel<
   const { id, provider, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
   const { timers = SYSTEM_TIME.timers, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options
+  const { requestBytesMax = init.requestBytesMax ?? Infinity } = options
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
   const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
@@ -101,6 +109,7 @@ export function createHttpModel<
     async run(request, sink, signal) {
       const encoded = init.encode(request, memory)
       const body = memory.write(encoded, init.history)
+      refuseTooLarge(body, requestBytesMax, label)
       const headers = init.prove ? await init.prove({ url, headers: plain, body }, signal) : plain
       if (headers !== proven.headers) proven = { headers, secrets: findSecrets(headers) }
       const { secrets } = proven
@@ -134,6 +143,18 @@ export function createHttpModel<
       return reader.end(head)
     },
   }
+}
+
+/** @throws BatonError `model_request_too_large` */
+function refuseTooLarge(body: string, bytesMax: number, label: string): void {
+  // A UTF-16 unit takes 3 bytes at most: few requests have to be counted.
+  if (body.length * 3 <= bytesMax) return
+  const bytes = new TextEncoder().encode(body).length
+  if (bytes <= bytesMax) return
+  throw new BatonError({
+    code: 'model_request_too_large',
+    message: `the request has ${bytes} bytes; ${label} takes ${bytesMax}`,
+  })
 }
 
 /** What vendors' libraries and the AI SDK call an option, and what to write here. */

@@ -102,6 +102,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       maxTokensField: 'max_completion_tokens',
       reasoningBack: 'nothing',
       reasoning: 'groq',
+      // console.groq.com/docs/vision: "Maximum allowed size for a request containing a base64 encoded image is 4MB".
+      requestBytesMax: 4_000_000,
     },
   },
   openrouter: {

@@ -2,6 +2,7 @@
 // with 400 whatever the strict wire reports.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { findTooLarge, TOO_LARGE } from './media-limits.ts'
 import { validateAnthropicRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {
@@ -16,14 +17,21 @@ import {
 
 export type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-/** Its address is for ANTHROPIC_BASE_URL. It refuses requests that do not stream unless `takesWhole`: Baton always streams. */
+export interface FakeAnthropicInit {
+  /** Also requests that do not stream: Baton always streams. False by default. */
+  readonly takesWhole?: boolean
+  /** Bytes of a request that a gateway before it takes; 32 MiB by default. */
+  readonly bytesMax?: number
+}
+
+/** Its address is for ANTHROPIC_BASE_URL. */
 export function startFakeAnthropic(
   script: FakeScript,
-  { takesWhole = false }: { readonly takesWhole?: boolean } = {},
+  { takesWhole = false, bytesMax = Infinity }: FakeAnthropicInit = {},
 ): Promise<FakeServer> {
   return startFakeServer(
     {
-      findRefusal: (asked) => findRefusal(asked, takesWhole),
+      findRefusal: (asked) => (asked.bytes > bytesMax ? TOO_LARGE : findRefusal(asked, takesWhole)),
       listTools: (body) => listObjects(body['tools']).map(({ name }) => readText(name)),
       listResults,
       encodeError: (error) => ({
@@ -63,6 +71,8 @@ function findRefusal(asked: FakeAsked, takesWhole: boolean): FakeError | undefin
   if (key === '' || key === 'bad') return { status: 401, message: 'invalid x-api-key' }
   if (headers['anthropic-version'] === undefined)
     return { status: 400, message: 'anthropic-version: header is required' }
+  const tooLarge = findTooLarge('anthropic', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked) ?? joinIssues(validateAnthropicRequest(body ?? {}))
   if (issue !== undefined) return { status: 400, message: issue }
   return takesWhole || body?.['stream'] === true

@@ -2,6 +2,7 @@
 // checked signatures, AWS's errors. Exceptions inside of a stream are hand-made from AWS's model of the API.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { findTooLarge } from './media-limits.ts'
 import { validateBedrockRequest } from './wires/index.ts'
 import { encodeFrame } from '@baton/models/bedrock'
 import type { FakeBedrockKeys } from './fake-bedrock-auth.ts'
@@ -81,6 +82,8 @@ function findRefusal(asked: FakeAsked): FakeError | undefined {
   if (wrongKey !== undefined) return { status: 403, message: wrongKey }
   if (!/amazon|anthropic|mistral|meta/.test(model))
     return { status: 400, message: 'The provided model identifier is invalid.' }
+  const tooLarge = findTooLarge('bedrock', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked) ?? joinIssues(validateBedrockRequest(body ?? {}))
   return issue === undefined ? undefined : { status: 400, message: issue }
 }

@@ -2,6 +2,7 @@
 // with signatures on the API, arguments in pieces on Vertex. What no recording has is hand-made and says so.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { findTooLarge } from './media-limits.ts'
 import { validateGeminiRequest } from './wires/index.ts'
 import type { FakeAsked, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer, FakeStream } from './fake-server.ts'
 import { findJsonIssue, joinIssues, listObjects, readText, splitPieces, startFakeServer } from './fake-server.ts'
@@ -81,6 +82,8 @@ function findRefusal(asked: FakeAsked): FakeError | undefined {
   if (VERTEX.test(url) && !/^Bearer \S+$/.test(headers.authorization ?? ''))
     return { status: 401, message: 'Request is missing required authentication credential.' }
   if (key === 'bad') return { status: 400, message: 'API key not valid. Please pass a valid API key.' }
+  const tooLarge = findTooLarge('gemini', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked) ?? joinIssues(validateGeminiRequest(body ?? {}, { model }))
   return issue === undefined ? undefined : { status: 400, message: issue }
 }

@@ -1,6 +1,7 @@
 // Chat Completions as a server of our own speaks it: streams in the grammar of recorded ones, of OpenAI and of those who differ;
 // refuses what OpenAI, or Mistral, would refuse.
 import type { JsonObject } from '@baton/core'
+import { findTooLarge, findTooManyImages } from './media-limits.ts'
 import { validateOpenAiChatRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {
@@ -36,17 +37,32 @@ export interface FakeOpenAiChatInit {
   readonly tools?: 'native' | 'ignored' | 'refused'
   /** Tokens of its window: it refuses a request whose prompt and longest answer do not fit, as vLLM does. Four characters are a token. */
   readonly contextTokens?: number
+  /** In which words; `one sum` by default. */
+  readonly overflow?: FakeOverflowWords
+  /** Images that a request may hold, as vLLM counts them. */
+  readonly imagesMax?: number
   readonly script: FakeScript<FakeChatSaid>
 }
 
 /** Its address is for OPENAI_BASE_URL. */
 export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
-  const { dialect = 'openai', models = [], tools, contextTokens = Infinity, script } = init
+  const {
+    dialect = 'openai',
+    models = [],
+    tools,
+    contextTokens = Infinity,
+    imagesMax = Infinity,
+    overflow = 'one sum',
+    script,
+  } = init
   return startFakeServer<FakeChatSaid>(
     {
       path: '/v1',
       findRefusal: (asked) => {
-        const refusal = findRefusal(asked, dialect) ?? findOverflow(asked.body ?? {}, contextTokens)
+        const refusal =
+          findRefusal(asked, dialect) ??
+          findTooManyImages(asked.body ?? {}, imagesMax) ??
+          findOverflow(asked.body ?? {}, contextTokens, overflow)
         const hasTools = asked.body?.['tools'] !== undefined
         return refusal ?? (tools === 'refused' && hasTools ? withoutTools(asked.body ?? {}) : undefined)
       },
@@ -67,15 +83,22 @@ export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServe
   )
 }
 
-/** The words of vLLM 0.11 (`vllm/entrypoints/openai/serving_engine.py`, seen 2026-11). */
-function findOverflow(body: JsonObject, window: number): FakeError | undefined {
+/** How vLLM says that a prompt and the longest answer do not fit; by version, all seen in 2026. */
+export type FakeOverflowWords = 'one sum' | 'max_tokens' | 'input and output' | 'only'
+
+function findOverflow(body: JsonObject, window: number, words: FakeOverflowWords): FakeError | undefined {
   const prompt = Math.ceil(JSON.stringify([body['messages'], body['tools'] ?? []]).length / 4)
   const asked = body['max_completion_tokens'] ?? body['max_tokens']
   const longest = typeof asked === 'number' ? asked : 0
-  if (prompt + longest <= window) return undefined
-  const message =
-    `This model's maximum context length is ${window} tokens. However, you requested ${prompt + longest} tokens ` +
-    `(${prompt} in the messages, ${longest} in the completion). Please reduce the length of the messages or completion.`
+  const sum = prompt + longest
+  if (sum <= window) return undefined
+  const head = `This model's maximum context length is ${window} tokens`
+  const message = {
+    'one sum': `${head}. However, you requested ${sum} tokens (${prompt} in the messages, ${longest} in the completion). Please reduce the length of the messages or completion.`,
+    max_tokens: `'max_tokens' or 'max_completion_tokens' is too large: ${longest}. ${head} and your request has ${prompt} input tokens (${longest} > ${window} - ${prompt}).`,
+    'input and output': `${head}. However, you requested ${longest} output tokens and your prompt contains at least ${prompt} input tokens, for a total of at least ${sum} tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=${prompt})`,
+    only: `You passed ${prompt} input tokens and requested ${longest} output tokens. However, the model's context length is only ${window} tokens, resulting in a maximum input length of ${window - longest} tokens. Please reduce the length of the input prompt.`,
+  }[words]
   return { status: 400, message, type: 'BadRequestError' }
 }
 
@@ -90,6 +113,8 @@ function findRefusal(asked: FakeAsked, dialect: FakeOpenAiDialect): FakeError | 
   if (!isKnown) return { status: 404, message: `Invalid URL (${method} ${url})` }
   const refusedKey = findKeyRefusal(asked)
   if (refusedKey || method === 'GET') return refusedKey
+  const tooLarge = findTooLarge('openai', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked)
   if (issue !== undefined) return { status: 400, message: issue }
   const more = dialect === 'mistral' ? mistralIssues(body) : openAiIssues(body)

@@ -1,6 +1,7 @@
 // OpenAI's Responses API as a server of our own speaks it: streams in the grammar of recorded ones, refuses what OpenAI would
 // refuse. What no recording has is made by hand after OpenAI's types and is marked so.
 import type { JsonObject } from '@baton/core'
+import { findTooLarge } from './media-limits.ts'
 import { validateOpenAiResponsesRequest } from './wires/index.ts'
 import { describeError, findKeyRefusal } from './fake-openai-chat.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
@@ -64,6 +65,8 @@ function findRefusal(asked: FakeAsked, thoughts: Thoughts): FakeError | undefine
   if (method !== 'POST' || url !== '/v1/responses') return { status: 404, message: `Invalid URL (${method} ${url})` }
   const refusedKey = findKeyRefusal(asked)
   if (refusedKey) return refusedKey
+  const tooLarge = findTooLarge('openai', asked)
+  if (tooLarge) return tooLarge
   const issue = findJsonIssue(asked)
   if (issue !== undefined) return { status: 400, message: issue }
   const issues = [joinIssues(validateOpenAiResponsesRequest(body)) ?? [], fieldIssues(body)].flat()

@@ -79,6 +79,8 @@ export interface FakeAsked {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  /** Of the text, as UTF-8. */
+  readonly bytes: number
   /** Undefined when the text is no JSON object. */
   readonly body: JsonObject | undefined
 }
@@ -108,7 +110,7 @@ export interface FakeWire<Said extends FakeSaid> {
   readonly idHeader?: string
 }
 
-const BODY_BYTES_MAX = 32 * 1024 * 1024
+const BODY_BYTES_MAX = 128 * 1024 * 1024
 /** Characters of one piece of text: few, so that every answer comes in several. */
 const PIECE_CHARS = 7
 
@@ -164,7 +166,7 @@ async function readAsked(incoming: IncomingMessage): Promise<FakeAsked> {
   const text = bytes > BODY_BYTES_MAX ? '' : Buffer.concat(pieces).toString()
   const parsed = parseJson(text)
   const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
-  return { method: incoming.method ?? '', url: incoming.url ?? '', headers: incoming.headers, text, body }
+  return { method: incoming.method ?? '', url: incoming.url ?? '', headers: incoming.headers, text, bytes, body }
 }
 
 function readRequest<Said extends FakeSaid>(wire: FakeWire<Said>, asked: FakeAsked, index: number): FakeRequest {

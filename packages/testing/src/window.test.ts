@@ -38,3 +38,28 @@ test.each([
   await host.stop()
   await server.close()
 })
+
+test.each(['one sum', 'max_tokens', 'input and output', 'only'] as const)(
+  'a window that only the server knows is learnt of its refusal, in the words "%s", and the answer is asked to be shorter',
+  async (overflow) => {
+    const asked: number[] = []
+    const server = await startFakeOpenAiChat({
+      contextTokens: 4096,
+      overflow,
+      script: ({ body }) => {
+        asked.push(Number(body['max_tokens'] ?? body['max_completion_tokens']))
+        return { text: 'Done.' }
+      },
+    })
+    const model = createOpenAiChatModel({ model: 'local', baseUrl: server.url, apiKey: 'k' })
+    const agent = defineAgent({ name: 'a', model, settings: { maxOutputTokens: 8000 }, window: { reserveTokens: 512 } })
+    const host = createHost({ agent })
+    const session = await host.session('s')
+    for (let turn = 0; turn < 3; turn++) expect((await session.send('Hello?').answer).text).toBe('Done.')
+    await host.stop()
+    await server.close()
+    // The first request alone was refused, and the answers may still be long.
+    expect([server.refusals.length, asked.length]).toEqual([1, 3])
+    expect(Math.min(...asked)).toBeGreaterThan(3000)
+  },
+)

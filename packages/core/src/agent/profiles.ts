@@ -6,10 +6,10 @@ export type AgentProfile = Pick<AgentInit, 'limits' | 'window' | 'retry' | 'batc
 
 /**
  * For voice: answers that are short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges
- * without summaries, 8 rounds of tools.
+ * without summaries, 8 rounds of tools, and 30 seconds for the first word of an answer.
  */
 export const voice: AgentProfile = {
   settings: { maxOutputTokens: 512, moreForTools: true },
   window: { exchanges: 20, summarise: false },
-  limits: { toolRounds: 8, callsPerTurn: 64 },
+  limits: { toolRounds: 8, callsPerTurn: 64, firstWordMs: 30_000 },
 }

@@ -165,12 +165,12 @@ function resultsMoved(state: State, { calls, sizes }: FactOf<'results-moved'>): 
 }
 
 function inputsLeftOut(state: State, { sizes }: FactOf<'inputs-left-out'>): State {
-  const chars = new Map(sizes.map((size) => [size.entry, size.chars]))
+  const sized = new Map(sizes.map((size) => [size.entry, size]))
   const index = state.index.map((entry) => {
-    const left = chars.get(entry.entry)
-    if (left === undefined) return entry
+    const size = sized.get(entry.entry)
+    if (!size) return entry
     const { media: _, ...kept } = entry
-    return { ...kept, chars: left }
+    return { ...kept, chars: size.chars, ...(size.media && { media: size.media }) }
   })
   return { ...state, index }
 }

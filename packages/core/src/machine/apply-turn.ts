@@ -1,8 +1,9 @@
 // The fold of facts about turns, steps and attempts.
 import type { Usage } from '../messages.ts'
 import { takeCount } from './estimate.ts'
-import type { CallProposal, FactOf } from './fact.ts'
+import type { CallProposal, FactOf, SupersedeReason } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
+import type { Failure } from './input.ts'
 import type { Call, State, Turn } from './state.ts'
 
 type TurnFact = FactOf<
@@ -49,7 +50,7 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
       return { ...state, attempt: state.attempt && { ...state.attempt, progressChars } }
     }
     case 'attempt-superseded':
-      return attemptSuperseded(state, fact)
+      return attemptSuperseded(learnWindow(state, fact.error), fact)
     case 'attempt-failed':
       return { ...state, attempt: null }
     case 'answer-ignored':
@@ -74,6 +75,13 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     default:
       throw createUnknownFactError(fact satisfies never)
   }
+}
+
+function learnWindow(state: State, error: Failure | undefined): State {
+  const { attempt, learntWindows = [] } = state
+  if (!attempt || error?.contextTokens === undefined) return state
+  const others = learntWindows.filter(({ model }) => model !== attempt.model)
+  return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
 }
 
 /** What it said is void, and no part of the turn's text any more. */
@@ -111,21 +119,40 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
 }
 
 function modelStarted(state: State, fact: FactOf<'model-started'>): State {
-  const { attempt, step, model, fromEntry, toEntry, choice, chars } = fact
+  const { attempt, step, model, fromEntry, toEntry, choice, chars, firstWordMs } = fact
+  const { turn, nowMs } = state
+  const limited = firstWordMs === undefined ? {} : { firstWordMs }
   return {
     ...state,
     phase: 'modelling',
     retry: null,
     counters: { ...state.counters, attempt },
-    attempt: { attempt, purpose: 'step', step, model, fromEntry, toEntry, choice, chars, progressChars: 0 },
+    attempt: { attempt, purpose: 'step', step, model, fromEntry, toEntry, choice, chars, progressChars: 0, ...limited },
+    turn:
+      turn && firstWordMs !== undefined
+        ? { ...turn, wait: { sinceMs: turn.wait?.sinceMs ?? nowMs, untilMs: nowMs + firstWordMs } }
+        : turn,
   }
+}
+
+function withoutWait(turn: Turn): Turn {
+  const { wait: _, ...rest } = turn
+  return rest
+}
+
+/** What is waited for goes on after a failure, unless its answer had begun. After a restart or a pause the wait begins anew. */
+function waitOn(turn: Turn, reason: SupersedeReason, progressChars: number): Turn {
+  if (!turn.wait) return turn
+  if (progressChars > 0 || reason === 'restart' || reason === 'paused' || reason === 'model-set')
+    return withoutWait(turn)
+  return reason === 'fallback' ? { ...turn, wait: { ...turn.wait, untilMs: null } } : turn
 }
 
 function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): State {
   const retry = fact.retryAtMs === undefined ? null : { atMs: fact.retryAtMs, generation: state.pos }
   const summary = state.attempt?.purpose === 'summary'
-  const next = { ...state, attempt: null, retry }
-  const turn = state.turn
+  const turn = state.turn && waitOn(state.turn, fact.reason, state.attempt?.progressChars ?? 0)
+  const next = { ...state, attempt: null, retry, turn }
   if (!turn || fact.reason === 'paused' || fact.reason === 'model-set') return next
   if (summary) return { ...next, summaryRecoveries: state.summaryRecoveries + 1, phase: 'modelling' }
   switch (fact.reason) {
@@ -139,6 +166,8 @@ function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): St
       return { ...next, turn: { ...turn, askedAgain: true } }
     case 'context-full':
       return { ...next, turn: { ...turn, shrinks: turn.shrinks + 1 } }
+    case 'too-large':
+      return next
     default:
       return fact.reason satisfies never
   }
@@ -165,7 +194,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       grace: null,
     },
     turn: {
-      ...turn,
+      ...withoutWait(turn),
       failures: 0,
       recoveries: 0,
       rounds: turn.rounds + (hasCalls && !asksPerson ? 1 : 0),
@@ -189,7 +218,7 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
     attempt: null,
     counters: { ...state.counters, step },
     step: { step, exchange: turn.exchange, chars: textChars, calls: [], orphaned: false, grace: null },
-    turn: { ...turn, steps: [...turn.steps, { step, textChars, hasCalls: false }] },
+    turn: { ...withoutWait(turn), steps: [...turn.steps, { step, textChars, hasCalls: false }] },
   }
 }
 

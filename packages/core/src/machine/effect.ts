@@ -14,6 +14,8 @@ export type AwaitedEffect =
       readonly choice: 'auto' | 'none'
       /** The model said nothing and is asked once more. */
       readonly again: boolean
+      /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+      readonly firstWordMs?: number
     }
   | { readonly type: 'summarise'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
   | { readonly type: 'run-tool'; readonly callId: string; readonly attempt: number }
@@ -45,9 +47,20 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
   const effects: AwaitedEffect[] = []
   const { attempt, phase } = state
   if (attempt && phase === 'modelling') {
-    const { step, model, fromEntry, toEntry, choice } = attempt
+    const { step, model, fromEntry, toEntry, choice, firstWordMs } = attempt
     const again = state.turn?.askedAgain ?? false
-    effects.push({ type: 'call-model', attempt: attempt.attempt, step, model, fromEntry, toEntry, choice, again })
+    const wait = firstWordMs === undefined ? {} : { firstWordMs }
+    effects.push({
+      type: 'call-model',
+      attempt: attempt.attempt,
+      step,
+      model,
+      fromEntry,
+      toEntry,
+      choice,
+      again,
+      ...wait,
+    })
   }
   if (attempt && phase === 'summarising')
     effects.push({

@@ -83,7 +83,8 @@ export interface EnteredInputs {
 /** Who sent an answer back: a tool had to run before it, the agent's `checkAnswer` did, or a person. */
 export type AnswerRefuser = 'order' | 'check' | 'person'
 
-export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
+export type SupersedeReason =
+  'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full' | 'too-large'
 export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
@@ -193,6 +194,8 @@ export type Fact =
       readonly choice: 'auto' | 'none'
       /** Characters that the request holds: the provider's count of them calibrates the estimate. */
       readonly chars: number
+      /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+      readonly firstWordMs?: number
     }
   | { readonly type: 'attempt-progressed'; readonly attempt: number; readonly offset: number; readonly text: string }
   | {
@@ -335,8 +338,10 @@ export type Fact =
       readonly steps?: readonly number[]
       /** In the provider's words; at most 200 characters. */
       readonly reason: string
-      /** What the entries count from now on. */
-      readonly sizes: readonly EntrySize[]
+      /** It refused the size of the request, and the oldest images and files made room. */
+      readonly tooLarge?: true
+      /** What the entries count from now on. `media`: their newest images and files, which stay; absent: none. */
+      readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]
     }
   /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
   | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }

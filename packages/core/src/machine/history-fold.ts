@@ -194,10 +194,15 @@ function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<
 }
 
 /** The bodies change too, so that asked again they come without what was left out. */
-function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactOf<'inputs-left-out'>): void {
+function leaveOut(content: HistoryContent, fact: FactOf<'inputs-left-out'>): void {
+  const { inputs, steps = [], sizes } = fact
+  const staying = new Map(sizes.flatMap(({ entry, media }) => (media ? [[entry, media] as const] : [])))
+  const stayOf = new Map(
+    [...staying.values()].flatMap(({ parts, inputs: of = [] }) => of.map((inputId) => [inputId, parts] as const)),
+  )
   for (const inputId of inputs) {
     const body = content.inputs.get(inputId)
-    if (body) content.inputs.set(inputId, leaveOutOfInput(body, reason))
+    if (body) content.inputs.set(inputId, leaveOutOfInput(body, fact, stayOf.get(inputId) ?? 0))
   }
   let first = Infinity
   content.entries = content.entries.map((entry) => {
@@ -206,7 +211,9 @@ function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactO
     if (!isStepLeft && !brought.some((inputId) => inputs.includes(inputId))) return entry
     first = Math.min(first, entry.entry)
     if (!isStepLeft) return { ...entry, messages: [createUserMessage(content, brought, notes)] }
-    const without = (message: StoredMessage) => (message.role === 'tool' ? leaveOutOfResults(message, reason) : message)
+    const stay = staying.get(entry.entry)?.parts ?? 0
+    const without = (message: StoredMessage) =>
+      message.role === 'tool' ? leaveOutOfResults(message, fact, stay) : message
     return { ...entry, messages: entry.messages.map(without) }
   })
   rebase(content, first + 1)

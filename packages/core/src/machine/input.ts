@@ -39,6 +39,8 @@ export interface Failure {
   readonly message: string
   readonly retryable: boolean
   readonly retryAfterMs?: number
+  /** Tokens of the model's window, where its refusal names them. */
+  readonly contextTokens?: number
 }
 
 /** What a tool or a client gives back. */

@@ -34,12 +34,9 @@ const MEDIA = { mediaType: checkText, source: checkSource, ...STATE }
 
 const checkTextPart = checkFields({ text: checkText, ...STATE })
 const optionalText = optional(checkText)
+const optionalYes = optional(checkWord(true))
 const checkContent = checkList(
-  checkVariant({
-    text: checkTextPart,
-    image: checkFields(MEDIA),
-    file: checkFields({ ...MEDIA, name: optionalText }),
-  }),
+  checkVariant({ text: checkTextPart, image: checkFields(MEDIA), file: checkFields({ ...MEDIA, name: optionalText }) }),
 )
 const checkAssistantParts = checkList(
   checkVariant({
@@ -83,6 +80,7 @@ const checkFailure = checkFields({
   message: checkText,
   retryable: checkFlag,
   retryAfterMs: optional(checkMs),
+  contextTokens: optional(checkAmount),
 })
 const checkTexts = checkList(checkText)
 const checkEffect = checkWord('pure', 'idempotent', 'once')
@@ -101,9 +99,9 @@ const checkProposal = checkFields({
   provenance: optional(checkProvenance),
   about: optional(checkObject),
   broughtBy: optionalText,
-  asks: optional(checkWord(true)),
+  asks: optionalYes,
   asksFor: optionalText,
-  asksEach: optional(checkWord(true)),
+  asksEach: optionalYes,
   answer: optional(checkFields({ as: checkWord('text', 'value'), by: optional(checkList(checkText)) })),
   repairs: optional(checkList(checkText)),
   tokenHash: optionalText,
@@ -125,14 +123,14 @@ const checkBody = checkVariant({
   urgent: checkFields({ name: checkText, label: optionalText, detail: optional(checkJson), message: optionalText }),
 })
 const checkWholes = checkList(checkWhole)
-const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount }))
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
+const checkSizes = checkList(checkFields({ entry: checkWhole, chars: checkAmount, media: optional(checkEntryMedia) }))
 const checkSettlement = checkVariant({
   ok: checkFields({ content: checkContent, value: optional(checkJson) }),
   error: checkError,
   denied: checkError,
-  'timed-out': checkFields({ reason: optionalText, begun: optional(checkWord(true)) }),
-  cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)), detached: optional(checkWord(true)) }),
+  'timed-out': checkFields({ reason: optionalText, begun: optionalYes }),
+  cancelled: checkFields({ reason: checkText, begun: optionalYes, detached: optionalYes }),
   unknown: checkFields({ reason: checkText, message: optionalText }),
 })
 const checkPlayed = checkVariant({ all: checkObject, chars: checkFields({ chars: checkAmount }), display: checkObject })
@@ -247,11 +245,12 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     model: checkText,
     choice: checkWord('auto', 'none'),
     chars: checkAmount,
+    firstWordMs: optional(checkMs),
   },
   'attempt-progressed': { ...ATTEMPT, offset: checkWhole, text: checkText },
   'attempt-superseded': {
     ...ATTEMPT,
-    reason: checkWord('failed', 'model-set', 'fallback', 'restart', 'empty', 'paused', 'context-full'),
+    reason: checkWord('failed', 'model-set', 'fallback', 'restart', 'empty', 'paused', 'context-full', 'too-large'),
     error: optional(checkFailure),
     retryAtMs: optional(checkMs),
   },
@@ -288,12 +287,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     reason: optionalText,
     remember: optional(checkWord('tool', 'arguments')),
     edited: optional(
-      checkFields({
-        arguments: checkText,
-        argumentsHash: checkText,
-        approved: optional(checkWord(true)),
-        tokenHash: optionalText,
-      }),
+      checkFields({ arguments: checkText, argumentsHash: checkText, approved: optionalYes, tokenHash: optionalText }),
     ),
   },
   'question-asked': {
@@ -335,7 +329,13 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'interrupt-accepted': { reason: checkText, heard: checkPlayed, untilMs: optional(checkMs) },
   'grace-started': { untilMs: checkMs },
   'answer-cut': { cuts: checkList(checkFields({ step: checkWhole, keepChars: checkAmount })) },
-  'inputs-left-out': { inputs: checkTexts, steps: optional(checkWholes), reason: checkText, sizes: checkSizes },
+  'inputs-left-out': {
+    inputs: checkTexts,
+    steps: optional(checkWholes),
+    reason: checkText,
+    tooLarge: optionalYes,
+    sizes: checkSizes,
+  },
   'display-written': { turn: checkWhole, chars: optional(checkWhole) },
   'history-rewound': { inputId: checkText, exchange: checkWhole, index: checkIndex },
   'host-restarted': { downMs: checkMs },

@@ -127,7 +127,7 @@ describe('an image that the provider refuses', () => {
   })
 })
 
-test.each(['model_auth_failed', 'model_provider_failed', 'context_overflow'] as const)(
+test.each(['model_auth_failed', 'model_provider_failed'] as const)(
   'a turn that fails with %s leaves nothing out',
   (code) => {
     const session = send(new TestSession(), 'x', image).modelFails(code, noRetry)

@@ -1,13 +1,13 @@
-// What a provider refused for its own sake is left out from then on: here it is decided what that is. Else every later turn
-// would send it again, and fail as this one did.
+// What a provider refused for its own sake, or for its size, is left out from then on: here it is decided what that is. Else every
+// later turn would send it again, and fail as this one did.
 import type { ErrorCode } from '../errors.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Failure } from './input.ts'
 import { wholeChars } from './cut-parts.ts'
-import { describeLeftOut } from './left-out.ts'
+import { describeLeftOut, describeTooLarge } from './left-out.ts'
 import { RULES } from './spec.ts'
-import type { IndexEntry, Turn } from './state.ts'
+import type { EntryMedia, IndexEntry, State, Turn } from './state.ts'
 
 /** Called when a turn fails for good. */
 export function leaveOutRefused(draft: Draft, turn: Turn, { code, message }: Failure): void {
@@ -15,14 +15,51 @@ export function leaveOutRefused(draft: Draft, turn: Turn, { code, message }: Fai
   const entries = findRefused(draft.state.index, turn, code)
   if (entries.length === 0) return
   const reason = shortenReason(message)
-  const steps = entries.flatMap(({ step }) => step ?? [])
-  emit(draft, {
-    type: 'inputs-left-out',
-    inputs: entries.flatMap(({ inputs = [], media: held }) => held?.inputs ?? inputs),
-    ...(steps.length > 0 && { steps }),
-    reason,
-    sizes: entries.map((entry) => ({ entry: entry.entry, chars: measureWithout(entry, reason) })),
+  const noteChars = describeLeftOut('image', reason).length
+  const sizes = entries.map((entry) => ({ entry: entry.entry, chars: measureWithout(entry, noteChars) }))
+  emit(draft, { type: 'inputs-left-out', ...nameSources(entries), reason, sizes })
+}
+
+/** Whether the history has images or files that could leave. */
+export function hasMedia({ index }: State): boolean {
+  return index.some(({ media }) => media)
+}
+
+/**
+ * Leaves out the older half of all images and files, after a request that was too large with them. Half of them, because each change
+ * of the beginning costs what the provider has cached; and each refusal halves what is left, so that few requests are refused.
+ */
+export function leaveOutOldest(draft: Draft, { message }: Failure): void {
+  const entries = draft.state.index.filter((entry) => entry.media)
+  let leaving = Math.ceil(entries.reduce((sum, { media }) => sum + (media?.parts ?? 0), 0) / 2)
+  const touched: IndexEntry[] = []
+  const sizes = entries.flatMap((entry) => {
+    if (leaving === 0) return []
+    touched.push(entry)
+    const left = Math.min(leaving, entry.media?.parts ?? 0)
+    leaving -= left
+    const media = keepNewest(entry, left)
+    const chars = measureWithout(entry, describeTooLarge('image').length, media)
+    return [{ entry: entry.entry, chars, ...(media && { media }) }]
   })
+  const reason = shortenReason(message)
+  emit(draft, { type: 'inputs-left-out', ...nameSources(touched), reason, tooLarge: true, sizes })
+}
+
+/** What stays of an entry's images and files once the `left` oldest are gone; undefined: nothing. */
+function keepNewest({ media }: IndexEntry, left: number): EntryMedia | undefined {
+  if (!media || left >= media.parts) return undefined
+  const parts = media.parts - left
+  return { ...media, parts, chars: Math.round((media.chars * parts) / media.parts) }
+}
+
+function nameSources(entries: readonly IndexEntry[]): {
+  readonly inputs: readonly string[]
+  steps?: readonly number[]
+} {
+  const steps = entries.flatMap(({ step }) => step ?? [])
+  const inputs = entries.flatMap(({ inputs: all = [], media }) => media?.inputs ?? all)
+  return { inputs, ...(steps.length > 0 && { steps }) }
 }
 
 /** This turn's images and files. If it has none and content is surely meant: those of older turns, or else what was said. */
@@ -44,9 +81,10 @@ function shortenReason(message: string): string {
   return line.slice(0, wholeChars(line, RULES.reasonChars))
 }
 
-function measureWithout({ chars, media, inputs = [], notes = [] }: IndexEntry, reason: string): number {
-  const noteChars = describeLeftOut('image', reason).length
-  if (media) return chars - media.chars + media.parts * noteChars
+/** Characters of an entry once a note of `noteChars` stands for each image and file but those that stay. */
+function measureWithout(entry: IndexEntry, noteChars: number, stays?: EntryMedia): number {
+  const { chars, media, inputs = [], notes = [] } = entry
+  if (media) return chars - media.chars + (stays?.chars ?? 0) + (media.parts - (stays?.parts ?? 0)) * noteChars
   // What the notes beside the inputs take is not known any more.
   return notes.length > 0 ? chars : inputs.length * noteChars
 }

@@ -4,17 +4,18 @@ import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
+import { requestTokens } from './estimate.ts'
 import type { Failure, InputOf } from './input.ts'
 import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
-import { leaveOutRefused } from './refused-content.ts'
+import { hasMedia, leaveOutOldest, leaveOutRefused } from './refused-content.ts'
 import { retryDelayMs } from './retry.ts'
 import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
-import type { RunningAttempt, Turn } from './state.ts'
-import { advance, closeStep, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
+import type { RunningAttempt, State, Turn } from './state.ts'
+import { advance, closeStep, failTurn, finishTurn, leftOfWaitMs, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
@@ -185,13 +186,22 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     return
   }
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
-  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayShrink(state)) {
+  const isFull = error.code === 'context_overflow'
+  const isLarge = error.code === 'model_request_too_large'
+  const isNews = isFull && leavesRoom(draft, attempt, error)
+  const isShrinking = (isFull || isLarge) && turn.shrinks < RULES.shrinks && mayShrink(state)
+  // A window that nothing else can empty may be full of pictures; and Bedrock says of too many bytes that the input is too long.
+  if (isNews) emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
+  else if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'too-large', error })
+    leaveOutOldest(draft, error)
+  } else if (isShrinking) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
     shrink(draft)
-  } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
+  } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts && fitsWait(state, turn, delayMs)) {
     const retryAtMs = state.nowMs + delayMs
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })
-  } else if (turn.candidate + 1 < turn.models.length) {
+  } else if (turn.candidate + 1 < turn.models.length && mayFallBack(draft, turn)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'fallback', error })
   } else {
     emit(draft, { type: 'attempt-failed', attempt: number, error })
@@ -199,6 +209,24 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     failTurn(draft, error.code, error.message)
   }
   advance(draft)
+}
+
+/**
+ * Whether a refusal names a window that was not known and that the request, by its estimate, fits: then the answer that it asked for was
+ * too long, and the next request asks for less.
+ */
+function leavesRoom({ state, spec }: Draft, { model }: RunningAttempt, { contextTokens = 0 }: Failure): boolean {
+  const known = state.learntWindows?.find((window) => window.model === model)?.tokens
+  return known !== contextTokens && requestTokens(spec, state) < contextTokens
+}
+
+/** Whether a model may be asked again in so many milliseconds. Once words have come, the next wait is another one. */
+function fitsWait({ attempt, nowMs }: State, { wait }: Turn, delayMs: number): boolean {
+  return !wait || (attempt?.progressChars ?? 0) > 0 || nowMs + delayMs < (wait.untilMs ?? Infinity)
+}
+
+function mayFallBack({ state, spec }: Draft, { wait }: Turn): boolean {
+  return !wait || (state.attempt?.progressChars ?? 0) > 0 || leftOfWaitMs(spec.limits, wait, state.nowMs) > 0
 }
 
 /** Text comes before it is committed; this is what a restart or an abort that nobody answers falls back on. */

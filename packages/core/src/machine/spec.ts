@@ -70,6 +70,11 @@ export interface Limits {
   readonly pauses: number
   /** Times in a turn that an answer may be sent back by `order`, `checkAnswer` or a person; then the turn fails. 2. */
   readonly answerRetries: number
+  /**
+   * Milliseconds from a step's first request to the first piece of its answer (text, a thought, a call), with all retries and fallback
+   * models; then the turn fails. Each model gets an equal share of what is left. No limit by default; 30,000 in the voice profile.
+   */
+  readonly firstWordMs: number
 }
 
 /** What it names comes only after an `ok` result of each tool in `after`, in the same turn. */
@@ -163,6 +168,7 @@ export const DEFAULT_LIMITS: Limits = {
   approvalMs: 600_000,
   pauses: 8,
   answerRetries: 2,
+  firstWordMs: Number.MAX_SAFE_INTEGER,
 }
 
 export const DEFAULT_WINDOW: WindowSpec = {

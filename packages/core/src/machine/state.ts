@@ -136,10 +136,20 @@ export interface Turn {
   readonly steps: readonly TurnStep[]
   readonly deadline: Deadline | null
   readonly remainingMs: number
+  /** Absent: nothing is waited for, or without a limit. */
+  readonly wait?: Wait
   /** A provider paused its answer: nothing may come between it and the next request. */
   readonly continuing: boolean
   /** Whether somebody who sent one of its inputs can be asked. */
   readonly asks: boolean
+}
+
+/** Of a step whose answer has not begun, where that has a limit. */
+export interface Wait {
+  /** When its first request was made. */
+  readonly sinceMs: number
+  /** When the share of the model that is asked ends; null: the next model begins one. */
+  readonly untilMs: number | null
 }
 
 /** A model call that is under way. */
@@ -153,6 +163,8 @@ export interface RunningAttempt {
   readonly choice: 'auto' | 'none'
   readonly chars: number
   readonly progressChars: number
+  /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+  readonly firstWordMs?: number
 }
 
 export interface ClosedCall {
@@ -259,6 +271,8 @@ export interface State {
   readonly tokensPer1000Chars: number
   /** Tokens that a tool's result costs beside its characters, learnt from the provider's counts. */
   readonly tokensPerResult: number
+  /** Windows in tokens that refusals have named, by model; absent: none. */
+  readonly learntWindows?: readonly { readonly model: string; readonly tokens: number }[]
   /** Null: no provider has counted a request of this session. */
   readonly counted: Counted | null
   /** Summaries of the running turn that were cut short by a restart. */

@@ -6,6 +6,7 @@ import { applyCallEvent, detachCall, mayDetach } from './call-event.ts'
 import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
+import type { Limits, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
 import { requestChars } from './estimate.ts'
@@ -187,6 +188,7 @@ export function startModel(draft: Draft): void {
   const { spec, state } = draft
   const turn = state.turn
   if (!turn) return
+  const firstWordMs = findFirstWordMs(spec, turn, state.nowMs)
   emit(draft, {
     type: 'model-started',
     attempt: state.counters.attempt + 1,
@@ -196,7 +198,23 @@ export function startModel(draft: Draft): void {
     toEntry: state.counters.entry,
     choice: turn.rounds >= spec.limits.toolRounds ? 'none' : 'auto',
     chars: requestChars(spec, state),
+    ...(firstWordMs !== undefined && { firstWordMs }),
   })
+}
+
+/** What is left of the model's share, or an equal share of what is left for all models that may still be asked. */
+function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number | undefined {
+  if (limits.firstWordMs === Number.MAX_SAFE_INTEGER) return undefined
+  const leftMs =
+    wait?.untilMs === null || !wait
+      ? leftOfWaitMs(limits, wait, nowMs) / (models.length - candidate)
+      : wait.untilMs - nowMs
+  return Math.max(0, Math.floor(leftMs))
+}
+
+/** Milliseconds in which the first piece of an answer must come, from whichever model; Infinity without a limit. */
+export function leftOfWaitMs({ firstWordMs }: Limits, wait: Turn['wait'], nowMs: number): number {
+  return wait ? wait.sinceMs + firstWordMs - nowMs : firstWordMs
 }
 
 export function finishTurn(draft: Draft, outcome: TurnOutcome, text = ''): void {

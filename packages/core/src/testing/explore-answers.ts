@@ -129,6 +129,7 @@ const CODES: readonly ErrorCode[] = [
   'model_cut_off',
   'model_invalid_request',
   'model_content_refused',
+  'model_request_too_large',
 ]
 
 export function failure(random: Random): {

@@ -2,8 +2,8 @@
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SaidError } from '../transport/http-errors.ts'
-import { codeOfStatus, readErrorBody, readRetryAfterMs, saysContextOverflow } from '../transport/http-errors.ts'
-import { saysContentRefused } from '../transport/refused-content.ts'
+import { codeOfStatus, readErrorBody, readRetryAfterMs } from '../transport/http-errors.ts'
+import { codeOfRefusal } from '../transport/refusals.ts'
 
 interface ApiCallError {
   readonly message?: unknown
@@ -40,10 +40,8 @@ function findCode(error: ApiCallError, status: number | undefined, said: SaidErr
   if (error.name === 'AbortError') return 'cancelled'
   if (error.name === 'AI_LoadAPIKeyError') return 'model_not_configured'
   if (error.name === 'AI_NoSuchModelError') return 'model_not_found'
-  if (status === 400 || status === 413 || status === 422) {
-    if (saysContextOverflow(said)) return 'context_overflow'
-    if (saysContentRefused(said)) return 'model_content_refused'
-  }
+  const refused = status === 400 || status === 413 || status === 422 ? codeOfRefusal(said) : undefined
+  if (refused !== undefined) return refused
   if (status !== undefined) return codeOfStatus(status)
   return error.name === 'TypeError' || error.name === 'AI_RetryError' ? 'model_network_failed' : 'model_provider_failed'
 }

@@ -2,14 +2,14 @@
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
-import { errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
-import { saysContentRefused } from '../transport/refused-content.ts'
+import { codeOfRefusal } from '../transport/refusals.ts'
 
 /** docs.claude.com/en/api/errors, and ErrorType of SDK 1.12. */
 const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
   invalid_request_error: 'model_invalid_request',
-  request_too_large: 'model_invalid_request',
+  request_too_large: 'model_request_too_large',
   authentication_error: 'model_auth_failed',
   permission_error: 'model_auth_failed',
   billing_error: 'model_auth_failed',
@@ -49,7 +49,5 @@ export function errorFromEvent(
 
 function codeOfEvent(type: string, message: string): ErrorCode {
   const code = codeOfType(type) ?? 'model_provider_failed'
-  if (type !== 'invalid_request_error') return code
-  if (saysContextOverflow({ message })) return 'context_overflow'
-  return saysContentRefused({ message }) ? 'model_content_refused' : code
+  return type === 'invalid_request_error' ? (codeOfRefusal({ message }) ?? code) : code
 }

@@ -25,6 +25,8 @@ export interface AnthropicModelOptions extends HttpModelOptions, AnthropicEncode
 }
 
 const API_VERSION = '2023-06-01'
+/** 32 MB (platform.claude.com/docs/en/api/overview#request-size-limits, November 2026). */
+const REQUEST_BYTES_MAX = 32_000_000
 
 /** @throws BatonError `model_not_configured` without a key or a model */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
@@ -46,6 +48,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
       ...betaHeader(options),
     },
     requestIdHeaders: ['request-id'],
+    requestBytesMax: REQUEST_BYTES_MAX,
     history: 'messages',
     encode: (request, memory: RequestMemory<WireMessage>) => encodeAnthropicRequest(request, options, memory),
     createReader: (answering) => readSseInto(createAnthropicDecoder(answering)),

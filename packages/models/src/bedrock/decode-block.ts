@@ -4,6 +4,8 @@ import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/cor
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
+import type { MeantArguments } from '../meant-arguments.ts'
+import { readMeantArguments } from '../meant-arguments.ts'
 import { ThinkTags } from '../openai-chat/think-tags.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
@@ -21,6 +23,8 @@ export interface Block {
   isOpen: boolean
   /** Text, reasoning or JSON text, by kind. */
   text: string
+  /** The newest piece of a call's arguments, where each began with the one before it. */
+  cumulative: string | undefined
   /** Nova's thoughts, from between its tags. */
   thoughts: string
   readonly tags: ThinkTags | undefined
@@ -44,6 +48,7 @@ export function openBlock({ start, call, hasTags }: OpenBlock): Block {
     call,
     isOpen: true,
     text: '',
+    cumulative: '',
     thoughts: '',
     tags: hasTags ? new ThinkTags('thinking') : undefined,
     signature: '',
@@ -70,8 +75,11 @@ export function applyDelta(block: Block, delta: JsonObject): readonly Piece[] {
   const { text, toolUse, reasoningContent, citation } = delta
   if (typeof text === 'string' && block.kind === 'text') return applyText(block, text)
   if (isJsonObject(toolUse) && typeof toolUse['input'] === 'string' && block.kind !== 'text') {
-    block.text += toolUse['input']
-    return block.kind === 'call' ? [{ type: 'call', text: toolUse['input'] }] : []
+    const { input } = toolUse
+    block.text += input
+    if (block.cumulative !== undefined && input !== '')
+      block.cumulative = input.startsWith(block.cumulative) ? input : undefined
+    return block.kind === 'call' ? [{ type: 'call', text: input }] : []
   }
   if (isJsonObject(reasoningContent)) return applyReasoning(block, reasoningContent)
   if (citation !== undefined) block.citations.push(citation)
@@ -84,8 +92,7 @@ function applyText(block: Block, text: string): readonly Piece[] {
 }
 
 /** What was held back because it could have been a tag. */
-export function closeBlock(block: Block): readonly Piece[] {
-  block.isOpen = false
+export function flushBlock(block: Block): readonly Piece[] {
   return takePieces(block, block.tags?.flush() ?? [])
 }
 
@@ -110,6 +117,8 @@ function applyReasoning(block: Block, delta: JsonObject): readonly Piece[] {
 export interface PartOptions {
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
+  /** Whether the answer ended so that its calls run. */
+  readonly isEndedForCalls: boolean
 }
 
 /** None for a block that says nothing: empty text is not allowed in a request. */
@@ -119,19 +128,27 @@ export function listParts(block: Block, options: PartOptions): readonly ModelPar
       return [...listThoughts(block, options.model), ...readText(block, options.model)]
     case 'reasoning':
       return buildReasoning(block, options.model)
-    case 'call':
+    case 'call': {
+      const { text, repair } = readArguments(block, options.isEndedForCalls)
       return [
         {
           type: 'call',
           name: readCallName(block, options.names),
-          // No arguments come as "{}", as "", or without any delta.
-          arguments: block.text === '' ? '{}' : block.text,
+          arguments: text,
+          ...(repair !== undefined && { repairs: [repair] }),
           state: buildState(options.model, { id: readId(block), ...unknown(block) }),
         },
       ]
+    }
     case 'other':
       return [{ type: 'provider', state: buildState(options.model, pickRest(block)) }]
   }
+}
+
+/** No arguments come as "{}", as "", or without any delta; without a reason for calls they may never have come. */
+function readArguments({ text, cumulative }: Block, isEndedForCalls: boolean): MeantArguments {
+  if (text === '') return { text: isEndedForCalls ? '{}' : '' }
+  return readMeantArguments({ text, cumulative })
 }
 
 /** As its author wrote it; empty when the provider left it out. */

@@ -28,8 +28,12 @@ export function readUsage(usage: JsonObject): Usage {
   const cacheRead = readCount(usage, 'cacheReadInputTokens')
   const cacheWrite = readCount(usage, 'cacheWriteInputTokens')
   const output = readCount(usage, 'outputTokens')
+  const total = readCount(usage, 'totalTokens')
+  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
+  // Gateways put the cache into the input already: their total says so.
+  const isIn = input !== undefined && total !== undefined && input + cached + (output ?? 0) > total
   return {
-    ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
+    ...(input !== undefined && { inputTokens: isIn && input >= cached ? input : input + cached }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
     ...(output !== undefined && { outputTokens: output }),

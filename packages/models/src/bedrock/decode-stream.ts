@@ -5,7 +5,7 @@ import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { Block, Piece } from './decode-block.ts'
 import { listSources } from '../found-sources.ts'
-import { applyDelta, findSources, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
+import { applyDelta, findSources, readCallName, flushBlock, openBlock, listParts } from './decode-block.ts'
 import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
@@ -64,6 +64,8 @@ class StreamDecoder implements BedrockDecoder {
   #length = 0
   #stop: JsonObject | undefined
   #hasMetadata = false
+  /** A reason came before the end. */
+  #hasGoneOn = false
   /** Events that came. */
   heard = 0
   #usage: JsonObject = {}
@@ -74,19 +76,18 @@ class StreamDecoder implements BedrockDecoder {
     this.#hasTags = (options.family ?? findTraits({ model: options.model }).family).startsWith('nova')
   }
 
-  /** Behind the reason comes `metadata`, and nothing else. */
+  /** Behind the last reason comes `metadata`, and nothing else. */
   get progress(): AnswerProgress {
     if (!this.#stop) return 'open'
-    return this.#hasMetadata ? 'whole' : 'ended'
+    if (this.#hasMetadata) return 'whole'
+    return this.#hasGoneOn ? 'doubtful' : 'ended'
   }
 
   push({ type, isException, payload }: WireEvent): void {
     if (this.failure) return
     this.heard += 1
     if (type === 'metadata') this.#hasMetadata = true
-    // `metadata` comes behind the end; nothing else that does belongs to the answer.
     if (type === 'metadata' && !isException) this.#handleMetadata(payload)
-    else if (this.#stop) return
     else if (isException) this.#handleException(type, payload)
     else if (isJsonObject(payload)) this.#handleEvent(type, payload)
   }
@@ -103,9 +104,15 @@ class StreamDecoder implements BedrockDecoder {
       })
     const reason = this.#stop['stopReason']
     const finish = readFinish(reason)
+    // A call whose end was never told may lack its last arguments, as it does where the limit of tokens ended the answer; other
+    // blocks are what they are.
+    const isCut = finish === 'max-tokens' || finish === 'context-full'
+    if (!isCut && this.#blocks.some((block) => block.isOpen && block.kind === 'call'))
+      return createMalformed('a toolUse block was never closed')
+    const options = { ...this.#options, isEndedForCalls: finish === 'tool-calls' }
     return {
       parts: [
-        ...this.#blocks.flatMap((block) => listParts(block, this.#options)),
+        ...this.#blocks.flatMap((block) => listParts(block, options)),
         ...listSources(this.#blocks.flatMap(findSources)),
       ],
       finish,
@@ -117,6 +124,7 @@ class StreamDecoder implements BedrockDecoder {
   }
 
   #handleEvent(type: string, payload: JsonObject): void {
+    if (this.#stop && type.startsWith('contentBlock')) this.#hasGoneOn = true
     switch (type) {
       case 'contentBlockDelta':
         this.#handleDelta(payload)
@@ -172,19 +180,14 @@ class StreamDecoder implements BedrockDecoder {
     const block = this.#blockAt.get(index)
     // A block without a start and without a delta said nothing.
     if (block?.isOpen !== true) return
-    this.#emit(block, closeBlock(block))
+    block.isOpen = false
+    this.#emit(block, flushBlock(block))
     if (block.kind === 'call') this.#sink({ type: 'call-end', index: block.call })
   }
 
+  /** Gateways tell a reason before the rest of an answer: it does not end what goes on, and the last one counts. */
   #handleStop(payload: JsonObject): void {
-    // A call whose end was never told may lack its last arguments, as it does where the limit of tokens ended the answer; other
-    // blocks are what they are.
-    const isCut = ['max-tokens', 'context-full'].includes(readFinish(payload['stopReason']))
-    if (!isCut && this.#blocks.some((block) => block.isOpen && block.kind === 'call')) {
-      this.#fail('a toolUse block was never closed')
-      return
-    }
-    for (const block of this.#blocks) if (block.isOpen && block.kind !== 'call') this.#emit(block, closeBlock(block))
+    for (const block of this.#blocks) if (block.isOpen && block.kind !== 'call') this.#emit(block, flushBlock(block))
     this.#stop = payload
   }
 
@@ -218,11 +221,12 @@ class StreamDecoder implements BedrockDecoder {
   }
 
   #fail(what: string): void {
-    this.failure ??= new BatonError({
-      code: 'model_malformed_answer',
-      message: `Bedrock’s stream is malformed: ${what}`,
-    })
+    this.failure ??= createMalformed(what)
   }
+}
+
+function createMalformed(what: string): BatonError {
+  return new BatonError({ code: 'model_malformed_answer', message: `Bedrock’s stream is malformed: ${what}` })
 }
 
 function countLength(delta: JsonObject): number {

@@ -2,9 +2,9 @@
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
-import { errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
-import { saysContentRefused } from '../transport/refused-content.ts'
+import { codeOfRefusal } from '../transport/refusals.ts'
 
 /** By the name without `Exception`, in lower case: streams write `throttlingException`, headers `ThrottlingException`. */
 const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
@@ -36,9 +36,10 @@ export function codeOfException(type: string, message: string): ErrorCode | unde
   const name = type.toLowerCase().replace(/exception$/, '')
   const code = Object.hasOwn(CODE_OF_TYPE, name) ? CODE_OF_TYPE[name] : undefined
   if (code !== 'model_invalid_request' && code !== 'model_provider_failed') return code
-  if (OVERFLOW.test(message) || saysContextOverflow({ message })) return 'context_overflow'
+  const refused = codeOfRefusal({ message })
+  if (OVERFLOW.test(message) || refused === 'context_overflow') return 'context_overflow'
   if (NO_MODEL.test(message)) return 'model_not_found'
-  return code === 'model_invalid_request' && saysContentRefused({ message }) ? 'model_content_refused' : code
+  return code === 'model_invalid_request' ? (refused ?? code) : code
 }
 
 /** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`; the body is `{"message": …}` alone. */

@@ -169,3 +169,54 @@ test('the text of a whole answer may lie in citationsContent', () => {
     ],
   })
 })
+
+const start = (index: number, name: string) =>
+  frame('contentBlockStart', { contentBlockIndex: index, start: { toolUse: { name, toolUseId: `id_${index}` } } })
+const input = (index: number, json: string) =>
+  frame('contentBlockDelta', { contentBlockIndex: index, delta: { toolUse: { input: json } } })
+const close = (index: number) => frame('contentBlockStop', { contentBlockIndex: index })
+
+test('text and calls behind an early reason are kept, and the last reason counts', async () => {
+  const frames = [
+    stop('end_turn'),
+    text('Well.'),
+    close(0),
+    start(1, 'f'),
+    input(1, '{"a":1}'),
+    close(1),
+    stop('tool_use'),
+  ]
+  const { outcome } = await run(frames)
+  expect(outcome).toMatchObject({
+    finish: 'tool-calls',
+    parts: [
+      { type: 'text', text: 'Well.' },
+      { type: 'call', name: 'f', arguments: '{"a":1}' },
+    ],
+  })
+})
+
+test.each([
+  ['an empty object first', ['{}', '{"a":1}'], '{"a":1}'],
+  ['the whole twice', ['{"a"', ':1}', '{"a":1}'], '{"a":1}'],
+  ['all so far in each piece', ['{"a"', '{"a":1', '{"a":1}'], '{"a":1}'],
+])('arguments of a gateway, %s, are repaired', async (_name, pieces, whole) => {
+  const { outcome } = await run([start(0, 'f'), ...pieces.map((piece) => input(0, piece)), close(0), stop('tool_use')])
+  expect(outcome).toMatchObject({ parts: [{ arguments: whole, repairs: ['repeated-arguments'] }] })
+})
+
+test.each([
+  ['tool_use', '{}'],
+  ['end_turn', ''],
+])('arguments that never came before the reason %s are %j', async (reason, given) => {
+  const { outcome } = await run([start(0, 'f'), close(0), stop(reason)])
+  expect(outcome).toMatchObject({ parts: [{ type: 'call', arguments: given }] })
+})
+
+test.each([
+  ['beside the input', { inputTokens: 10, outputTokens: 30, totalTokens: 7391, cacheReadInputTokens: 7351 }],
+  ['in the input', { inputTokens: 7361, outputTokens: 30, totalTokens: 7391, cacheReadInputTokens: 7351 }],
+])('the cache counts once where it is %s', async (_name, usage) => {
+  const { outcome } = await run([text('Hi'), stop('end_turn'), frame('metadata', { usage })])
+  expect(outcome).toMatchObject({ usage: { inputTokens: 7361, outputTokens: 30, cacheReadTokens: 7351 } })
+})

@@ -40,6 +40,9 @@ export interface BedrockModelOptions extends HttpModelOptions, BedrockEncodeOpti
   readonly baseUrl?: string
 }
 
+/** 20 MB for Claude (platform.claude.com/docs/en/api/overview#request-size-limits); 19.1 MB were taken, and 27.7 MB were not. */
+const REQUEST_BYTES_MAX = 20_000_000
+
 /** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
 export function createBedrockModel(options: BedrockModelOptions): Model {
   checkOptions(options)
@@ -60,6 +63,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
     },
     ...(prove && { prove }),
     requestIdHeaders: ['x-amzn-requestid'],
+    requestBytesMax: REQUEST_BYTES_MAX,
     history: 'messages',
     encode: (request, memory: RequestMemory<WireMessage>) => encodeBedrockRequest(request, options, memory),
     createReader: (answering) => {

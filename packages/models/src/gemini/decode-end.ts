@@ -33,6 +33,7 @@ export interface Counts {
   cachedContentTokenCount: number | undefined
   candidatesTokenCount: number | undefined
   thoughtsTokenCount: number | undefined
+  totalTokenCount: number | undefined
 }
 
 export function createCounts(): Counts {
@@ -42,28 +43,39 @@ export function createCounts(): Counts {
     cachedContentTokenCount: undefined,
     candidatesTokenCount: undefined,
     thoughtsTokenCount: undefined,
+    totalTokenCount: undefined,
   }
 }
 
 const COUNT_NAMES = Object.keys(createCounts()) as readonly (keyof Counts)[] // all of its own making
 
-/** Counts stand in every chunk and grow: what is given overwrites, what is absent or no number stays. Says if any changed. */
+/** Counts stand in every chunk and grow: what is given overwrites, what is absent or no number stays. Says if any but the total changed. */
 export function updateCounts(counts: Counts, given: JsonObject): boolean {
   let hasChanged = false
   for (const name of COUNT_NAMES) {
     const value = given[name]
     if (typeof value !== 'number' || value < 0 || value === counts[name]) continue
     counts[name] = value
-    hasChanged = true
+    hasChanged ||= name !== 'totalTokenCount'
   }
   return hasChanged
 }
 
-/** `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). */
+/**
+ * `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). Gateways
+ * put them into both: their total says so.
+ */
 export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
   const input = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount)
-  const output = addCounts(counts.candidatesTokenCount, counts.thoughtsTokenCount)
+  const { candidatesTokenCount: said, thoughtsTokenCount: thought = 0, totalTokenCount: total } = counts
+  const isIn =
+    said !== undefined &&
+    said >= thought &&
+    total !== undefined &&
+    (input ?? 0) + said <= total &&
+    (input ?? 0) + said + thought > total
+  const output = isIn ? said : addCounts(said, counts.thoughtsTokenCount)
   if (input !== undefined) usage.inputTokens = input
   if (counts.cachedContentTokenCount !== undefined) usage.cacheReadTokens = counts.cachedContentTokenCount
   if (output !== undefined) usage.outputTokens = output

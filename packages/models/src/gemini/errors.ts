@@ -1,10 +1,10 @@
 // What Google's error statuses mean. The same object comes as an HTTP body and, after HTTP 200, as an element of the stream.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { HttpFailure, SaidError } from '../transport/http-errors.ts'
-import { codeOfStatus, errorFromResponse, readErrorBody, saysContextOverflow } from '../transport/http-errors.ts'
+import type { HttpFailure } from '../transport/http-errors.ts'
+import { codeOfStatus, errorFromResponse, readErrorBody } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
-import { saysContentRefused } from '../transport/refused-content.ts'
+import { codeOfRefusal } from '../transport/refusals.ts'
 
 /** google.rpc.Code; those that their HTTP status says as well are left out. */
 const CODE_OF_STATUS: Readonly<Record<string, ErrorCode>> = {
@@ -45,18 +45,13 @@ export function errorFromChunk(chunk: JsonObject, secrets: readonly string[]): B
   const code = BAD_KEY.test(body) ? 'model_auth_failed' : (byStatus ?? codeOfNumber(number))
   const words = redact(said.message === '' ? 'no message' : said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
   return new BatonError({
-    code: code === 'model_invalid_request' ? narrowRefusal(said) : code,
+    code: code === 'model_invalid_request' ? (codeOfRefusal(said) ?? code) : code,
     message: `Gemini ended the stream with ${redact(said.type ?? String(number ?? 'an error'), secrets)}: ${words}`,
     data: {
       ...(said.type !== undefined && { type: redact(said.type, secrets) }),
       ...(said.retryAfterMs !== undefined && { retryAfterMs: said.retryAfterMs }),
     },
   })
-}
-
-function narrowRefusal(said: SaidError): ErrorCode {
-  if (saysContextOverflow(said)) return 'context_overflow'
-  return saysContentRefused(said) ? 'model_content_refused' : 'model_invalid_request'
 }
 
 function findCode(status: string): ErrorCode | undefined {

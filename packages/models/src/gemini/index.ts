@@ -37,6 +37,8 @@ export interface GeminiModelOptions extends HttpModelOptions {
 
 const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 180_000
+/** "Request payload size exceeds the limit: 20971520 bytes."; since January 2026 some models and accounts may send more. */
+const REQUEST_BYTES_MAX = 20_971_520
 /** Bytes of a stream's end. */
 const TAIL_LENGTH = 64 * 1024
 
@@ -59,6 +61,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
     headers: { ...options.headers },
     prove: proveWith(access),
     requestIdHeaders: [],
+    requestBytesMax: REQUEST_BYTES_MAX,
     history: 'contents',
     encode: (request, memory: RequestMemory<WireContent>) => encodeGeminiRequest(request, options, memory),
     findTimeoutMs: (_body, request) => (asksForThoughts(request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS),

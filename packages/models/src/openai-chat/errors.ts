@@ -3,9 +3,9 @@
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
-import { codeOfStatus, errorFromResponse, readQuotedRetryInfo, saysContextOverflow } from '../transport/http-errors.ts'
+import { codeOfStatus, errorFromResponse, readQuotedRetryInfo } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
-import { saysContentRefused } from '../transport/refused-content.ts'
+import { codeOfRefusal } from '../transport/refusals.ts'
 import { readText } from '../json-fields.ts'
 
 /** Words that are seen in `type` or `code`; of most errors the status says enough. */
@@ -77,13 +77,12 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
   const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
   const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
   const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
-  const isOverflow = saysContextOverflow({ message, code: words.join(' ') })
-  const isRefused = words.some((word) => saysContentRefused({ message, code: word })) || saysContentRefused({ message })
+  const refused = codeOfRefusal({ message, code: readText(error, 'code'), type: readText(error, 'type') })
   const retryAfterMs = readQuotedRetryInfo(message)
   const type = words[0] ?? (status === undefined ? 'error' : String(status))
   const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))
   return new BatonError({
-    code: isOverflow ? 'context_overflow' : isRefused ? 'model_content_refused' : code,
+    code: refused ?? code,
     message: redact(`${label} ended the stream with ${type}: ${message}`, secrets).slice(0, MESSAGE_LENGTH_MAX),
     data: {
       type: redact(type, secrets),

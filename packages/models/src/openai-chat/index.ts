@@ -75,6 +75,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'chat/completions'),
     headers: { ...authorization(options.apiKey), ...options.headers },
     requestIdHeaders: ['x-request-id', 'request-id'],
+    requestBytesMax: quirks.requestBytesMax,
     history: 'messages',
     encode: (request, memory: RequestMemory<WireMessage>) =>
       encodeOpenAiChatRequest(request, { ...options, provider, quirks }, memory),

@@ -46,10 +46,14 @@ export interface OpenAiChatQuirks {
   readonly seedField: 'seed' | 'random_seed'
   /** Whether PDF files may be sent as `file` parts. */
   readonly files: boolean
+  /** Bytes of a request; absent: not known. */
+  readonly requestBytesMax?: number
 }
 
 export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   tools: 'native',
+  // "Up to 50 MB total payload size per request" (platform.openai.com/docs/guides/images-vision).
+  requestBytesMax: 50_000_000,
   maxTokensField: 'max_completion_tokens',
   streamOptions: true,
   promptCacheKey: true,

@@ -4,6 +4,7 @@ import type { Model } from '@baton/core'
 import type { HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
+import { OPENAI_QUIRKS } from '../openai-chat/quirks.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import { readSseInto } from '../transport/answer-reader.ts'
@@ -47,6 +48,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'responses'),
     headers: { ...authorization(apiKey), ...options.headers },
     requestIdHeaders: ['x-request-id'],
+    requestBytesMax: OPENAI_QUIRKS.requestBytesMax,
     history: 'input',
     encode: (request, memory: RequestMemory<WireItem>) => encodeOpenAiResponsesRequest(request, options, memory),
     findTimeoutMs: (body) => (thinksInSilence(body, override) ? THINKING_TIMEOUT_MS : TIMEOUT_MS),

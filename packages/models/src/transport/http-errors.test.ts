@@ -1,8 +1,9 @@
 // What becomes of a provider's refusal: code, advice to wait, and no key in it.
 import type { HttpHead } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import { errorFromResponse, readErrorBody, saysContextOverflow } from './http-errors.ts'
+import { errorFromResponse, readErrorBody } from './http-errors.ts'
 import { redact, listSecrets } from './redact.ts'
+import { saysContextOverflow } from './refusals.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
 
@@ -30,7 +31,7 @@ describe('the code of a status', () => {
     [404, 'model_not_found', false],
     [408, 'model_timeout', true],
     [409, 'model_provider_failed', true],
-    [413, 'model_invalid_request', false],
+    [413, 'model_request_too_large', false],
     [422, 'model_invalid_request', false],
     [429, 'model_rate_limited', true],
     [500, 'model_provider_failed', true],

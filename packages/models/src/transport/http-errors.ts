@@ -3,7 +3,7 @@
 import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { redact } from './redact.ts'
-import { saysContentRefused } from './refused-content.ts'
+import { codeOfRefusal, readContextTokens, saysTooLarge } from './refusals.ts'
 import { readString } from '../json-fields.ts'
 
 export interface HttpFailure {
@@ -34,6 +34,7 @@ export function errorFromResponse(failure: HttpFailure): BatonError {
   const retryAfterMs = readRetryAfterMs(head.headers, nowMs) ?? said.retryAfterMs
   const retryable = isRetryable(head, said)
   const words = redact(said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
+  const contextTokens = code === 'context_overflow' ? readContextTokens(said.message) : undefined
   return new BatonError({
     code,
     message: `${provider} answered ${head.status}${words === '' ? '' : `: ${words}`}`,
@@ -43,6 +44,7 @@ export function errorFromResponse(failure: HttpFailure): BatonError {
       ...(requestId !== undefined && { requestId: redact(requestId, secrets) }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(said.type !== undefined && { type: redact(said.type, secrets) }),
+      ...(contextTokens !== undefined && { contextTokens }),
     },
   })
 }
@@ -83,31 +85,12 @@ export function readErrorBody(body: string, secrets: readonly string[] = []): Sa
   }
 }
 
-/** Words by which providers say that the request does not fit the model's window; literals as seen. */
-const OVERFLOW = [
-  /prompt is too long/i, // Anthropic: "prompt is too long: 3333404 tokens > 200000 maximum" (recorded)
-  /input length and `?max_tokens`? exceed context limit/i, // Anthropic, when max_tokens is what does not fit
-  /context[_ ]length[_ ]exceeded/i, // OpenAI's code
-  /maximum context length/i, // OpenAI chat and vLLM
-  /exceeds the context window/i, // OpenAI Responses
-  /input token count[^\n]{0,80}exceeds the maximum/i, // Gemini
-  /input is too long for requested model/i, // Bedrock
-  /prompt too long; exceeded max context length/i, // Ollama
-  /too_many_prompt_tokens/, // Perplexity's type
-  /ContextWindowExceededError/, // LiteLLM's proxy: "litellm.ContextWindowExceededError: …"
-  /too many (input )?tokens|maximum prompt length|exceeds the available context size/i, // Bedrock, xAI, llama.cpp
-]
-
-export function saysContextOverflow(said: SaidError): boolean {
-  const text = [said.code, said.type, said.message].map((words = '') => words.slice(0, CLASSIFIED_LENGTH_MAX)).join(' ')
-  return OVERFLOW.some((pattern) => pattern.test(text))
-}
-
 /** What a status alone means. 402: the account cannot pay, which is for its owner to solve, as with a bad key. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 401 || status === 402 || status === 403) return 'model_auth_failed'
   if (status === 404) return 'model_not_found'
   if (status === 408) return 'model_timeout'
+  if (status === 413) return 'model_request_too_large'
   if (status === 429) return 'model_rate_limited'
   if (status === 503 || status === 529) return 'model_overloaded'
   if (status >= 400 && status < 500 && status !== 409) return 'model_invalid_request'
@@ -124,8 +107,10 @@ const OVERLOADED = /"type":\s?"overloaded_error"/
 function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   const { status } = failure.head
   const isRefusal = status === 400 || status === 413 || status === 422
-  if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
-  if (isRefusal && saysContentRefused(said)) return 'model_content_refused'
+  const refused = isRefusal ? codeOfRefusal(said) : undefined
+  if (refused !== undefined) return refused
+  // Beside a 429, of a limit for each minute, they say that waiting does not help.
+  if (status === 413 || (status === 429 && saysTooLarge(said))) return 'model_request_too_large'
   if (status === 400 && BAD_KEY.test(said.message)) return 'model_auth_failed'
   if (status === 400 && UNKNOWN_MODEL.test(said.message)) return 'model_not_found'
   if (status === 500 && OVERLOADED.test(said.message)) return 'model_overloaded'

@@ -25,6 +25,8 @@ export interface ModelJob {
   readonly rounds?: number
   /** Estimated tokens of the request; absent from a process of an older version. */
   readonly inputTokens?: number
+  /** Tokens of the model's window, where a refusal has named them. */
+  readonly contextTokens?: number
   /** Tools that clients brought. */
   readonly clientTools: readonly ClientToolSpec[]
   /** Tools that have an `ok` result in the turn, and answers of it that were sent back; absent: none. */

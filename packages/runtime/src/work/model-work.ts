@@ -3,6 +3,7 @@ import type {
   FinishReason,
   JsonObject,
   LiveFrame,
+  Model,
   ModelCallPart,
   ModelEvent,
   ModelPart,
@@ -59,7 +60,9 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
     { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
     state,
   )
-  return { session, principal, birth, effect, model, settings, ...output, ...progress, inputTokens, clientTools }
+  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
+  const counts = { inputTokens, ...(contextTokens !== undefined && { contextTokens }) }
+  return { session, principal, birth, effect, model, settings, ...output, ...progress, ...counts, clientTools }
 }
 
 /**
@@ -105,12 +108,40 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
-  if (!agent.prepareStep) return await finishStep(work, effect, request, await model.run(request, stream, io.signal))
+  const ask = createAsk(work, effect, stream)
+  if (!agent.prepareStep) return await finishStep(work, effect, request, await ask(model, request))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
   const prepared = applyStepChange(request, change, { agent, effect })
-  const said = await context.modelOf(named).run(prepared, stream, io.signal)
+  const said = await ask(context.modelOf(named), prepared)
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
+}
+
+/** Asks a model, and waits for the first piece of its answer for as long as the turn may. */
+function createAsk(
+  { context, heard, io }: ModelWork,
+  { firstWordMs }: CallModel,
+  stream: (event: ModelEvent) => void,
+): (model: Model, request: ModelRequest) => Promise<unknown> {
+  if (firstWordMs === undefined) return (model, request) => model.run(request, stream, io.signal)
+  return async (model, request) => {
+    const { promise: silence, reject } = Promise.withResolvers<never>()
+    const cancel = context.timers.start(firstWordMs, () => {
+      const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
+      heard.failure = new BatonError({ code: 'model_timeout', message })
+      io.abort()
+      reject(heard.failure) // a model that does not heed its signal holds up nobody
+    })
+    const hear = (event: ModelEvent): void => {
+      cancel()
+      stream(event)
+    }
+    try {
+      return await Promise.race([model.run(request, hear, io.signal), silence])
+    } finally {
+      cancel()
+    }
+  }
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
@@ -357,10 +388,10 @@ export function describeFailure(cause: unknown, secrets?: readonly string[]): Fa
   try {
     if (isBatonError(cause)) {
       const { code, retryable, data } = cause
-      const { retryAfterMs } = (data ?? {}) as { readonly retryAfterMs?: unknown }
-      const waits = isCount(retryAfterMs) ? { retryAfterMs } : {}
+      const { retryAfterMs: ms, contextTokens: tokens } = (data ?? {}) as Readonly<Record<string, unknown>>
+      const told = { ...(isCount(ms) && { retryAfterMs: ms }), ...(isCount(tokens) && { contextTokens: tokens }) }
       // Checked again: an error of another copy of Baton may have a code that this one does not know, or a different one each time.
-      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...waits }
+      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...told }
     }
   } catch {
     // It has a getter that throws.

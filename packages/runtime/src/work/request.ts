@@ -65,9 +65,10 @@ export function addOutput(
 
 async function createStepRequest(
   { context, history, streaks }: RequestSources,
-  { session, model, settings, clientTools, inputTokens, done = [] }: ModelJob,
+  job: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
+  const { session, model, settings, clientTools, done = [] } = job
   const { agent, tools, toolSearch, requestMessages } = context
   const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
@@ -92,24 +93,26 @@ async function createStepRequest(
     toolChoice:
       mustBegin && first !== undefined ? { type: 'tool', name: first } : canChoose ? wish : { type: effect.choice },
     settings:
-      all.maxOutputTokens === undefined
-        ? all
-        : limitOutput(all, declared.length > 0, findRoom(context, model, inputTokens)),
+      all.maxOutputTokens === undefined ? all : limitOutput(all, declared.length > 0, findRoom(context, model, job)),
     session,
   }
 }
 
-/** What an estimate of the input may be short of, as a share of it. */
+/** What an estimate of the input may be short of, as a share of it; and what chat templates write around it, in tokens. */
 const SHORT = 0.1
+const FRAMING_TOKENS = 64
 
 /**
  * Tokens that the window leaves for the answer: a little less than by the estimate, but what the agent reserves stays for the answer.
  */
-function findRoom({ agent, modelOf }: WorkContext, model: string, inputTokens: number | undefined): number {
-  const { contextTokens = modelOf(model).capabilities.contextTokens ?? Infinity } = agent.window
+function findRoom({ agent, modelOf }: WorkContext, model: string, job: ModelJob): number {
+  const { inputTokens, contextTokens: learnt = Infinity } = job
+  const { contextTokens: known = modelOf(model).capabilities.contextTokens ?? Infinity } = agent.window
+  const contextTokens = Math.min(known, learnt)
   if (inputTokens === undefined || contextTokens === Infinity) return Infinity
-  const reserved = Math.min(agent.window.reserveTokens, contextTokens - inputTokens)
-  return Math.max(1, reserved, Math.floor(contextTokens - inputTokens * (1 + SHORT)))
+  // The machine keeps it free in a window that it knows.
+  const reserved = learnt < known ? 0 : Math.min(agent.window.reserveTokens, contextTokens - inputTokens)
+  return Math.max(1, reserved, Math.floor(contextTokens - inputTokens * (1 + SHORT) - FRAMING_TOKENS))
 }
 
 /** Servers refuse a request whose input and longest answer together do not fit into their window. */

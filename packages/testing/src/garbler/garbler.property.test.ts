@@ -4,6 +4,8 @@ import type { Model, ModelAnswer, Transport } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { createRandom } from '@baton/core/testing'
 import { createAnthropicModel } from '@baton/models/anthropic'
+import { createBedrockModel, encodeFrame } from '@baton/models/bedrock'
+import { createGeminiModel } from '@baton/models/gemini'
 import { COMPATIBLE_QUIRKS, createOpenAiChatModel } from '@baton/models/openai-chat'
 import { createOpenAiResponsesModel } from '@baton/models/openai-responses'
 import { fitToolName } from '@baton/runtime'
@@ -13,6 +15,7 @@ import { countLine, openRecordings } from '../recordings.ts'
 import type { Framing, Operator, WireEvent } from './operators.test-kit.ts'
 import { chooseTogether, FRAMINGS, OPERATORS, writeEvents } from './operators.test-kit.ts'
 import type { Truth, Wire } from './truth.test-kit.ts'
+import { parseFrames, parseNamed } from './google-aws.test-kit.ts'
 import { parseEvents, readTruth } from './truth.test-kit.ts'
 
 const recordings = openRecordings('answers of servers that nearly speak a wire', (message) => console.warn(message))
@@ -28,6 +31,8 @@ const FOLDERS: Readonly<Record<Wire, readonly string[]>> = {
   messages: ['anthropic'],
   chat: ['openai-chat', 'openai-compatible'],
   responses: ['openai-responses'],
+  gemini: ['google'],
+  bedrock: ['bedrock'],
 }
 
 function listSamples(wire: Wire): readonly Sample[] {
@@ -35,14 +40,16 @@ function listSamples(wire: Wire): readonly Sample[] {
   return exchanges.flatMap(({ file, index, status, isStream, body }) => {
     if (!isStream || status !== 200) return []
     const text = new TextDecoder().decode(body)
-    const events = parseEvents(text)
+    const isBinary = wire === 'bedrock' && !file.endsWith('.txt')
+    const told = isBinary ? parseFrames(body) : parseEvents(text)
+    const events = wire === 'bedrock' && !isBinary ? parseNamed(told) : told
     const truth = readTruth(wire, events)
     const ended: readonly WireEvent[] = text.includes('data: [DONE]') ? [...events, '[DONE]'] : events
     return truth ? [{ name: `${file} #${index}`, wire, events: ended, truth }] : []
   })
 }
 
-const WIRES = ['messages', 'chat', 'responses'] as const
+const WIRES = ['messages', 'chat', 'responses', 'gemini', 'bedrock'] as const
 const SAMPLES = WIRES.flatMap(listSamples)
 const counts = {
   recordings: SAMPLES.length,
@@ -51,6 +58,8 @@ const counts = {
   same: 0,
   refused: 0,
   'left open': 0,
+  gemini: 0,
+  bedrock: 0,
 }
 afterAll(() => {
   if (recordings) console.info(countLine('garbled answers', counts))
@@ -78,20 +87,31 @@ function garble({ sample, operators }: Play, seed: number): readonly WireEvent[]
 function readTotal(events: readonly WireEvent[]): number {
   const usages = events.flatMap((event) => {
     if (event === '[DONE]') return []
-    const { usage, response } = event
-    return [usage, isJsonObject(response) ? response['usage'] : undefined].filter(isJsonObject)
+    const { usage, response, usageMetadata } = event
+    return [usage, usageMetadata, isJsonObject(response) ? response['usage'] : undefined].filter(isJsonObject)
   })
-  const total = usages.at(-1)?.['total_tokens']
+  const last = usages.at(-1) ?? {}
+  const total = last['total_tokens'] ?? last['totalTokens'] ?? last['totalTokenCount']
   return typeof total === 'number' ? total : Infinity
+}
+
+const CONTENT_TYPES: Readonly<Partial<Record<Wire, string>>> = { bedrock: 'application/vnd.amazon.eventstream' }
+
+function writeFrames(events: readonly WireEvent[]): Uint8Array {
+  const frames = events.filter(isJsonObject).map(({ type, ...payload }) => {
+    const headers = { ':message-type': 'event', ':event-type': typeof type === 'string' ? type : '' }
+    return encodeFrame({ headers, body: new TextEncoder().encode(JSON.stringify(payload)) })
+  })
+  return Buffer.concat(frames)
 }
 
 async function answer(play: Play, events: readonly WireEvent[]): Promise<ModelAnswer | Error> {
   const { sample, framing, feeding } = play
-  const bytes = new TextEncoder().encode(writeEvents(events, framing))
+  const bytes = sample.wire === 'bedrock' ? writeFrames(events) : new TextEncoder().encode(writeEvents(events, framing))
   const timers: { readonly ms: number; readonly callback: () => void }[] = []
   const transport: Transport = {
     post: async (_request, signal, onBytes) => {
-      const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+      const head = { status: 200, headers: { 'content-type': CONTENT_TYPES[sample.wire] ?? 'text/event-stream' } }
       const step = feeding === 'byte by byte' ? 1 : bytes.length
       for (let at = 0; at < bytes.length; at += step) onBytes(bytes.subarray(at, at + step), head)
       if (feeding !== 'left open') return head
@@ -134,6 +154,8 @@ type Options = {
 
 function openModel(wire: Wire, options: Options): Model {
   if (wire === 'messages') return createAnthropicModel({ ...options, apiKey: 'key' })
+  if (wire === 'gemini') return createGeminiModel({ ...options, access: { type: 'gemini-api', apiKey: 'key' } })
+  if (wire === 'bedrock') return createBedrockModel({ ...options, region: 'us-east-1', apiKey: 'key' })
   if (wire === 'responses') return createOpenAiResponsesModel({ ...options, apiKey: 'key' })
   return createOpenAiChatModel({ ...options, quirks: COMPATIBLE_QUIRKS, provider: 'theirs' })
 }
@@ -164,6 +186,8 @@ async function judge(play: Play, seed: number): Promise<string | undefined> {
   const events = garble(play, seed)
   const got = await answer(play, events)
   counts.played += 1
+  const { wire } = play.sample
+  if (wire === 'gemini' || wire === 'bedrock') counts[wire] += 1
   if (play.feeding === 'left open') counts['left open'] += 1
   const isSingle = play.operators.length === 1
   if (got instanceof Error) {

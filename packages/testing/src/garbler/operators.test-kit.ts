@@ -2,6 +2,7 @@
 // or local server would. The answer that they mean stays the same.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
+import { GOOGLE_AWS_OPERATORS } from './google-aws.test-kit.ts'
 import type { Truth, Wire } from './truth.test-kit.ts'
 
 export interface Random {
@@ -280,14 +281,15 @@ const RESPONSES: readonly Operator[] = [
 /** What an operator touches: two of one kind would undo each other, or leave what no server writes. In the order of their use. */
 const KINDS: readonly RegExp[] = [
   /around the name|before the name|behind the name|a name in two/,
-  /object|whole twice|then the whole|all so far|a name in two|whole arguments/,
+  /object|whole twice|then the whole|all so far|a name in two|whole arguments|as a text/,
   /index|the id in each/,
   /reason/,
-  /lists|in the end$/,
+  /lists|in the end$|counts before/,
   /\[DONE\]|no end/,
   /thoughts/,
   /total/,
-  /a place for calls/,
+  /a place for calls|each call twice/,
+  /empty parts|without a candidate/,
   /end of a block/,
   /pings/,
 ]
@@ -305,7 +307,7 @@ export function chooseTogether(operators: readonly Operator[]): readonly Operato
   return chosen.toSorted((one, other) => place(one) - place(other))
 }
 
-export const OPERATORS: readonly Operator[] = [...CHAT, ...MESSAGES, ...RESPONSES]
+export const OPERATORS: readonly Operator[] = [...CHAT, ...MESSAGES, ...RESPONSES, ...GOOGLE_AWS_OPERATORS]
 
 /** How the bytes of events are written. */
 export const FRAMINGS = ['plain', 'with comments', 'with CRLF', 'with event names'] as const

@@ -2,13 +2,14 @@
 // their index. Independent of the decoders, which it judges.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
+import { readBedrock, readGemini } from './google-aws.test-kit.ts'
 
 export interface Truth {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-export type Wire = 'messages' | 'chat' | 'responses'
+export type Wire = 'messages' | 'chat' | 'responses' | 'gemini' | 'bedrock'
 
 /** The events of a stream of one answer: the JSON behind each `data:`. None of a stream that is damaged. */
 export function parseEvents(body: string): readonly JsonObject[] {
@@ -23,7 +24,8 @@ export function parseEvents(body: string): readonly JsonObject[] {
 
 /** Undefined for a stream that is no whole answer with text or calls: an error, a cut, a tool of the provider's own. */
 export function readTruth(wire: Wire, events: readonly JsonObject[]): Truth | undefined {
-  const read = { messages: readMessages, chat: readChat, responses: readResponses }[wire](events)
+  const readers = { messages: readMessages, chat: readChat, responses: readResponses }
+  const read = { ...readers, gemini: readGemini, bedrock: readBedrock }[wire](events)
   if (!read || (read.text === '' && read.calls.length === 0)) return undefined
   const areWhole = read.calls.every((call) => call.name !== '' && isObjectText(call.arguments))
   return areWhole ? read : undefined

@@ -137,6 +137,7 @@ const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
   ['context_overflow', false],
   ['model_invalid_request', false],
   ['model_content_refused', false],
+  ['model_request_too_large', false],
   ['model_network_failed', true],
   ['model_timeout', true],
   ['model_malformed_answer', true],

@@ -1,4 +1,4 @@
-// Images, files and texts that providers refuse for their own sake: by status and in a stream, in the words that were seen.
+// What providers refuse for its own sake, or for the size of the request: by status and in a stream, in the words that were seen.
 import { describe, expect, test } from 'vitest'
 import { describeError as aiSdkError } from '../ai-sdk/errors.ts'
 import { errorFromEvent, errorFromHttp as anthropicError } from '../anthropic/errors.ts'
@@ -70,4 +70,57 @@ test.each([
   [errorFromEvent({ type: 'api_error', message: 'Could not process image' }, undefined, []), 'model_provider_failed'],
 ])('%s is none: %s', (error, code) => {
   expect(error.code).toBe(code)
+})
+
+describe('a request that is too large', () => {
+  const status = (code: number, body: unknown) =>
+    openAiError({ ...general, head: { status: code, headers: {} }, provider: 'OpenAI', body: JSON.stringify(body) })
+  const failure = { label: 'OpenAI', requestId: undefined, secrets: [] }
+  const tpm = 'Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 12345'
+  const page = '<html><head><title>413 Request Entity Too Large</title></head><body>nginx</body></html>'
+  test.each([
+    [
+      anthropicError({
+        ...general,
+        head: { status: 413, headers: {} },
+        body: '{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}',
+      }),
+    ],
+    [anthropic('too many images and documents: 104 + 1 > 100')],
+    [anthropic('Too much media: 0 document pages + 103 images > 100')],
+    [
+      anthropic(
+        'messages.19.content.27.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels',
+      ),
+    ],
+    [gemini('Request payload size exceeds the limit: 20971520 bytes.')],
+    [bedrock('The model returned the following errors: messages: too many images: image_count > 20')],
+    [bedrock("You can't include more than 5 documents in a request.")],
+    [openAi({ ...invalid, message: 'Too many images in request. Max is 10.' })],
+    [openAi({ ...invalid, message: 'Total image size is 50.6MB, which exceeds the allowed limit of 50.0MB.' })],
+    [openAi({ ...invalid, message: 'request contains 52 images, exceeding the maximum of 50 allowed per request' })],
+    [status(400, { object: 'error', message: 'At most 5 image(s) may be provided in one request.', code: 400 })],
+    [status(413, { error: { message: 'Maximum request body size 1048576 exceeded', code: 413 } })],
+    [status(413, { error: { message: tpm, type: 'tokens', code: 'rate_limit_exceeded' } })],
+    [status(429, { error: { message: tpm, type: 'tokens', code: 'rate_limit_exceeded' } })],
+    [status(413, page)],
+    [aiSdkError('xai', { statusCode: 413, responseBody: page })],
+    [errorFromEvent({ type: 'request_too_large', message: 'Request exceeds the maximum size' }, undefined, [])],
+    [
+      errorFromChunk(
+        { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'Request payload size exceeds the limit: 1' } },
+        [],
+      ),
+    ],
+    [chatStreamError({ message: 'At most 1 image(s) may be provided in one request.', code: 400 }, failure)],
+  ])('%s', (error) => {
+    expect([error.code, error.retryable]).toEqual(['model_request_too_large', false])
+  })
+
+  test.each([
+    ['prompt is too long: 3333404 tokens > 200000 maximum', 413],
+    ["This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", 413],
+  ])('is not one that does not fit the window: %s', (message, code) => {
+    expect(status(code, { error: { message } }).code).toBe('context_overflow')
+  })
 })
