@@ -95,14 +95,14 @@ export interface Requests {
     readonly given: {
       readonly session?: string
       /** With `true`, a session that does not exist is refused with `unknown_session`, so that a deleted one is not created again. */
-      readonly existing?: true
+      readonly existing?: boolean
       readonly title?: string
       readonly meta?: JsonObject
       readonly from?: OpenFrom
       readonly messages?: number
       readonly device?: DeviceInit
       /** Sends `sentence` frames for a voice. `only`: without `text` events. */
-      readonly speech?: true | 'only'
+      readonly speech?: boolean | 'only'
     }
     readonly answer: {
       readonly session: string
@@ -197,8 +197,9 @@ export interface Requests {
       readonly input: MessageId
       readonly message: MessageId
       readonly replace?: UserInput
-      readonly again?: true
-      readonly interrupt?: true
+      readonly again?: boolean
+      /** Ends a running turn first; without it, the request is refused while one runs. */
+      readonly interrupt?: boolean
     }
     /** The message that is answered now; absent if nothing is asked. */
     readonly answer: { readonly turn?: MessageId }
