@@ -25,14 +25,15 @@ const NOT_OWN = 'the session belongs to another principal'
 const ELSEWHERE = 'another server has the session, and cannot be reached'
 const NO_MESSAGE = 'the conversation has no such message'
 
-const TOLD: Refusals = {
-  invalid_event: 'the input is empty, or `heard` names no place of an answer',
+const HEARD: Refusals = {
   session_stopped: 'the session is stopped: send `session.control` with `start`',
   queue_full: 'too many inputs wait',
   input_too_large: 'the input is longer than the agent takes',
   quota_exceeded: 'too many turns run at once',
   illegal_input: NO_SESSION,
 }
+
+const TOLD: Refusals = { invalid_event: 'the input is empty, or `heard` names no place of an answer', ...HEARD }
 
 const ATTACHED: Refusals = {
   invalid_option:
@@ -56,7 +57,7 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
   },
   'session.close': {},
   'session.info': { illegal_input: NO_SESSION },
-  'session.messages': { illegal_input: NO_SESSION, unknown_input: NO_MESSAGE },
+  'session.messages': { illegal_input: NO_SESSION, invalid_option: NO_MESSAGE },
   'session.describe': {
     illegal_input: `${NO_SESSION}, or name a session`,
     unknown_session: 'there is no such session',
@@ -76,7 +77,7 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
     session_stopped: '`pause` or `stop` of a stopped session',
   },
   'session.fork': { illegal_input: `${NO_SESSION}; or the host cannot copy sessions`, unknown_input: NO_MESSAGE },
-  'session.list': { invalid_option: '`cursor` is none of this list, or the host keeps no list' },
+  'session.list': { invalid_option: 'the host keeps no list' },
   'session.watch': { invalid_option: 'the host keeps no list' },
   'session.delete': { unauthorized: NOT_OWN, session_held: ELSEWHERE, invalid_option: 'the host removes no sessions' },
   'input.send': {
@@ -86,7 +87,7 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
     unknown_model: 'there is no such model',
     model_not_configured: 'the server lacks a key for the model',
   },
-  'input.hear': { ...TOLD, invalid_transcript: '`text` has no words', invalid_event: '`input` was used otherwise' },
+  'input.hear': { invalid_transcript: '`text` has no words', ...HEARD },
   'input.notify': TOLD,
   'input.withdraw': {
     illegal_input: NO_SESSION,
