@@ -4,8 +4,11 @@ import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import type { JsonObject } from '@baton/core'
 import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA } from '@baton/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { protocolPage, readEvents, readRequests } from './docs-protocol.ts'
+import { REPOSITORY } from './source-files.ts'
 
 const ajv = new Ajv2020({ strict: false })
 const page = protocolPage()
@@ -57,6 +60,11 @@ test('every event of the schema stands on the page, with its fields', () => {
   }
 })
 
+test('the page of events names every event', () => {
+  const events = readFileSync(join(REPOSITORY, 'docs/events.md'), 'utf8')
+  for (const { name } of readEvents()) expect(events).toContain(`\`${name}\``)
+})
+
 test('every frame of the server stands on the page, with its fields', () => {
   for (const { type, fields } of listShapes(SERVER_FRAME_2_SCHEMA, [])) {
     if (type === 'ok') continue
@@ -78,4 +86,12 @@ test('the examples are frames that the schemas take', () => {
     check(example)
     expect([text, check.errors ?? []]).toEqual([text, []])
   }
+})
+
+test('the page of errors has every sentence with which a call ends', () => {
+  const code = readFileSync(join(REPOSITORY, 'packages/core/src/machine/call-end.ts'), 'utf8')
+  const sentences = [...code.matchAll(/^ {2}\['[\w-]+', '([^']+)'\],$/gm)].map(([, sentence = '']) => sentence)
+  expect(sentences).toHaveLength(7)
+  const errors = readFileSync(join(REPOSITORY, 'docs/error-handling.md'), 'utf8')
+  for (const sentence of sentences) expect(errors).toContain(`| ${sentence} |`)
 })

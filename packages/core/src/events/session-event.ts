@@ -114,7 +114,7 @@ export interface CallView {
 
 export type CallResult =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
-  /** `byPerson`: a person said no, and `message` is the reason, where one was given. */
+  /** `byPerson`: a person said no. `message` ends with the reason, where one was given. */
   | { readonly type: 'denied'; readonly code: ErrorCode; readonly message: string; readonly byPerson?: true }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
   /**
