@@ -11,7 +11,8 @@ import { COMMON_REFUSALS, EVENT_REPEATS, REFUSALS, REPEATS } from './protocol-no
 import type { SourceFile } from './source-files.ts'
 import { readSource, walkNodes } from './source-files.ts'
 
-const PROTOCOL = 'packages/protocol/src/v2.ts'
+const FRAMES = 'packages/protocol/src/v2.ts'
+const PROTOCOL = 'packages/protocol/src/v2-requests.ts'
 const AGENT = 'packages/core/src/agent/'
 const EVENTS = 'packages/core/src/events/'
 const MACHINE = 'packages/core/src/machine/'
@@ -57,7 +58,7 @@ const TYPES: readonly (readonly [title: string, path: string, names: readonly st
 export function protocolPage(): string {
   return `# Protocol version 2: every request, frame and event
 
-<!-- Generated from packages/protocol/src/v2.ts and packages/core/src/events/session-event.ts by \`npm run docs\`. Do not edit. -->
+<!-- Generated from the types and schemas of packages/protocol and packages/core by \`npm run docs\`. Do not edit. -->
 
 The flows, and what an app has to do after a lost connection, are in [protocol-2.md](protocol-2.md). This page has the fields of every frame. \`?\` marks fields that may be absent; a field that may be absent is never \`null\` unless its
 type says so. Numbers that end in \`Ms\` are milliseconds: times of day since 1970, or durations. Text is counted in UTF-16 units. The JSON Schemas: [from the app](schemas/client-frames-2.json),
@@ -273,7 +274,7 @@ const FRAME_TYPES: Readonly<Record<string, string>> = {
 }
 
 function describeFrames(): string {
-  const file = readSource(PROTOCOL)
+  const file = readSource(FRAMES)
   const told = readKinds(file, 'ServerFrame2')
   return Object.entries(FRAME_EXAMPLES)
     .map(([type, example]) => {

@@ -10,7 +10,7 @@ type RequestExamples = {
   }
 }
 
-type EventExamples = { readonly [Type in SessionEventType]: Extract<EventBody, { readonly type: Type }> }
+type EventExamples = { readonly [Type in SessionEventType]: EventBody & { readonly type: Type } }
 
 /** What `ok`, `error` and `events` frames look like is shown with requests and events. */
 type FrameExamples = {

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@baton/core'
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import { REQUEST_ID_LENGTH_MAX } from './decode-v2-frame.ts'
-import type { RequestType } from './v2.ts'
+import type { RequestType } from './v2-requests.ts'
 import { PROTOCOL_VERSION_2 } from './v2.ts'
 
 type Fields = Readonly<Record<string, JsonValue>>

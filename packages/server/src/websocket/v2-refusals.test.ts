@@ -141,8 +141,8 @@ test('at rest, each request is refused with a code that the page lists', async (
   const told: unknown[] = []
   for (const [type, given] of AT_REST) told.push([type, given, await codeOf(app, type, given)])
   expect(told).toEqual(AT_REST)
-  for (const [type, , code] of AT_REST)
-    if (code !== undefined) expect([type, listCodes(type)]).toEqual([type, expect.arrayContaining([code])])
+  const unlisted = AT_REST.filter(([type, , code]) => code !== undefined && !listCodes(type).includes(code))
+  expect(unlisted).toEqual([])
 })
 
 test('without a session or a device each request says so', async () => {
