@@ -57,8 +57,12 @@ function listParts(node: Node): readonly Node[] {
   return node.type === 'TSIntersectionType' ? node.types.flatMap(listParts) : [node]
 }
 
-function readFields(file: SourceFile, literal: Extract<Node, { readonly type: 'TSTypeLiteral' }>): readonly LogField[] {
-  return literal.members.flatMap((member) => {
+export function readFields(
+  file: SourceFile,
+  literal: Extract<Node, { readonly type: 'TSTypeLiteral' | 'TSInterfaceBody' }>,
+): readonly LogField[] {
+  const members: readonly Node[] = literal.type === 'TSTypeLiteral' ? literal.members : literal.body
+  return members.flatMap((member) => {
     if (member.type !== 'TSPropertySignature' || member.key.type !== 'Identifier' || !member.typeAnnotation) return []
     const type = sliceOf(file, member.typeAnnotation.typeAnnotation)
     const meaning = commentBefore(file, member.start)
@@ -79,7 +83,7 @@ function sliceOf({ text, comments }: SourceFile, { start, end }: Node): string {
 }
 
 /** The doc comment with nothing but blanks and a bar between it and this place. */
-function commentBefore({ text, comments }: SourceFile, start: number): string {
+export function commentBefore({ text, comments }: SourceFile, start: number): string {
   const before = comments.findLast(
     (comment) => comment.end <= start && /^[\s|(]*$/.test(text.slice(comment.end, start)),
   )
@@ -161,15 +165,19 @@ ${group('What only the host reports', 'HostReport')}
 
 function describeKind({ name, meaning, fields, others }: LogKind): string {
   const mark = HOST_FACTS.has(name as never) ? ' *' : ''
+  const more = others.map((other) => `With the fields of ${writeType(other)}.`)
+  return [`### \`${name}\`${mark}`, escape(meaning), describeFields(fields), ...more]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+/** As a table; empty where there are none. */
+export function describeFields(fields: readonly LogField[]): string {
   const rows = fields.map(
     (field) =>
       `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)} | ${escape(field.meaning)} |`,
   )
-  const table = rows.length === 0 ? [] : ['| Field | Type | |', '|---|---|---|', ...rows]
-  const more = others.map((other) => `With the fields of ${writeType(other)}.`)
-  return [`### \`${name}\`${mark}`, escape(meaning), table.join('\n'), ...more]
-    .filter((part) => part !== '')
-    .join('\n\n')
+  return rows.length === 0 ? '' : ['| Field | Type | |', '|---|---|---|', ...rows].join('\n')
 }
 
 function writeField({ name, isOptional, type }: LogField): string {

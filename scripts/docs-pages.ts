@@ -59,6 +59,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'security',
       'reliability',
       'protocol-2',
+      'protocol-2-reference',
       'protocol',
     ],
   },

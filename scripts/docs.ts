@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { comparisonPage } from './docs-comparison.ts'
 import { errorsPage } from './docs-errors.ts'
 import { logPage } from './docs-log.ts'
+import { protocolPage } from './docs-protocol.ts'
 import { SCHEMA_FILES } from './docs-schemas.ts'
 import { modelsPage } from './docs-models.ts'
 import { toolsPage } from './docs-tools.ts'
@@ -27,6 +28,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/tools.md', generate: toolsPage },
   { path: 'docs/errors.md', generate: errorsPage },
   { path: 'docs/log.md', generate: logPage },
+  { path: 'docs/protocol-2-reference.md', generate: protocolPage },
   ...Object.entries(SCHEMA_FILES).map(([name, schema]) => ({
     path: `docs/schemas/${name}.json`,
     generate: (): string => `${JSON.stringify(schema, undefined, 2)}\n`,

@@ -149,7 +149,12 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   },
   {
     name: 'hosts and clients for long',
-    files: ['packages/testing/src/barge-in/*', 'packages/testing/src/home-clients/*', 'packages/testing/src/soak/*'],
+    files: [
+      'packages/testing/src/barge-in/*',
+      'packages/testing/src/fresh-client/*',
+      'packages/testing/src/home-clients/*',
+      'packages/testing/src/soak/*',
+    ],
     tier: 'nightly',
     seconds: 600,
     needs: [...TEMPORAL, 'python'],

@@ -103,6 +103,18 @@ export const ERROR_CODES = {
     'An approval names no open request, came too late, or comes from another principal.',
     'Answer the request that is open now; the message says what became of this one.',
   ),
+  call_over: row(
+    'peer',
+    false,
+    'A client claims a call that has settled, or that the session does not have.',
+    'Do not run it. If it ran before, send its result all the same: the answer says what became of it.',
+  ),
+  call_not_offered: row(
+    'peer',
+    false,
+    'A client claims a call that is not offered to it: another client was asked, or nobody is at the moment.',
+    'Do not run it. If it is offered to this client later, a `call` event says so.',
+  ),
   question_declined: row(
     'peer',
     false,

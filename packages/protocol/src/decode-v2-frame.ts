@@ -1,6 +1,7 @@
 // Reads the frames of wire version 2. Never throws. It checks what is around a frame alone: what a request asks for is checked
 // by the session, which names the field that is wrong.
-import type { ClientFrame2, RequestType, Requests, ServerFrame2 } from './v2.ts'
+import type { ClientFrame2, RequestType, Requests } from './v2-requests.ts'
+import type { ServerFrame2 } from './v2.ts'
 
 /** Characters of a request's id. */
 export const REQUEST_ID_LENGTH_MAX = 128

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@baton/core'
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import { REQUEST_ID_LENGTH_MAX } from './decode-v2-frame.ts'
-import type { RequestType } from './v2.ts'
+import type { RequestType } from './v2-requests.ts'
 import { PROTOCOL_VERSION_2 } from './v2.ts'
 
 type Fields = Readonly<Record<string, JsonValue>>
@@ -30,22 +30,24 @@ function object(fields: Fields): JsonObject {
 const DEVICE: Fields = {
   name: NAME,
   'runs?': listOf(TEXT),
-  'tools?': listOf(
-    object({
+  'tools?': listOf({
+    title: 'ClientTool',
+    ...object({
       name: TEXT,
       description: TEXT,
       inputSchema: OBJECT,
       'effect?': oneOf('pure', 'idempotent', 'once'),
       'timeoutMs?': COUNT,
     }),
-  ),
+  }),
   'models?': listOf(TEXT),
   'leaseMs?': COUNT,
   'asks?': FLAG,
 }
 
-const CONTENT: JsonObject = { anyOf: [TEXT, listOf(refer('part'))] }
+const CONTENT: JsonObject = { title: 'UserInput', anyOf: [TEXT, listOf(refer('part'))] }
 const PLAYED: JsonObject = {
+  title: 'Heard',
   anyOf: [
     object({ type: oneOf('all', 'none', 'reported', 'display') }),
     object({ type: oneOf('chars'), chars: COUNT, 'message?': TEXT }),
@@ -60,19 +62,19 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
   ping: {},
   'session.open': {
     'session?': NAME,
-    'existing?': { const: true },
+    'existing?': FLAG,
     'title?': TEXT,
     'meta?': OBJECT,
-    'from?': { anyOf: [oneOf('start', 'turn', 'now'), refer('cursor')] },
+    'from?': { title: 'OpenFrom', anyOf: [oneOf('start', 'turn', 'now'), refer('cursor')] },
     'messages?': { type: 'integer', minimum: 1, maximum: 200 },
-    'device?': object(DEVICE),
-    'speech?': { enum: [true, 'only'] },
+    'device?': { title: 'DeviceInit', ...object(DEVICE) },
+    'speech?': { enum: [true, false, 'only'] },
   },
   'session.close': {},
   'session.info': {},
   'session.messages': { 'before?': TEXT, 'limit?': { type: 'integer', minimum: 1, maximum: 200 } },
   'session.describe': { 'session?': NAME, 'title?': { type: ['string', 'null'] }, 'meta?': OBJECT },
-  'session.configure': { 'model?': TEXT, 'settings?': { type: ['object', 'null'] } },
+  'session.configure': { 'model?': TEXT, 'settings?': { title: 'ModelSettings | null', type: ['object', 'null'] } },
   'session.control': { action: oneOf('pause', 'continue', 'stop', 'start') },
   'session.fork': { 'before?': TEXT },
   'session.list': { 'cursor?': TEXT, 'limit?': { type: 'integer', minimum: 1, maximum: 200 }, 'meta?': OBJECT },
@@ -82,7 +84,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     input: NAME,
     content: CONTENT,
     'model?': TEXT,
-    'settings?': OBJECT,
+    'settings?': { title: 'ModelSettings', ...OBJECT },
     'delivery?': DELIVERY,
     'output?': OBJECT,
     'heard?': PLAYED,
@@ -104,8 +106,8 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     input: NAME,
     message: TEXT,
     'replace?': CONTENT,
-    'again?': { const: true },
-    'interrupt?': { const: true },
+    'again?': FLAG,
+    'interrupt?': FLAG,
   },
   'turn.interrupt': { 'turn?': TEXT, 'reason?': TEXT, 'heard?': PLAYED, 'queue?': oneOf('keep', 'withdraw') },
   'speech.played': { message: TEXT, chars: COUNT },
@@ -123,14 +125,16 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
   'call.result': {
     callId: TEXT,
     outcome: {
+      title: 'CallOutcome',
       anyOf: [object({ output: ANY }), object({ content: listOf(refer('part')) }), object({ error: TEXT })],
     },
     'device?': NAME,
   },
-  'model.pieces': { run: NAME, pieces: listOf(OBJECT) },
+  'model.pieces': { run: NAME, pieces: listOf({ title: 'ModelEvent', ...OBJECT }) },
   'model.result': {
     run: NAME,
     outcome: {
+      title: 'ModelOutcome',
       anyOf: [
         object({ answer: OBJECT }),
         object({ error: object({ message: TEXT, 'code?': TEXT, 'retryable?': FLAG }) }),

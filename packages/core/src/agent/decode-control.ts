@@ -2,7 +2,7 @@
 import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
-import { readDelivery, readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
+import { readDelivery, readHeard, readModelId, readReason, readSettings } from './decode-command.ts'
 import { readBoolean, readFields, readJson, readLabel, readName, readOneOf, readText } from './read-value.ts'
 import type {
   InterruptOptions,
@@ -39,8 +39,8 @@ const readRewind: Read<DecodedRewind> = readFields(
       optional: (reader, value) =>
         readContent(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
     },
-    again: { optional: readTrue },
-    interrupt: { optional: readTrue },
+    again: { optional: readBoolean },
+    interrupt: { optional: readBoolean },
     inputId: { optional: readName },
   },
   MESSAGE_ELSEWHERE,

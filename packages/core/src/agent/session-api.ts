@@ -295,17 +295,21 @@ export interface PendingApproval extends CallDescription {
   readonly expiresAtMs: number
 }
 
-/** `remember` decides later calls too: of the tool, or of the tool with the same arguments. */
 export type Decision = {
   /** Of the request that was shown. */
   readonly approvalId: string
   /** At most 4,096 characters; the model is told. */
   readonly reason?: string
+  /** Decides later calls of the session too, without asking: all of the tool, or those with the same arguments. */
   readonly remember?: 'tool' | 'arguments'
 } & (
   | { readonly decision: 'approve' | 'deny' }
-  /** Approves the call with this input in place of the model's. */
-  | { readonly decision: 'edit'; readonly input: JsonObject }
+  /** Approves the call with this input in place of the model's. It must fit the tool; it is remembered only for the same arguments. */
+  | {
+      readonly decision: 'edit'
+      /** Only with `edit`: what the tool gets in place of the model's input. */
+      readonly input: JsonObject
+    }
 )
 
 /** What a running tool asks. */

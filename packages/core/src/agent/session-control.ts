@@ -28,8 +28,9 @@ export interface RewindOptions {
   readonly message: MessageId
   /** Only of what a user said. */
   readonly replace?: UserInput
-  readonly again?: true
-  readonly interrupt?: true
+  readonly again?: boolean
+  /** Ends a running turn first; without it, a rewind is refused while one runs. */
+  readonly interrupt?: boolean
   /** The same id again does nothing. Of what replaces the message, it is the new id. */
   readonly inputId?: MessageId
 }

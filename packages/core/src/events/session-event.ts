@@ -114,7 +114,7 @@ export interface CallView {
 
 export type CallResult =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
-  /** `byPerson`: a person said no, and `message` is the reason, where one was given. */
+  /** `byPerson`: a person said no. `message` ends with the reason, where one was given. */
   | { readonly type: 'denied'; readonly code: ErrorCode; readonly message: string; readonly byPerson?: true }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
   /**
@@ -145,6 +145,10 @@ export interface EventError {
   readonly message: string
 }
 
+/**
+ * `rounds`: steps with calls. `calls`: calls of the turn. `tokens`, `cost`, `time`: of the turn. `output`: the model's output limit cut the
+ * answer. `messages`: messages that a request may hold.
+ */
 export type LimitName = 'rounds' | 'calls' | 'tokens' | 'cost' | 'time' | 'output' | 'messages'
 
 export interface ContextUse {
@@ -156,7 +160,9 @@ export interface ContextUse {
 
 /**
  * Why what a step has said is void. `gave-up`: it failed for good, and the turn ends. `interrupted`: nothing of it is kept. `refused`:
- * the answer was not taken, as `output-refused` says; a further step follows, unless the turn ends. After all others the model is asked again.
+ * the answer was not taken, as `output-refused` says; a further step follows, unless the turn ends. After all others the model is asked again:
+ * it failed for a moment (`failed`), another model is asked (`fallback`, `model-set`), its process died (`restart`), it said nothing
+ * (`empty`), the session was paused (`paused`), or the request was too long for its window (`context-full`).
  */
 export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted' | 'refused'
 
@@ -175,7 +181,12 @@ export type EventBody<Call extends CallView = CallView> =
    */
   | { readonly type: 'message-added'; readonly message: UserMessageView | AnswerView }
   /** The model reads it from now on. It stands in the conversation at this place. */
-  | { readonly type: 'message-entered'; readonly message: MessageId; readonly exchange: number }
+  | {
+      readonly type: 'message-entered'
+      readonly message: MessageId
+      /** Counts questions with their answers, from 1; `messages-removed` names it. */
+      readonly exchange: number
+    }
   /** It waited, and was taken back before the model had read it. */
   | { readonly type: 'message-withdrawn'; readonly message: MessageId }
   /**
@@ -185,17 +196,26 @@ export type EventBody<Call extends CallView = CallView> =
   | {
       readonly type: 'messages-removed'
       readonly fromExchange: number
+      /** User messages of the exchange that stay. Those that are asked again are among them: `message-entered` tells them anew. */
       readonly keep: readonly MessageId[]
+      /** Steps of the exchange that stay, with the answer that they belong to; all other answers from the exchange on go. */
       readonly keepSteps: readonly number[]
     }
-  | (OfStep & { readonly type: 'step-started'; readonly attempt: number; readonly model: string })
+  /** The model is asked. A step that is asked again has a new attempt. */
+  | (OfStep & {
+      readonly type: 'step-started'
+      /** Counts the model calls of the session. */
+      readonly attempt: number
+      readonly model: string
+    })
   /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
   | (OfStep & {
       readonly type: 'text' | 'reasoning'
+      /** Where it belongs in the text of this step, not of the answer. */
       readonly offset: number
       readonly text: string
       /**
-       * In the events of a turn whose agent has an output schema: the value that the step's text has so far, not validated.
+       * Only in the library, in the events of a turn whose agent has an output schema: the value that the step's text has so far, not validated.
        * It is there as often as reading it costs little, and not in every event.
        */
       readonly partial?: JsonObject
@@ -215,6 +235,7 @@ export type EventBody<Call extends CallView = CallView> =
       readonly type: 'step-reset'
       readonly reason: StepResetReason
       readonly error?: EventError
+      /** When the model is asked again, in the session's time; absent: at once, or not at all. */
       readonly retryAtMs?: number
     })
   /** Of the step's text only so much stays, and a character that `keepChars` would halve: the user interrupted it there. */
@@ -223,35 +244,46 @@ export type EventBody<Call extends CallView = CallView> =
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
   /** A call is new or has changed. */
   | { readonly type: 'call'; readonly call: Call }
+  /** A note of a running tool of the server, such as how far it is, in the tool's own form. */
   | { readonly type: 'call-progress'; readonly callId: string; readonly note: JsonValue }
+  /** A call waits for a person. A new request for the same call has a new id, and the old one is void. */
   | {
       readonly type: 'approval-requested'
       readonly approvalId: string
       readonly call: Call
+      /** In the session's time; then the call is denied. */
       readonly expiresAtMs: number
     }
+  /** A person has decided the call. */
   | {
       readonly type: 'approval-decided'
       readonly approvalId: string
       readonly callId: string
+      /** `edit`: it is approved with another input, which the `call` event has. */
       readonly decision: 'approve' | 'deny' | 'edit'
+      /** Who decided. */
       readonly principal: string
       readonly reason?: string
       readonly remember?: 'tool' | 'arguments'
     }
+  /** A running tool asks its user. */
   | {
       readonly type: 'question-asked'
       readonly questionId: string
       readonly callId: string
       readonly message: string
+      /** JSON Schema of the answer. */
       readonly schema: JsonObject
+      /** In the session's time; then it counts as declined. */
       readonly expiresAtMs: number
     }
+  /** The question is closed: it has a value, or says why it has none. If its call ends first, it closes without this event. */
   | {
       readonly type: 'question-answered'
       readonly questionId: string
       readonly callId: string
       readonly value?: JsonValue
+      /** `expired`: nobody answered in time. `nobody`: nobody could be asked. */
       readonly declined?: 'person' | 'expired' | 'nobody'
     }
   /**
@@ -266,10 +298,12 @@ export type EventBody<Call extends CallView = CallView> =
       readonly max?: number
       readonly reached: boolean
     }
+  /** The model has finished the step. Its calls, if it has any, are open now. */
   | (OfStep & {
       readonly type: 'step-finished'
       /** Why the model ended it. `interrupted`: the user did, or the session was stopped. */
       readonly finish: StepFinish
+      /** Of this answer of the model; attempts that were given up are not in it. */
       readonly usage: Usage
       readonly context?: ContextUse
       /** It was interrupted, and has no calls. */
@@ -282,18 +316,23 @@ export type EventBody<Call extends CallView = CallView> =
    * although the step has finished: what it has said is void. Without `by` it does not fit the output schema.
    */
   | (OfStep & { readonly type: 'output-refused'; readonly issue: string; readonly by?: AnswerRefuser })
+  /** The turn has ended. If inputs wait, the next one begins. */
   | {
       readonly type: 'turn-finished'
       readonly message: MessageId
       readonly turn: number
       readonly stop: TurnStop
       /**
-       * The texts of all steps joined by a blank line. Of a turn that was interrupted or stopped, what was said until then and
-       * stays in the conversation; empty for one that failed.
+       * The texts of all steps joined by a blank line (`\n\n`). Of a turn that failed, or was interrupted or stopped, what was said until
+       * then and stays in the conversation.
        */
       readonly text: string
-      /** Of all steps; a cost is there where all their costs are known. */
+      /**
+       * What the providers counted for the turn: its steps, answers that were thrown away, summaries, and what its tools asked models. A
+       * count is there where at least one of them has it, a cost where all of them have one.
+       */
       readonly usage: Usage
+      /** Why it failed, or was refused. */
       readonly error?: EventError
     }
   /** What has changed of the session as a whole. `waiting`: for a person or a client alone. */

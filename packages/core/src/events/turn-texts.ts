@@ -31,7 +31,7 @@ export class TurnTexts {
   join(): string {
     return this.#steps
       .map(({ text }) => text)
-      .filter((text) => text.trim() !== '')
+      .filter((text) => text !== '')
       .join(TEXT_SEPARATOR)
   }
 }

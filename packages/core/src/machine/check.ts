@@ -24,13 +24,15 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
 
 /** The same for an input whose id was not seen. */
 export function checkNew(spec: Spec, state: State, input: Input): Refusal | undefined {
-  // What a person answers names what it answers: that says more than that the phase has no such request.
+  // What a person answers, and what a client claims, is named: that says more than that the phase has no such thing.
   const unbound =
     input.type === 'approval'
       ? checkApproval(state, input)
       : input.type === 'question-answer'
         ? checkAnswer(state, input)
-        : undefined
+        : input.type === 'call-claimed'
+          ? checkClaim(state, input)
+          : undefined
   if (unbound) return unbound
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
@@ -55,8 +57,6 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
       return checkWithdrawal(state, input)
     case 'question-asked':
       return checkQuestion(input)
-    case 'call-claimed':
-      return checkClaim(state, input)
     case 'client-attached':
       return checkClient(state, input)
     case 'client-tools':
@@ -204,13 +204,16 @@ function checkClientTools(state: State, { connection, tools }: InputOf<'client-t
   return { code: 'rate_limited', message: `${most}; the other clients have brought ${others}` }
 }
 
-function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {
-  const call = findCall(state, input.callId)
-  const { offer } = call ?? {}
-  const current = offer?.number === input.offer && offer.connection === input.connection
+/** A client does other things with a call that is over than with one that another client has. */
+function checkClaim(state: State, { callId, offer, connection }: InputOf<'call-claimed'>): Refusal | undefined {
+  const call = findCall(state, callId)
+  if (call?.state === 'settled' || (!call && state.recentCalls.some((closed) => closed.callId === callId)))
+    return { code: 'call_over', message: `${callId}: the call has settled` }
+  if (!call) return { code: 'call_over', message: `${callId}: the session has no such call, or had it long ago` }
+  const isOwn = call.offer?.number === offer && call.offer.connection === connection
   // A claim that is made again by who has it is answered as before.
-  if (call && current && (callOutcome(call, 'claim') === 'claim' || call.state === 'claimed')) return undefined
-  return { code: 'illegal_input', message: `${input.callId}: the offer ${input.offer} is not open for this client` }
+  if (isOwn && (callOutcome(call, 'claim') === 'claim' || call.state === 'claimed')) return undefined
+  return { code: 'call_not_offered', message: `${callId}: the call is ${call.state}, and not offered to this client` }
 }
 
 /** Words and sentences are counted in the text, which the state does not hold. */

@@ -273,12 +273,12 @@ describe('an offer', () => {
       .user('go')
       .says({ calls: ['look'] })
     const claim = { type: 'call-claimed', callId: 'call_1_0', connection: 'phone', offer: 1 } as const
-    expect(session.refusal({ ...claim, offer: 2 })).toBe('illegal_input')
-    expect(session.refusal({ ...claim, connection: 'desk' })).toBe('illegal_input')
-    expect(session.refusal({ ...claim, callId: 'call_9_9' })).toBe('illegal_input')
+    expect(session.refusal({ ...claim, offer: 2 })).toBe('call_not_offered')
+    expect(session.refusal({ ...claim, connection: 'desk' })).toBe('call_not_offered')
+    expect(session.refusal({ ...claim, callId: 'call_9_9' })).toBe('call_over')
     expect(session.refusal(claim)).toBeUndefined()
     session.detach().attach('desk')
-    expect(session.refusal(claim)).toBe('illegal_input')
+    expect(session.refusal(claim)).toBe('call_not_offered')
   })
 
   test('of a call that has settled cannot be claimed', () => {
@@ -288,7 +288,12 @@ describe('an offer', () => {
       .says({ calls: ['look', 'read'] })
       .clientReturns('call_1_0')
     const claim = { type: 'call-claimed', callId: 'call_1_0', connection: 'phone', offer: 1 } as const
-    expect(session.refusal(claim)).toBe('illegal_input')
+    expect(session.refusal(claim)).toBe('call_over')
+    session.returns('call_1_1')
+    expect(session.state.phase).toBe('modelling')
+    expect(session.refusal(claim)).toBe('call_over')
+    session.says('done')
+    expect(session.refusal(claim)).toBe('call_over')
   })
 
   test('over version 1 is claimed by its delivery', () => {

@@ -170,13 +170,13 @@ const PINS: Pins = {
     settled: ['duplicate, settled', 'duplicate, settled'],
   },
   claim: {
-    proposed: ['illegal_input, proposed', 'illegal_input, proposed'],
-    'awaiting-approval': ['illegal_input, awaiting-approval', 'illegal_input, awaiting-approval'],
-    ready: ['illegal_input, ready', 'illegal_input, ready'],
+    proposed: ['call_not_offered, proposed', 'call_not_offered, proposed'],
+    'awaiting-approval': ['call_not_offered, awaiting-approval', 'call_not_offered, awaiting-approval'],
+    ready: ['call_not_offered, ready', 'call_not_offered, ready'],
     offered: ['claimed', 'claimed'],
     claimed: ['claimed', 'claimed'],
-    started: ['illegal_input, started', 'illegal_input, started'],
-    settled: ['illegal_input, settled', 'illegal_input, settled'],
+    started: ['call_not_offered, started', 'call_not_offered, started'],
+    settled: ['call_over, settled', 'call_over, settled'],
   },
   deadline: {
     proposed: ['no timer, proposed', 'no timer, proposed'],
@@ -327,7 +327,7 @@ test('every cell of the call table is pinned', () => {
 
 /** Not refused, and with a timer or a client to bring it. */
 function isReached({ expected }: { readonly expected: string }): boolean {
-  return !/^(no timer|no client|illegal_input|approval_refused),/.test(expected)
+  return !/^(no timer|no client|call_not_offered|call_over|approval_refused),/.test(expected)
 }
 
 test('a started tool that may finish silently is left alone by an interrupt', () => {
@@ -354,7 +354,7 @@ const LOOKS: Readonly<Record<CallOutcome, RegExp>> = {
   ready: /^started$/,
   return: /^ready$/,
   again: /^started$/,
-  stay: /^((no timer|no client|illegal_input|approval_refused), )?(proposed|awaiting-approval|ready|offered|claimed|started|settled)$/,
+  stay: /^((no timer|no client|call_not_offered|call_over|approval_refused), )?(proposed|awaiting-approval|ready|offered|claimed|started|settled)$/,
   'settle-denied': /^denied: /,
   'settle-expired': /^denied: .* too late/,
   'settle-cancelled': /^cancelled: /,

@@ -362,12 +362,12 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
   },
   'call-claimed': {
     idle: 'idle: call-claimed',
-    modelling: 'refused: illegal_input',
+    modelling: 'refused: call_over',
     calling: 'calling: call-claimed',
-    interrupting: 'refused: illegal_input',
-    summarising: 'refused: illegal_input',
+    interrupting: 'refused: call_over',
+    summarising: 'refused: call_over',
     paused: 'paused: call-claimed',
-    stopped: 'refused: illegal_input',
+    stopped: 'refused: call_over',
   },
   'call-reached': {
     idle: 'idle: call-clock-set',

@@ -195,7 +195,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'client-detached': settling('detach'),
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
-  'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
+  'call-claimed': ofOpenCalls('claim-call', refuse('call_over')),
   'call-reached': ofOpenCalls('reach-call', QUIET),
   'offer-failed': {
     ...ofOpenCalls('return-offer', QUIET),

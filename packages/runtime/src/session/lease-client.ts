@@ -121,4 +121,4 @@ async function findIgnored(engine: SessionEngine, pos: number, callId: string): 
   return undefined
 }
 
-const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }
+const NO_CALL: Refused = { type: 'refused', code: 'call_over', message: 'there is no such open call' }

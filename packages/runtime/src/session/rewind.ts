@@ -9,8 +9,12 @@ import { submitAlone } from '../engine.ts'
 /** @throws BatonError `unknown_input`, `store_failed` */
 export async function rewindSession(
   engine: SessionEngine,
-  { message, replace, again, interrupt, inputId }: DecodedRewind & { readonly inputId: string },
+  rewind: DecodedRewind & { readonly inputId: string },
 ): Promise<Rewound | Refused> {
+  const { message, replace, again, interrupt, inputId } = rewind
+  // Sent again, it names a message that may have left by it.
+  const known = engine.state().recentInputs.find((one) => one.inputId === inputId)
+  if (known) return await findRewound(engine, known.pos, rewind)
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
   const { exchange, asked, output } = found
@@ -34,6 +38,28 @@ export async function rewindSession(
   if (outcome.type === 'refused') return outcome
   const turn = replace ? inputId : again ? asked[0] : undefined
   return { ...outcome, ...(turn !== undefined && { turn }) }
+}
+
+/** What was answered to a rewind that stands in the log. */
+async function findRewound(
+  engine: SessionEngine,
+  pos: number,
+  { replace, again, inputId }: DecodedRewind & { readonly inputId: string },
+): Promise<Rewound> {
+  const accepted = { type: 'accepted', pos } as const
+  if (replace) return { ...accepted, turn: inputId }
+  if (!again) return accepted
+  for await (const frame of engine.follow(pos)) {
+    if (frame.type !== 'fact') continue
+    const { fact, more } = frame
+    if (frame.pos > pos) break
+    if (fact.type === 'inputs-entered') {
+      const [turn] = fact.entries.flatMap(({ inputs }) => inputs)
+      return { ...accepted, ...(turn !== undefined && { turn }) }
+    }
+    if (!more) break
+  }
+  return accepted
 }
 
 const ONLY_USERS: Refused = {

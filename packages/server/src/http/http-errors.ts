@@ -13,6 +13,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   turn_in_progress: 409,
   approval_refused: 409,
   question_refused: 409,
+  call_over: 409,
+  call_not_offered: 409,
   session_closed: 409,
   session_stopped: 409,
   input_too_large: 413,

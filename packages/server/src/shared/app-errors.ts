@@ -22,6 +22,8 @@ const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
   'idempotency_key_reused',
   'approval_refused',
   'question_refused',
+  'call_over',
+  'call_not_offered',
   'tool_round_limit_exceeded',
   'empty_answer',
   'turn_time_exceeded',

@@ -83,8 +83,9 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
   const page: MessagesPage | undefined = limit === undefined ? undefined : await session.messages({ limit })
   const info = await session.info()
   const start = from ?? page?.next ?? 'turn'
-  const { speech: _, ...cursor } = findStart(session, info, start)
-  const spoken = given.speech && (await openSpoken(session, info, { start, cursor, speech: given.speech }))
+  const { speech: _spoken, ...cursor } = findStart(session, info, start)
+  const { speech } = given
+  const spoken = speech ? await openSpoken(session, info, { start, cursor, isOnly: speech === 'only' }) : undefined
   const events = session.events({ from: cursor })
   const followed: Followed = { session, events, activity: info.activity, device: undefined, models: undefined, spoken }
   try {

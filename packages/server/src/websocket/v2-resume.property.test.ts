@@ -65,7 +65,7 @@ class Device {
 
 /** The first connection has said it already. */
 function passOverSettled(cause: unknown): void {
-  if (!/approval_refused|question_refused|illegal_input|approval\b/.test(String(cause))) throw cause
+  if (!/approval_refused|question_refused|call_over|call_not_offered|approval\b/.test(String(cause))) throw cause
 }
 
 interface Play {

@@ -346,7 +346,7 @@ test.each([
   ['{"id":"x","type":"session.open","session":"s","from":"never"}', 'from must be "start", "turn", "now" or'],
   ['{"id":"x","type":"session.open","session":"s","device":null}', 'device must be object, not null'],
   ['{"id":"x","type":"turn.interrupt","heard":5}', 'heard must be object, not 5'],
-  ['{"id":"x","type":"session.open","session":"s","existing":0}', 'existing must be true, not 0'],
+  ['{"id":"x","type":"session.open","session":"s","existing":0}', 'existing must be boolean, not 0'],
   ['{"id":"x","type":"session.list","cursor":[]}', 'cursor must be string, not array'],
   ['{"id":"x","type":"session.list","limit":0.5}', 'limit must be a whole number from 1 to 200, not 0.5'],
   ['{"id":"x","type":"session.delete"}', 'session must be text of 1 to 256 characters, not missing'],

@@ -1,7 +1,7 @@
 // Writes events to an app with a voice, with each sentence before the event that completed it.
 import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Cursor2, OpenFrom, Requests, SpeechPlace, SpokenAnswer } from '@baton/protocol'
+import type { Cursor2, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { Speech, WHOLE_LINE_CHARS } from '@baton/runtime'
 import type { ToldEvent, V2Writer } from './v2-state.ts'
@@ -18,7 +18,7 @@ interface SpokenStart {
   readonly start: OpenFrom
   /** Where the events begin; `start`, resolved. */
   readonly cursor: EventCursor
-  readonly speech: NonNullable<Requests['session.open']['given']['speech']>
+  readonly isOnly: boolean
 }
 
 /**
@@ -28,7 +28,7 @@ interface SpokenStart {
 export async function openSpoken(
   session: Session,
   { activity, head }: SessionDetails,
-  { start, cursor, speech }: SpokenStart,
+  { start, cursor, isOnly }: SpokenStart,
 ): Promise<Spoken> {
   const isIdle = activity === 'idle' || activity === 'stopped'
   const turn = session.lastTurn()
@@ -38,7 +38,7 @@ export async function openSpoken(
         ? await readPlace(session, cursor)
         : checkPlace(start.speech)
       : { silentTo: isIdle || !turn ? head.pos : turn.pos }
-  return { speech: new Speech(place), isOnly: speech === 'only', cursor }
+  return { speech: new Speech(place), isOnly, cursor }
 }
 
 /**

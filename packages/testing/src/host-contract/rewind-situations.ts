@@ -36,6 +36,24 @@ export const REWIND_SITUATIONS: Situations = {
     await session.rewind({ message: 't5' })
     expect(await listTexts(session)).toEqual(['one', 'answer 0', 'two, but other'])
   },
+  'a rewind that is sent again is answered as before, and does nothing': async ({ createWorld }) => {
+    const world = await createWorld({ steps: (_, call) => ({ text: `answer ${call}` }) })
+    const session = await world.open()
+    for (const text of ['one', 'two']) await world.time.until(session.send(text, { inputId: text }).answer)
+    const said = { message: 'two', replace: 'two, but other', inputId: 'new' } as const
+    const first = await world.time.until(session.rewind(said))
+    expect(await world.time.until(session.rewind(said))).toEqual(first)
+    await world.time.until(session.turn('new').answer)
+    const asked = { message: 't3', again: true, inputId: 'again' } as const
+    const second = await world.time.until(session.rewind(asked))
+    expect(second).toMatchObject({ turn: 'new' })
+    await world.time.until(session.turn('new').answer)
+    expect(await world.time.until(session.rewind(asked))).toEqual(second)
+    const taken = { message: 'new', inputId: 'taken' } as const
+    const third = await world.time.until(session.rewind(taken))
+    expect(await world.time.until(session.rewind(taken))).toEqual(third)
+    expect(await listTexts(session)).toEqual(['one', 'answer 0'])
+  },
   'what is taken back at once was said before': async ({ createWorld }) => {
     const world = await createWorld({ steps: (_, call) => ({ text: `answer ${call}`, pieceMs: 100 }) })
     const session = await world.open()

@@ -1,0 +1,97 @@
+// The reference of protocol version 2 has every request, frame and event of the schemas, with their fields, and its examples are
+// frames that the schemas take.
+import { SESSION_EVENT_SCHEMA } from '@baton/core'
+import type { JsonObject } from '@baton/core'
+import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA } from '@baton/protocol'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { protocolPage, readEvents, readRequests } from './docs-protocol.ts'
+import { REPOSITORY } from './source-files.ts'
+
+const ajv = new Ajv2020({ strict: false })
+const page = protocolPage()
+/** By their headings. */
+const sections = new Map(page.split(/^### `/m).map((text) => [text.slice(0, text.indexOf('`')), text]))
+
+interface Shape {
+  readonly type: string
+  readonly fields: readonly string[]
+}
+
+/** What a schema says of each kind: its type, and its fields, those that may be absent with a question mark. */
+function listShapes(schema: JsonObject, around = ['id', 're']): readonly Shape[] {
+  const kinds = schema['oneOf'] as readonly {
+    readonly properties: Readonly<Record<string, { readonly const?: string }>>
+    readonly required: readonly string[]
+  }[] // as these schemas are made
+  return kinds.map(({ properties, required }) => ({
+    type: properties['type']?.const ?? '',
+    fields: Object.keys(properties)
+      .filter((name) => name !== 'type' && !around.includes(name))
+      .map((name) => (required.includes(name) ? name : `${name}?`))
+      .toSorted(),
+  }))
+}
+
+const namesOf = (fields: readonly { readonly name: string; readonly isOptional: boolean }[]): readonly string[] =>
+  fields.map(({ name, isOptional }) => (isOptional ? `${name}?` : name)).toSorted()
+
+test('every request of the schema stands on the page, with its fields and what they mean', () => {
+  const shapes = listShapes(CLIENT_FRAME_2_SCHEMA)
+  expect(readRequests().map(({ type }) => type)).toEqual(shapes.map(({ type }) => type))
+  for (const { type, given } of readRequests()) {
+    expect([type, namesOf(given)]).toEqual([type, shapes.find((shape) => shape.type === type)?.fields])
+    for (const { name } of given) expect(sections.get(type)).toContain(`| \`${name}\``)
+    expect(sections.get(type)).toContain('```json')
+  }
+})
+
+test('every event of the schema stands on the page, with its fields', () => {
+  const shapes = listShapes(SESSION_EVENT_SCHEMA, ['cursor', 'at'])
+  const events = new Map(readEvents().map(({ name, fields }) => [name, namesOf(fields)]))
+  expect([...events.keys()]).toEqual(shapes.map(({ type }) => type))
+  for (const { type, fields } of shapes) {
+    // One declaration is of `text` and of `reasoning`, which never has a part of a value.
+    const named = events.get(type)?.filter((name) => type !== 'reasoning' || name !== 'partial?')
+    expect([type, named]).toEqual([type, fields])
+    expect(sections.get(type)).toContain(`"type":"${type}"`)
+  }
+})
+
+test('the page of events names every event', () => {
+  const events = readFileSync(join(REPOSITORY, 'docs/events.md'), 'utf8')
+  for (const { name } of readEvents()) expect(events).toContain(`\`${name}\``)
+})
+
+test('every frame of the server stands on the page, with its fields', () => {
+  for (const { type, fields } of listShapes(SERVER_FRAME_2_SCHEMA, [])) {
+    if (type === 'ok') continue
+    const section = sections.get(type) ?? ''
+    for (const field of fields)
+      expect(section).toContain(`| \`${field.replace('?', '')}\`${field.endsWith('?') ? '?' : ''} |`)
+  }
+})
+
+test('the examples are frames that the schemas take', () => {
+  const isRequest = ajv.compile(CLIENT_FRAME_2_SCHEMA)
+  const isFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
+  const isEvent = ajv.compile(SESSION_EVENT_SCHEMA)
+  const examples = [...page.matchAll(/```json\n([^]*?)\n```/g)].flatMap(([, text = '']) => text.split('\n'))
+  expect(examples.length).toBeGreaterThan(90)
+  for (const text of examples) {
+    const example = JSON.parse(text) as { readonly id?: string; readonly cursor?: object } // as they stand there
+    const check = example.id !== undefined ? isRequest : example.cursor ? isEvent : isFrame
+    check(example)
+    expect([text, check.errors ?? []]).toEqual([text, []])
+  }
+})
+
+test('the page of errors has every sentence with which a call ends', () => {
+  const code = readFileSync(join(REPOSITORY, 'packages/core/src/machine/call-end.ts'), 'utf8')
+  const sentences = [...code.matchAll(/^ {2}\['[\w-]+', '([^']+)'\],$/gm)].map(([, sentence = '']) => sentence)
+  expect(sentences).toHaveLength(7)
+  const errors = readFileSync(join(REPOSITORY, 'docs/error-handling.md'), 'utf8')
+  for (const sentence of sentences) expect(errors).toContain(`| ${sentence} |`)
+})
