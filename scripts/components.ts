@@ -10,6 +10,7 @@ export type ComponentName =
   | 'assistant-ui'
   | 'bench'
   | 'bubblewrap'
+  | 'bun'
   | 'chromium'
   | 'deno'
   | 'github-openapi'
@@ -65,7 +66,8 @@ const PROGRAMS: Readonly<Partial<Record<ComponentName, Program>>> = {
 const PREPARE: Readonly<Partial<Record<ComponentName, () => Variables>>> = {
   'assistant-ui': () => installLibraries('examples/embed/assistant-ui'),
   bench: () => installLibraries('bench'),
-  deno: prepareDeno,
+  bun: () => providePackage({ name: 'bun', version: '1.4.5', variable: 'BATON_BUN', program: '@oven/*/bin/bun' }),
+  deno: () => providePackage({ name: 'deno', version: '2.9.6', variable: 'BATON_DENO', program: '@deno/*/deno' }),
   'github-openapi': () => installLibraries('scripts/github-openapi'),
   next: () => installLibraries('examples/embed/next'),
   site: () => {
@@ -113,22 +115,30 @@ function providePython(name: string, { variable, packages }: PythonProgram): Var
   return { [variable]: program }
 }
 
-const DENO = '2.9.6'
+interface PackagedProgram {
+  readonly name: string
+  readonly version: string
+  readonly variable: string
+  /** Glob below `node_modules`. */
+  readonly program: string
+}
 
 /** From npm, without its script: the program is in the package of the system. */
-function prepareDeno(): Variables {
-  const given = process.env['BATON_DENO']
-  if (given !== undefined) return { BATON_DENO: given }
-  if (isOnPath('deno')) return {}
-  const folder = join(cacheFolder(), `deno-${DENO}`)
-  const find = (): string | undefined => globSync(join(folder, 'node_modules/@deno/*/deno'))[0]
+function providePackage({ name, version, variable, program }: PackagedProgram): Variables {
+  const given = process.env[variable]
+  if (given !== undefined) return { [variable]: given }
+  if (isOnPath(name)) return {}
+  const folder = join(cacheFolder(), `${name}-${version}`)
+  // A program of another libc stands beside it, and does not start.
+  const find = (): string | undefined =>
+    globSync(join(folder, 'node_modules', program)).find((path) => spawnSync(path, ['--version']).status === 0)
   if (find() === undefined) {
     mkdirSync(folder, { recursive: true })
-    run('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', `deno@${DENO}`])
+    run('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${version}`])
   }
-  const program = find()
-  if (program === undefined) throw new Error('deno has no program for this system')
-  return { BATON_DENO: program }
+  const found = find()
+  if (found === undefined) throw new Error(`${name} has no program for this system`)
+  return { [variable]: found }
 }
 
 function cacheFolder(): string {

@@ -180,7 +180,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 101,
     needs: ['ripgrep'],
   },
-  { name: 'Deno', files: ['packages/testing/src/deno/*'], tier: 'nightly', seconds: 15, needs: ['deno'] },
+  {
+    name: 'Deno and Bun',
+    files: ['packages/testing/src/runtimes/*'],
+    tier: 'nightly',
+    seconds: 120,
+    needs: ['bun', 'deno'],
+  },
   {
     name: 'a large session file',
     files: ['packages/tools/src/coding-sessions/*'],

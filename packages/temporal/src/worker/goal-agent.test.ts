@@ -3,8 +3,7 @@ import { defineAgent, tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import { narrowAgent } from './goal-agent.ts'
 
-const named = (name: string) =>
-  tool({ name, description: name, input: { type: 'object' }, execute: () => 'done' })
+const named = (name: string) => tool({ name, description: name, input: { type: 'object' }, execute: () => 'done' })
 const agent = defineAgent({ name: 'reviewer', instructions: 'Review.', tools: [named('scan'), named('read')] })
 
 test('a goal has the tools that it names, and its limits win over the agent’s', () => {

@@ -8,6 +8,8 @@ export interface DenyList {
   /** Whether the program named the host, a host above it, or a range that has the literal address. */
   deniesPlace(url: URL): boolean
   deniesAddress(address: string): boolean
+  /** Whether a range was named: then a host is judged by the addresses that it has. */
+  readonly hasAddresses: boolean
 }
 
 /**
@@ -29,6 +31,7 @@ export function parseDenyList(entries: readonly string[]): DenyList {
   }
   return {
     deniesAddress,
+    hasAddresses: ranges.length > 0,
     deniesPlace: (url) => {
       const host = plainHost(url)
       if (isIP(host) !== 0) return deniesAddress(host)

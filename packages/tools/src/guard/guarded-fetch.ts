@@ -14,7 +14,7 @@ import { createPinnedAgent } from './pinned-agent.ts'
 import type { Asked } from './redirects.ts'
 import { isRedirect, nextRequest, readRequest } from './redirects.ts'
 import type { UrlRules } from './url-rules.ts'
-import { checkUrl } from './url-rules.ts'
+import { checkUrl, refuseUrl } from './url-rules.ts'
 
 export interface GuardOptions {
   /**
@@ -49,7 +49,8 @@ export interface GuardOptions {
 
 export interface GuardedFetch {
   /**
-   * Like `fetch`. It uses no proxy, because a proxy looks names up by itself.
+   * Like `fetch`. It uses no proxy, because a proxy looks names up by itself. On a runtime that replaces undici (Bun), it reaches only
+   * places that `allow` names.
    * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too slow),
    * `api_malformed` (no HTTP, or larger than a limit); the reason of an aborted signal. A body fails with the same errors.
    */
@@ -85,11 +86,13 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
       throw describeFetchFailure(thrown, deadline)
     }
   }
-  return Object.assign(run, { close: () => guard.agent.destroy() })
+  return Object.assign(run, { close: () => (guard.isPinned ? guard.agent.destroy() : Promise.resolve()) })
 }
 
 interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBERS | 'streams'>> {
   readonly agent: Agent
+  /** False where a runtime puts something of its own in the place of undici, as Bun does: it connects where it likes. */
+  readonly isPinned: boolean
   readonly timers: Timers
 }
 
@@ -119,6 +122,7 @@ function openGuard(options: GuardOptions): Guard {
   if (unknown !== undefined) throw wrong(`schemes may hold "https" and "http", not ${describeValue(unknown)}`)
   const allow = parseAllowList(entries)
   const deny = parseDenyList(options.deny ?? [])
+  const agent = createPinnedAgent({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes })
   return {
     ...numbers,
     allow,
@@ -126,7 +130,8 @@ function openGuard(options: GuardOptions): Guard {
     onlyAllowed,
     streams,
     schemes: new Set(schemes.map((scheme) => `${scheme}:`)),
-    agent: createPinnedAgent({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),
+    agent,
+    isPinned: typeof agent.destroy === 'function',
     timers: options.timers ?? PLATFORM_TIMERS,
   }
 }
@@ -159,7 +164,14 @@ async function follow(guard: Guard, first: Asked, deadline: Deadline): Promise<R
   }
 }
 
-function ask({ agent }: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
+/** @throws BatonError `url_refused` where the connection cannot be held to addresses that were judged */
+function ask(guard: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
+  const { agent, isPinned, allow, deny } = guard
+  if (!isPinned && (!allow.allowsPlace(url) || deny.hasAddresses))
+    throw refuseUrl(
+      url,
+      'this runtime cannot hold a connection to the address that was checked: run it in Node or Deno',
+    )
   return undiciFetch(url.href, {
     method,
     headers: [...headers],
