@@ -39,7 +39,8 @@ async function explore(
   const model = createScriptedModel({ steps, traits: { contextTokens: 4096 } } as Parameters<
     typeof createScriptedModel
   >[0])
-  const sessions = { claudeCode: join(place, 'none'), codex: join(place, 'none') }
+  const none = join(place, 'none')
+  const sessions = { claudeCode: none, codex: none, geminiCli: none, opencode: none }
   const host = createHost({ agent: createExplorer({ root, model, sessions, ...options }) })
   const session = await host.session('exploration')
   const plans: string[] = []
