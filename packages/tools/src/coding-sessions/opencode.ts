@@ -75,6 +75,7 @@ function readSession(told: Line, id: unknown): ReadLine {
 
 function readMessage(told: Line, { id, role, atMs }: Message): ReadLine {
   const model = textOf(told['modelID']) ?? textOf(member(told['model'], 'modelID'))
+  const cwd = textOf(member(told['path'], 'cwd'))
   const { error } = told
   const name = textOf(member(error, 'name'))
   const text = textOf(member(member(error, 'data'), 'message')) ?? name
@@ -84,7 +85,10 @@ function readMessage(told: Line, { id, role, atMs }: Message): ReadLine {
   return {
     ...(atMs !== undefined && { atMs }),
     events: text === undefined ? [] : [{ role: 'note', type: 'text', text, ...isError }],
-    ...(role === 'assistant' && model !== undefined && { facts: { model } }),
+    ...(role === 'assistant' && {
+      // Sessions of the first releases do not say where they ran; their answers do.
+      facts: { ...(model !== undefined && { model }), ...(cwd !== undefined && { cwd }) },
+    }),
     ...(tokens && { tokens, tokensKey: id }),
   }
 }

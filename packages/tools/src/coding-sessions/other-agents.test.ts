@@ -382,6 +382,16 @@ describe.each([
   })
 })
 
+test('OpenCode: a session of the first releases belongs to the folder that its answers name', async () => {
+  const answered = (cwd: string) => [
+    { info: { role: 'assistant', ...created(1), path: { cwd, root: cwd } }, parts: [] },
+  ]
+  writeOpenCodeFiles(store, 1, answered(store.root), { more: { directory: undefined } })
+  writeOpenCodeFiles(store, 2, answered(join(place, 'elsewhere')), { more: { directory: undefined } })
+  writeOpenCodeFiles(store, 3, [], { more: { directory: undefined } })
+  expect(await ids()).toEqual(['ses_1'])
+})
+
 test('OpenCode: links are not followed, and a session of the database wins over its old files', async () => {
   writeOpenCodeFiles(store, 1, WORK)
   const storage = join(store.opencode, 'storage')
