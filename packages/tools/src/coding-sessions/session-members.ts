@@ -31,21 +31,30 @@ class MemberSplitter {
   #held = 0
   #number = 1
 
-  #takeText(byte: number | undefined): void {
-    if (!this.#isInString) this.#isInString = true
-    else if (this.#isEscaped) this.#isEscaped = false
-    else if (byte === BACKSLASH) this.#isEscaped = true
-    else if (byte === QUOTE) this.#isInString = false
+  /** @returns the end of the text that is open: its quote, or the end of the chunk */
+  #skipText(chunk: Buffer, from: number): number {
+    let isEscaped = this.#isEscaped
+    let at = from
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (isEscaped) isEscaped = false
+      else if (byte === BACKSLASH) isEscaped = true
+      else if (byte === QUOTE) break
+    }
+    this.#isEscaped = isEscaped
+    this.#isInString = at === chunk.length
+    return at
   }
 
   *split(chunk: Buffer): Generator<SessionLine> {
     let from = 0
     for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at]
-      if (this.#isInString || byte === QUOTE) {
-        this.#takeText(byte)
+      if (this.#isInString) {
+        at = this.#skipText(chunk, at)
         continue
       }
+      const byte = chunk[at]
+      if (byte === QUOTE) this.#isInString = true
       if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         this.#depth += 1
         if (this.#depth > 2) continue
