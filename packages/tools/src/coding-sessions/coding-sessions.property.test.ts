@@ -124,7 +124,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
         writeGemini(store, 3, [...lines.map(parse), said('the last word')])
         writeGeminiLines(store, 4, [...lines, said('the last word')])
         const own = { info: { role: 'user' }, parts: [...lines, { type: 'text', text: 'the last word' }] }
-        const messages = [...lines.map((info) => ({ info, parts: lines.slice(0, 2) })), own]
+        const messages = [...lines.slice(0, 4).map((info) => ({ info, parts: lines.slice(4, 6) })), own]
         rmSync(store.opencode, { recursive: true })
         mkdirSync(store.opencode)
         writeOpenCodeFiles(store, 5, messages)
@@ -137,7 +137,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
         for (const sessionId of [idOf(1), idOf(3), idOf(4), 'ses_5', 'ses_6'])
           expect(await readAll(run, sessionId)).toContain('the last word')
       }),
-      { numRuns: chooseCount({ quick: 100, deep: 500 }) },
+      { numRuns: chooseCount({ quick: 40, deep: 500 }) },
     )
   } finally {
     rmSync(place, { recursive: true, force: true })
