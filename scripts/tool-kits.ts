@@ -37,7 +37,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/coding-sessions',
     title: 'Coding sessions',
-    about: 'Reads what Claude Code and Codex did in this workspace, from the files that they keep.',
+    about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from what they keep.',
     call: "codingSessionTools({ root: '.' })",
     page: 'coding-sessions.md',
     open: () => codingSessionTools({ root: REPOSITORY }),

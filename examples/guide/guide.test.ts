@@ -58,7 +58,8 @@ test('the historian finds the session of a coding agent in this folder', async (
     await mkdir(folder, { recursive: true })
     const said = { type: 'user', cwd: FOLDER, message: { role: 'user', content: 'Make the parser faster' } }
     await writeFile(join(folder, '00000000-0000-4000-8000-000000000001.jsonl'), `${JSON.stringify(said)}\n`)
-    const printed = await run('sessions.ts', [], { CLAUDE_CONFIG_DIR: place, CODEX_HOME: place })
+    const elsewhere = { CODEX_HOME: place, GEMINI_CLI_HOME: place, XDG_DATA_HOME: place }
+    const printed = await run('sessions.ts', [], { CLAUDE_CONFIG_DIR: place, ...elsewhere })
     expect(printed).toContain('> session.search\n')
     expect(printed).toContain('1 match')
     expect(printed).toContain('00000000-0000-4000-8000-000000000001 (claude-code')

@@ -20,6 +20,11 @@ export interface Conversation {
   readonly about: readonly string[]
   /** A turn that was running when the session was left goes on: here it is. */
   readonly resumed: ConversationTurn | undefined
+  /**
+   * Where another process has taken the session over: opens it again. Resolves with the conversation to go on with, whose `about`
+   * tells what was said meanwhile; undefined where the session is still here. @throws BatonError
+   */
+  reopen?(): Promise<Conversation | undefined>
   send(text: string): ConversationTurn
   interrupt(): Promise<void>
   /** The model that answers from now on, or what answers now without a name. Resolves with a line about it. @throws */

@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import type { Agent, Session, SessionEvent, Store, Turn } from '@baton/core'
+import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
@@ -9,6 +9,7 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeLine } from './escape-controls.ts'
 import { logLines } from './log-lines.ts'
 import { createSessionControls } from './session-controls.ts'
+import { watchSession } from './session-watch.ts'
 import { nameOfStore } from './store-location.ts'
 
 export interface EmbeddedChatInit extends EmbeddedHostInit {
@@ -46,13 +47,23 @@ function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
 /** A session that somebody paused or stopped waits for them. */
 const AT_REST: ReadonlySet<Session['phase']> = new Set(['idle', 'paused', 'stopped'])
 
+/** What a chat that had the session before hands on. */
+interface Before {
+  readonly from: EventCursor
+  /** Chosen in this chat. */
+  readonly model: string | undefined
+}
+
 async function openConversation(
   init: EmbeddedChatInit,
-  { host, agent, choice, environment, store, variables }: EmbeddedHost,
+  embedded: EmbeddedHost,
   name: string | undefined,
+  own?: Before,
 ): Promise<Conversation> {
+  const { host, agent, choice, environment, store, variables } = embedded
   const before = name === undefined ? undefined : await findRemembered(store, name)
   const session = await host.session(name ?? environment.newId())
+  const watch = watchSession(session, own?.from ?? (await session.info()).head)
   const tools = agent.tools.filter((tool) => !tool.execute)
   const isUnderWay = before !== undefined && !AT_REST.has(session.phase)
   const resumed = isUnderWay ? resumeTurn(session, before.lastInput) : undefined
@@ -63,19 +74,29 @@ async function openConversation(
   if (tools.length > 0) await session.attach(Object.fromEntries(tools.map((tool) => [tool.name, ask])))
   let isUsed = before !== undefined
   let model = before?.model ?? choice.id
+  // What the person says now wins over what was said then.
+  let wanted = own ? own.model : init.model === undefined ? undefined : choice.id
   const setModel = async (named: string | undefined): Promise<string> => {
     if (named === undefined) return `model ${model}`
     const { id } = chooseModel({ flag: named, variables })
     await session.configure({ model: id })
     model = id
+    wanted = id
     return `model ${id} answers from now on`
   }
-  // What the person says now wins over what was said then.
-  if (init.model !== undefined && model !== choice.id) await setModel(choice.id)
+  if (wanted !== undefined && model !== wanted) await setModel(wanted)
   return {
     session: session.id,
-    about: before ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`] : [],
+    about: own
+      ? [describeReturn(session.id, await watch.past)]
+      : before
+        ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`]
+        : [],
     resumed: resumed?.turn,
+    reopen: async () =>
+      watch.isAway()
+        ? await openConversation(init, embedded, session.id, { from: watch.cursor(), model: wanted })
+        : undefined,
     send: (text) => {
       isUsed = true
       return session.send(text)
@@ -89,11 +110,25 @@ async function openConversation(
     controls: createSessionControls(session, agent),
     log: async () => logLines(await listRecords(store, session.id)),
     close: async () => {
+      const isElsewhere = watch.isAway()
+      watch.leave()
       await session.close()
-      // Nobody comes back to a session in which nothing was said.
-      if (!isUsed) await host.remove(session.id)
+      // Nobody comes back to a session in which nothing was said; what another process made of it is its own.
+      if (!isUsed && !isElsewhere) await host.remove(session.id)
     },
   }
+}
+
+const SAID_CHARS = 120
+
+function describeReturn(session: string, said: readonly string[]): string {
+  const newest = said.at(-1)
+  const who = `session ${escapeLine(session)} is back from another process`
+  if (newest === undefined) return `${who}: nothing was said there`
+  const [line = ''] = newest.trim().split('\n')
+  const shown = line.length > SAID_CHARS ? `${line.slice(0, SAID_CHARS).toWellFormed()}…` : line
+  const count = said.length === 1 ? '' : `${said.length} messages, the newest `
+  return `${who}, where was said: ${count}"${escapeLine(shown)}"`
 }
 
 interface ResumedTurn {

@@ -98,10 +98,27 @@ async function converse(state: TalkState): Promise<number> {
     const said = await person.next()
     if (said === undefined) return chooseExitCode(state)
     const text = said.trim()
-    if (text === '') continue
+    if (text === '' || !(await comeBack(state))) continue
     if (!text.startsWith('/')) await say(state, said)
     else if (text.startsWith('//')) await say(state, text.slice(1))
     else if (await obey(state, text)) return chooseExitCode(state)
+  }
+}
+
+/** False: the session is with another process, which is not done with it. What was typed is not said. */
+async function comeBack(state: TalkState): Promise<boolean> {
+  try {
+    const back = await state.conversation.reopen?.()
+    if (!back) return true
+    const left = state.conversation
+    state.conversation = back
+    await left.close()
+    for (const line of back.about) state.screen.note(line, 'dim')
+    if (back.resumed) await follow(state, back.resumed)
+    return true
+  } catch (cause) {
+    tellFailure(state, cause)
+    return false
   }
 }
 

@@ -15,7 +15,8 @@ export type CodingSessionTool = KitTool<
 >
 
 /**
- * `session.list`, `session.search`, `session.read` and `session.analyze` over the sessions that Claude Code and Codex keep on this machine.
+ * `session.list`, `session.search`, `session.read` and `session.analyze` over the sessions that Claude Code, Codex, Gemini CLI and OpenCode
+ * keep on this machine.
  * All are pure, and show only sessions of the workspace unless `scope` is `all`.
  * @throws BatonError `invalid_option`
  */

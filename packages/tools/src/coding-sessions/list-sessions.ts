@@ -10,7 +10,7 @@ export function listSessionsTool(kit: SessionKit) {
     title: 'List coding sessions',
     kind: 'read',
     description:
-      'List the sessions that coding agents (Claude Code, Codex) had in this workspace, the newest first: what each was about, when, and with which model.',
+      'List the sessions that coding agents (Claude Code, Codex, Gemini CLI, OpenCode) had in this workspace, the newest first: what each was about, when, and with which model.',
     effect: 'pure',
     network: false,
     trust: kit.trust,
@@ -38,7 +38,7 @@ export function listSessionsTool(kit: SessionKit) {
           model: z.string().optional(),
           startedAt: z.string().optional(),
           updatedAt: z.string(),
-          bytes: z.int(),
+          bytes: z.int().optional().describe('Of its file; absent for a session that is not one file'),
         }),
       ),
       truncated: z.boolean().describe('Whether there are more; raise topK, or set since'),
@@ -61,7 +61,7 @@ export function listSessionsTool(kit: SessionKit) {
           ...(facts.model !== undefined && { model: facts.model }),
           ...(startedMs !== undefined && { startedAt: new Date(startedMs).toISOString() }),
           updatedAt: new Date(head.updatedMs).toISOString(),
-          bytes: head.bytes,
+          ...(head.bytes !== undefined && { bytes: head.bytes }),
         })
       }
       return { sessions, truncated: budget.hasStopped }

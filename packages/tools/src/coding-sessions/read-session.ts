@@ -3,7 +3,7 @@ import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { HistoryEvent } from './session-events.ts'
 import type { SessionKit } from './session-kit.ts'
-import { SESSION_ERRORS, findSessions, noSession, provider, sessionId, shorten, showText } from './session-kit.ts'
+import { SESSION_ERRORS, findSession, provider, sessionId, shorten, showText } from './session-kit.ts'
 import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
 
 /** Characters of one event's text. */
@@ -39,9 +39,13 @@ export function readSessionTool(kit: SessionKit) {
     describe: (input) => ({ title: `Read session ${input.sessionId}` }),
     input: z.object({
       sessionId,
-      provider,
-      startLine: z.int().min(1).default(1).describe('First line of the file, as session.search gives it'),
-      endLine: z.int().min(1).optional().describe('Last line of the file'),
+      provider: provider.optional().describe('Which coding agent; needed where several have a session of this id'),
+      startLine: z
+        .int()
+        .min(1)
+        .default(1)
+        .describe('First line of the file, as session.search gives it. Of a session in other forms: its first record'),
+      endLine: z.int().min(1).optional().describe('Last line, or record'),
       maxEvents: z.int().min(1).max(200).default(100).describe('How many events, at most'),
     }),
     output: z.object({
@@ -54,9 +58,7 @@ export function readSessionTool(kit: SessionKit) {
     }),
     execute: async (input, context) => {
       const budget = kit.startBudget(context)
-      const wanted = { provider: input.provider, sessionIds: [input.sessionId] }
-      const { value: head } = await findSessions(kit, wanted, budget).next()
-      if (!head) throw noSession(input.sessionId)
+      const head = await findSession(kit, input, budget)
       const skipped = new SkippedLines()
       const { endLine = Number.MAX_SAFE_INTEGER } = input
       const page = new Page(input.maxEvents)
@@ -105,7 +107,7 @@ class Page {
   }
 
   async add(
-    { text, files: _files, ...rest }: HistoryEvent,
+    { text, files: _files, key: _key, ...rest }: HistoryEvent,
     { number, atMs }: { readonly number: number; readonly atMs?: number },
   ): Promise<void> {
     const shown = await showText(text)

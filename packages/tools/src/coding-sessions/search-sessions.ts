@@ -3,7 +3,7 @@ import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from '../workspace/call-budget.ts'
 import { LineSearch } from '../workspace/line-search.ts'
-import type { HistoryEvent } from './session-events.ts'
+import type { HistoryEvent, SessionProvider } from './session-events.ts'
 import type { SessionHead } from './session-files.ts'
 import type { SessionKit } from './session-kit.ts'
 import { SESSION_ERRORS, findSessions, provider, sessionIds, shorten, showText } from './session-kit.ts'
@@ -17,7 +17,7 @@ const CONTEXT_CHARS = 200
 const match = z.object({
   sessionId: z.string(),
   provider,
-  lineNumber: z.int().describe('Line of the file, for startLine of session.read'),
+  lineNumber: z.int().describe('For startLine of session.read'),
   role: z.enum(['user', 'assistant', 'tool', 'note']),
   tool: z.string().optional(),
   snippet: z.string(),
@@ -66,7 +66,7 @@ export function searchSessionsTool(kit: SessionKit) {
 
 interface Wanted {
   readonly pattern: string
-  readonly provider?: 'claude-code' | 'codex' | undefined
+  readonly provider?: SessionProvider | undefined
   readonly sessionIds?: readonly string[] | undefined
   readonly maxResults: number
   readonly contextLines: number

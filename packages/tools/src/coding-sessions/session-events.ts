@@ -1,6 +1,7 @@
 // What the lines of coding agents' session files mean, in words that do not depend on the agent.
 
-export type SessionProvider = 'claude-code' | 'codex'
+export const SESSION_PROVIDERS = ['claude-code', 'codex', 'gemini-cli', 'opencode'] as const
+export type SessionProvider = (typeof SESSION_PROVIDERS)[number]
 
 /** One thing that happened. A line may have several, or none. */
 export interface HistoryEvent {
@@ -15,6 +16,8 @@ export interface HistoryEvent {
   readonly isSidechain?: true
   /** Files that a call names. */
   readonly files?: readonly string[]
+  /** Events of one session with the same key are one; the first one is shown. */
+  readonly key?: string
 }
 
 export interface TokenCount {
@@ -66,12 +69,17 @@ export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= COUNT_MAX ? value : 0
 }
 
-/** Milliseconds since 1970; undefined for what is not a time, or one that no session can have had. */
+/** Milliseconds since 1970, from a date or from themselves; undefined for what is not a time, or one that no session can have had. */
 export function timeOf(value: unknown): number | undefined {
-  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  const ms = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? Math.trunc(value) : Number.NaN
   return ms >= 0 && ms <= TIME_MAX_MS ? ms : undefined
 }
 
 export function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** Paths that the arguments of a call have under these names. */
+export function filesOf(input: unknown, names: readonly string[]): readonly string[] {
+  return isRecord(input) ? names.flatMap((name) => textOf(input[name]) ?? []) : []
 }

@@ -1,15 +1,13 @@
 // Where the session files of coding agents lie, and which of them may be read: files that are not links, of sessions whose folder is the
 // workspace.
-import type { Dirent } from 'node:fs'
 import { realpathSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
-import { constants, open, readdir } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import { readClaudeCodeLine } from './claude-code.ts'
-import { readCodexLine } from './codex.ts'
-import type { ReadLine, ReadSessionLine, SessionFacts, SessionProvider } from './session-events.ts'
-import { isRecord } from './session-events.ts'
-import { readLines } from './session-lines.ts'
+import { listGemini } from './gemini-files.ts'
+import { listOpenCode } from './opencode-files.ts'
+import { entries, openPlain } from './plain-files.ts'
+import type { SessionFacts, SessionProvider } from './session-events.ts'
+import type { SessionFile } from './session-source.ts'
+import { READERS, openSession, parseLine } from './session-source.ts'
 
 export interface SessionPlaces {
   /** The workspace; undefined: sessions of all folders. */
@@ -18,14 +16,10 @@ export interface SessionPlaces {
   readonly claudeCode: string
   /** `$CODEX_HOME/sessions`, else `~/.codex/sessions`. */
   readonly codex: string
-}
-
-export interface SessionFile {
-  readonly id: string
-  readonly provider: SessionProvider
-  readonly path: string
-  readonly bytes: number
-  readonly updatedMs: number
+  /** `$GEMINI_CLI_HOME/.gemini`, else `~/.gemini`. */
+  readonly geminiCli: string
+  /** `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
+  readonly opencode: string
 }
 
 export interface SessionHead extends SessionFile {
@@ -35,17 +29,17 @@ export interface SessionHead extends SessionFile {
   readonly opening: string | undefined
 }
 
-export const READERS: Readonly<Record<SessionProvider, ReadSessionLine>> = {
-  'claude-code': readClaudeCodeLine,
-  codex: readCodexLine,
-}
-
 /** Files that one call looks at, the newest by name first. */
 export const FILES_MAX = 20_000
 /** Bytes at the beginning in which the folder of a session must be named. */
 const HEAD_BYTES = 1024 * 1024
-/** Lines there. */
-const HEAD_LINES = 200
+/** Lines there; of OpenCode, whose first record has the title and the folder, those after which the model is known. */
+const HEAD_LINES: Readonly<Record<SessionProvider, number>> = {
+  'claude-code': 200,
+  codex: 200,
+  'gemini-cli': 200,
+  opencode: 20,
+}
 /** Bytes at the end in which a title may stand that was given late. */
 const TAIL_BYTES = 64 * 1024
 /** Characters that Claude Code leaves of a folder's name. */
@@ -65,9 +59,19 @@ export class SessionFiles {
 
   /** By time, the newest first. Whether they belong to the workspace, `head` says. */
   async list(provider: SessionProvider | undefined): Promise<readonly SessionFile[]> {
-    const claude = provider === 'codex' ? [] : await this.#listClaudeCode()
-    const codex = provider === 'claude-code' ? [] : await this.#listCodex()
-    return [...claude, ...codex].toSorted((one, other) => other.updatedMs - one.updatedMs)
+    const { geminiCli, opencode } = this.#places
+    const listers: Readonly<Record<SessionProvider, () => Promise<readonly SessionFile[]>>> = {
+      'claude-code': () => this.#listClaudeCode(),
+      codex: () => this.#listCodex(),
+      'gemini-cli': () => listGemini(geminiCli, this.#roots, FILES_MAX),
+      opencode: () => listOpenCode(opencode, FILES_MAX),
+    }
+    const wanted = provider === undefined ? Object.values(listers) : [listers[provider]]
+    const found = (await Promise.all(wanted.map((list) => list()))).flat()
+    const newest = found.toSorted((one, other) => other.updatedMs - one.updatedMs)
+    // Of a session that stands in several files the newest one.
+    const seen = new Set<string>()
+    return newest.filter(({ id, provider: of }) => seen.size < seen.add(`${of} ${id}`).size)
   }
 
   async #listClaudeCode(): Promise<readonly SessionFile[]> {
@@ -98,28 +102,30 @@ export class SessionFiles {
 
   /** Undefined for a file that is not a session, that cannot be read, or whose session belongs to another folder. */
   async head(file: SessionFile): Promise<SessionHead | undefined> {
-    const handle = await openPlain(file.path)
-    if (!handle) return undefined
+    if (file.cwd !== undefined && !this.#isOwn(file.cwd)) return undefined
+    const opened = await openSession(file, HEAD_BYTES)
+    if (!opened) return undefined
+    let facts: SessionFacts = file.cwd === undefined ? {} : { cwd: file.cwd }
+    let startedMs: number | undefined
+    let opening: string | undefined
+    const read = READERS[file.provider]()
     try {
-      let facts: SessionFacts = {}
-      let startedMs: number | undefined
-      let opening: string | undefined
-      for await (const { number, text } of readLines(handle, Math.min(file.bytes, HEAD_BYTES))) {
-        const read = text === undefined ? undefined : parseLine(text, file.provider)
-        if (read) {
-          facts = joinFacts(facts, read.facts)
-          startedMs ??= read.atMs
-          opening ??= read.events.find(({ role, type }) => role === 'user' && type === 'text')?.text
+      for await (const { number, text } of opened.records) {
+        const line = text === undefined ? undefined : parseLine(text, read)
+        if (line) {
+          facts = joinFacts(facts, line.facts)
+          startedMs ??= line.atMs
+          opening ??= line.events.find(({ role, type }) => role === 'user' && type === 'text')?.text
         }
-        if (number >= HEAD_LINES) break
+        if (number >= HEAD_LINES[file.provider]) break
       }
-      const title = await lastTitle(handle, file)
-      facts = joinFacts(facts, title && { title })
-      const isSession = file.provider === 'claude-code' ? facts.cwd !== undefined : facts.id !== undefined
-      return isSession && this.#isOwn(facts.cwd) ? { ...file, facts, startedMs, opening } : undefined
     } finally {
-      await handle.close()
+      await opened.close()
     }
+    const title = await lastTitle(file)
+    facts = joinFacts(facts, title && { title })
+    const isSession = file.provider === 'claude-code' ? facts.cwd !== undefined : facts.id !== undefined
+    return isSession && this.#isOwn(facts.cwd) ? { ...file, facts, startedMs, opening } : undefined
   }
 
   #isOwn(cwd: string | undefined): boolean {
@@ -131,25 +137,29 @@ export class SessionFiles {
   }
 }
 
-async function lastTitle(handle: FileHandle, file: SessionFile): Promise<SessionFacts['title']> {
-  const start = Math.max(0, file.bytes - TAIL_BYTES)
-  const buffer = Buffer.alloc(file.bytes - start)
-  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start)
-  // The first line may be cut.
-  const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(1)
-  return lines
-    .flatMap((line) => parseLine(line, file.provider)?.facts?.title ?? [])
-    .reduce<SessionFacts['title']>((best, title) => (best && best.rank > title.rank ? best : title), undefined)
+/** A title that was given late, where the session is one file. */
+async function lastTitle(file: SessionFile): Promise<SessionFacts['title']> {
+  const handle = file.bytes === undefined ? undefined : await openPlain(file.path)
+  if (!handle || file.bytes === undefined) return undefined
+  try {
+    const start = Math.max(0, file.bytes - TAIL_BYTES)
+    const buffer = Buffer.alloc(file.bytes - start)
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start)
+    const read = READERS[file.provider]()
+    // The first line may be cut.
+    const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(1)
+    const records = file.form === 'members' ? lines.flatMap(memberOf) : lines
+    return records
+      .flatMap((line) => parseLine(line, read)?.facts?.title ?? [])
+      .reduce<SessionFacts['title']>((best, title) => (best && best.rank > title.rank ? best : title), undefined)
+  } finally {
+    await handle.close()
+  }
 }
 
-/** Undefined for a line that is not a JSON object. */
-export function parseLine(text: string, provider: SessionProvider): ReadLine | undefined {
-  try {
-    const line: unknown = JSON.parse(text)
-    return isRecord(line) ? READERS[provider](line) : undefined
-  } catch {
-    return undefined
-  }
+/** A summary in a line of its own, as an object; an indentation of two blanks is the outermost. */
+function memberOf(line: string): readonly string[] {
+  return line.startsWith('  "summary":') ? [`{${line.trim().replace(/,$/, '')}}`] : []
 }
 
 /** The first session, folder and branch, the newest model, and the title of the highest rank. */
@@ -157,19 +167,6 @@ export function joinFacts(before: SessionFacts, next: SessionFacts = {}): Sessio
   const { model = before.model, title = before.title } = next
   const best = before.title && title && before.title.rank > title.rank ? before.title : title
   return { ...next, ...before, ...(model !== undefined && { model }), ...(best && { title: best }) }
-}
-
-/** A file that is not a link, pipe or device; undefined for anything else. */
-export async function openPlain(path: string): Promise<FileHandle | undefined> {
-  let handle: FileHandle | undefined
-  try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    if ((await handle.stat()).isFile()) return handle
-  } catch {
-    return undefined
-  }
-  await handle.close()
-  return undefined
 }
 
 async function listFolder(folder: string, provider: SessionProvider, form: RegExp): Promise<readonly SessionFile[]> {
@@ -182,7 +179,7 @@ async function listFolder(folder: string, provider: SessionProvider, form: RegEx
     if (!handle) continue
     const { size, mtimeMs } = await handle.stat()
     await handle.close()
-    found.push({ id, provider, path, bytes: size, updatedMs: mtimeMs })
+    found.push({ id, provider, form: 'lines', path, bytes: size, updatedMs: mtimeMs })
   }
   return found
 }
@@ -190,18 +187,6 @@ async function listFolder(folder: string, provider: SessionProvider, form: RegEx
 async function numbered(folder: string, form: RegExp): Promise<readonly string[]> {
   const found = (await entries(folder)).filter(({ name, folder: isFolder }) => isFolder && form.test(name))
   return found.map(({ name }) => name).toSorted((one, other) => (one < other ? 1 : -1))
-}
-
-/** Files and folders; links are neither. Nothing where there is no such folder. */
-async function entries(folder: string): Promise<readonly { readonly name: string; readonly folder: boolean }[]> {
-  try {
-    const found: readonly Dirent[] = await readdir(folder, { withFileTypes: true })
-    return found
-      .filter((entry) => entry.isDirectory() || entry.isFile())
-      .map((entry) => ({ name: entry.name, folder: entry.isDirectory() }))
-  } catch {
-    return []
-  }
 }
 
 function realPath(path: string): string {

@@ -8,6 +8,7 @@ import { CallBudget } from '../workspace/call-budget.ts'
 import { refused } from '../workspace/refused.ts'
 import { textHoldsSecret } from '../workspace/secret-content.ts'
 import type { SessionProvider } from './session-events.ts'
+import { SESSION_PROVIDERS } from './session-events.ts'
 import type { SessionHead } from './session-files.ts'
 import { SessionFiles } from './session-files.ts'
 
@@ -20,6 +21,10 @@ export interface CodingSessionOptions {
   readonly claudeCode?: string
   /** Where Codex keeps its sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
   readonly codex?: string
+  /** Where Gemini CLI keeps its sessions: `$GEMINI_CLI_HOME/.gemini` by default, else `~/.gemini`. */
+  readonly geminiCli?: string
+  /** Where OpenCode keeps its sessions: `$XDG_DATA_HOME/opencode` by default, else `~/.local/share/opencode`. */
+  readonly opencode?: string
   /** Whether the contents of the sessions are trusted; `untrusted` by default, because they quote what agents have read. */
   readonly trust?: Trust
   /** Milliseconds of one call; 20,000 by default. A call that needs longer says so, and what it has found. */
@@ -39,23 +44,25 @@ export const SESSION_ERRORS: readonly ErrorCode[] = ['invalid_arguments', 'tool_
 /** Sessions that one call may name. */
 const NAMED_MAX = 50
 
-export const provider = z.enum(['claude-code', 'codex']).describe('Which coding agent')
+export const provider = z.enum(SESSION_PROVIDERS).describe('Which coding agent')
 export const sessionId = z
   .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'write the sessionId as session.list gave it')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'write the sessionId as session.list gave it')
   .describe('As session.list gave it')
 export const sessionIds = z.array(sessionId).min(1).max(NAMED_MAX)
 
 /** @throws BatonError `invalid_option` */
 export function openSessionKit(options: CodingSessionOptions): SessionKit {
   const what = 'codingSessionTools'
-  const fields = new Set(['root', 'scope', 'claudeCode', 'codex', 'trust', 'timeMs', 'clock'])
+  const fields = new Set(['root', 'scope', 'claudeCode', 'codex', 'geminiCli', 'opencode', 'trust', 'timeMs', 'clock'])
   checkFields(options, { what, code: 'invalid_option', fields })
   const kinds = {
     root: 'text',
     scope: ['workspace', 'all'],
     claudeCode: 'text',
     codex: 'text',
+    geminiCli: 'text',
+    opencode: 'text',
     trust: ['trusted', 'untrusted'],
   } as const
   checkKinds(options, { what, code: 'invalid_option', kinds })
@@ -72,6 +79,8 @@ export function openSessionKit(options: CodingSessionOptions): SessionKit {
     root: options.scope === 'all' ? undefined : options.root,
     claudeCode: options.claudeCode ?? join(process.env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects'),
     codex: options.codex ?? join(process.env['CODEX_HOME'] || join(home, '.codex'), 'sessions'),
+    geminiCli: options.geminiCli ?? join(process.env['GEMINI_CLI_HOME'] || home, '.gemini'),
+    opencode: options.opencode ?? join(process.env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'opencode'),
   })
   const limits = { timeMs, walkedEntriesMax: Number.MAX_SAFE_INTEGER }
   return {
@@ -91,9 +100,10 @@ export async function* findSessions(
   wanted: { readonly provider?: SessionProvider | undefined; readonly sessionIds?: readonly string[] | undefined },
   budget: CallBudget,
 ): AsyncGenerator<SessionHead> {
-  const missing = new Set(wanted.sessionIds)
+  const named = new Set(wanted.sessionIds)
+  const missing = new Set(named)
   for (const file of await kit.files.list(wanted.provider)) {
-    if (wanted.sessionIds && !missing.has(file.id)) continue
+    if (wanted.sessionIds && !named.has(file.id)) continue
     if (budget.isSpent()) return
     const head = await kit.files.head(file)
     if (!head) continue
@@ -104,7 +114,28 @@ export async function* findSessions(
   if (id !== undefined) throw noSession(id)
 }
 
-export function noSession(id: string): Error {
+/**
+ * The one session that has this id, of any provider unless one is named.
+ * @throws BatonError `tool_failed` where there is none; `invalid_arguments` where several providers have one
+ */
+export async function findSession(
+  kit: SessionKit,
+  { sessionId: id, provider: of }: { readonly sessionId: string; readonly provider?: SessionProvider | undefined },
+  budget: CallBudget,
+): Promise<SessionHead> {
+  const found: SessionHead[] = []
+  for await (const head of findSessions(kit, { provider: of, sessionIds: [id] }, budget)) found.push(head)
+  const [only, ...others] = found
+  if (!only) throw noSession(id)
+  if (others.length === 0) return only
+  const providers = found
+    .map((head) => head.provider)
+    .toSorted()
+    .join(', ')
+  throw refused('invalid_arguments', `several agents have a session ${id}: ${providers}; say which in provider`)
+}
+
+function noSession(id: string): Error {
   return refused('tool_failed', `there is no session ${id} here; session.list gives the sessions that there are`)
 }
 

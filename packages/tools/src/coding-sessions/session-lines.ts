@@ -9,7 +9,8 @@ export interface SessionLine {
   readonly text: string | undefined
 }
 
-const PIECE_BYTES = 256 * 1024
+/** Bytes that are read at once. */
+export const PIECE_BYTES = 256 * 1024
 /** Bytes of one line: more than any text that is shown, and than most pictures. */
 export const LINE_BYTES_MAX = 8 * 1024 * 1024
 const NEWLINE = 0x0a

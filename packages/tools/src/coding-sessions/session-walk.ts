@@ -1,23 +1,24 @@
-// Walks through a session's file line by line, within the time of a call, and counts what could not be read.
+// Walks through a session record by record, within the time of a call, and counts what could not be read.
 import * as z from 'zod'
 import type { CallBudget } from '../workspace/call-budget.ts'
 import type { HistoryEvent, ReadLine } from './session-events.ts'
-import type { SessionFile } from './session-files.ts'
-import { openPlain, parseLine } from './session-files.ts'
-import { readLines } from './session-lines.ts'
+import type { SessionFile } from './session-source.ts'
+import { READERS, openSession, parseLine } from './session-source.ts'
 
 /** Types of lines that are counted by name. */
 const TYPES_MAX = 20
 const TYPE_CHARS = 60
 /** Lines between two looks at the clock. */
 const LINES_AT_ONCE = 256
-/** Results that are remembered of one session, to show each once. */
-const CALLS_MAX = 50_000
+/** Events that are remembered of one session, to show each once. */
+const EVENTS_MAX = 50_000
+/** Characters of what is remembered of one. */
+const KEY_CHARS = 300
 
 export const skippedLines = z
   .object({
-    broken: z.int().describe('Lines that are not JSON objects'),
-    tooLong: z.int().describe('Lines of more than 8 MiB'),
+    broken: z.int().describe('Lines, or files of one message or part, that are not JSON objects'),
+    tooLong: z.int().describe('Those of more than 8 MiB'),
     unreadable: z.int().describe('Files that could not be opened'),
     withheld: z.int().describe('Texts that hold a private key or a token'),
     longLines: z.int().optional().describe('Lines of text too long for the pattern'),
@@ -53,7 +54,7 @@ export class SkippedLines {
 
 export interface WalkedLine extends ReadLine {
   readonly number: number
-  /** Results that stood in the file before; Codex writes one as the screen shows it and one as the model sees it. */
+  /** Results that stood in it before; Codex writes one as the screen shows it and one as the model sees it. */
   readonly repeats: readonly HistoryEvent[]
 }
 
@@ -63,31 +64,34 @@ export async function* walkLines(
   skipped: SkippedLines,
   budget: CallBudget,
 ): AsyncGenerator<WalkedLine> {
-  const handle = await openPlain(file.path)
-  if (!handle) {
+  const opened = await openSession(file)
+  if (!opened) {
     skipped.unreadable += 1
     return
   }
-  const settled = new Set<string>()
+  const read = READERS[file.provider]()
+  const seen = new Set<string>()
   try {
-    for await (const { number, text } of readLines(handle, file.bytes)) {
+    for await (const { number, text } of opened.records) {
       if (number % LINES_AT_ONCE === 0 && budget.isSpent()) return
-      const read = text === undefined ? undefined : parseLine(text, file.provider)
-      if (read) {
-        if (read.unknown !== undefined) skipped.takeUnknown(read.unknown)
-        const repeats = read.events.filter((event) => isRepeat(event, settled))
-        yield { ...read, number, events: read.events.filter((event) => !repeats.includes(event)), repeats }
+      const line = text === undefined ? undefined : parseLine(text, read)
+      if (line) {
+        if (line.unknown !== undefined) skipped.takeUnknown(line.unknown)
+        const again = line.events.filter((event) => isSeen(event, seen))
+        const events = line.events.filter((event) => !again.includes(event))
+        yield { ...line, number, events, repeats: again.filter(({ type }) => type === 'result') }
       } else if (text === undefined) skipped.tooLong += 1
       else if (text.trim() !== '') skipped.broken += 1
     }
   } finally {
-    await handle.close()
+    await opened.close()
   }
 }
 
-function isRepeat({ type, callId }: HistoryEvent, settled: Set<string>): boolean {
-  if (type !== 'result' || callId === undefined) return false
-  if (settled.has(callId)) return true
-  if (settled.size < CALLS_MAX) settled.add(callId)
+function isSeen({ type, callId, key }: HistoryEvent, seen: Set<string>): boolean {
+  const name = type === 'result' && callId !== undefined ? `result ${callId}` : key
+  if (name === undefined || name.length > KEY_CHARS) return false
+  if (seen.has(name)) return true
+  if (seen.size < EVENTS_MAX) seen.add(name)
   return false
 }

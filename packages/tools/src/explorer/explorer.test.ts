@@ -7,6 +7,7 @@ import type { ScriptedStep } from '@baton/core/testing'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createStore, idOf, writeGemini, writeOpenCodeRows } from '../coding-sessions/session-files.test-kit.ts'
 import type { ExplorerOptions } from './index.ts'
 import { createExplorer, readExploration } from './index.ts'
 
@@ -39,7 +40,8 @@ async function explore(
   const model = createScriptedModel({ steps, traits: { contextTokens: 4096 } } as Parameters<
     typeof createScriptedModel
   >[0])
-  const sessions = { claudeCode: join(place, 'none'), codex: join(place, 'none') }
+  const none = join(place, 'none')
+  const sessions = { claudeCode: none, codex: none, geminiCli: none, opencode: none }
   const host = createHost({ agent: createExplorer({ root, model, sessions, ...options }) })
   const session = await host.session('exploration')
   const plans: string[] = []
@@ -95,6 +97,22 @@ test('the plan ticks itself off, the report cites calls, and code counts the res
     { path: 'src/cart.ts', line: 1, tool: 'content.get_span' },
     { path: 'package.json', line: undefined, tool: 'fs.list_dir' },
   ])
+  await host.stop()
+})
+
+test('sessions of every coding agent in the folder can be cited', async () => {
+  const store = { ...createStore(join(place, 'agents')), root }
+  writeGemini(store, 1, [{ id: 'u', type: 'user', timestamp: '2026-05-01T00:00:00Z', content: 'Open the shop' }])
+  const message = { info: { role: 'user' }, parts: [{ type: 'text', text: 'Close the shop' }] }
+  writeOpenCodeRows(store, 2, [message])
+  const { root: _, ...sessions } = store
+  const { ask, session, failed, host } = await explore(
+    [ANALYZE, reports({ sessionId: idOf(1) }, { sessionId: 'ses_2' }), { text: 'It opens and closes.' }],
+    { sessions },
+  )
+  await ask('Explore.')
+  expect(failed).toEqual([])
+  expect((await readExploration(session, { root })).citations).toEqual({ accepted: 2, refused: 0 })
   await host.stop()
 })
 
