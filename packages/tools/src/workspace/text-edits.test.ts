@@ -1,9 +1,11 @@
 // Exact replacements: what is found, what is refused and with which words, and what stays as it was.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applyEdits } from './text-edits.ts'
+import type { TextEdit } from './text-edits.ts'
+import { applyEdits as applyWith } from './text-edits.ts'
 
 const TEXT = 'function a() {\n  return 1\n}\n\nfunction b() {\n  return 1\n}\n'
+const applyEdits = (text: string, edits: readonly TextEdit[]) => applyWith(text, edits, { shows: true })
 const edit = (oldText: string, newText: string, all?: boolean) => ({ oldText, newText, all })
 
 test('several edits, each seeing what the one before made', () => {
@@ -76,6 +78,14 @@ test.each([
     replaced: 1,
     near: [{ edit: 1, line: 1 }],
   })
+})
+
+test('where the text is not to be believed, an error names the lines and shows none', () => {
+  const apply = (oldText: string) => applyWith(TEXT, [edit(oldText, '')], { shows: false })
+  expect(() => apply('function b() {\n  return 9')).toThrow(/The nearest lines begin at line 5; read the file again$/)
+  expect(() => apply('{\n\treturn 1')).toThrow(
+    /in the lines 1, 5\. Nothing was changed\. The nearest lines begin at line 1$/,
+  )
 })
 
 test('a text that is there exactly is replaced there alone, whatever is near', () => {

@@ -12,6 +12,11 @@ export interface TextEdit {
   readonly all?: boolean | undefined
 }
 
+export interface EditOptions {
+  /** Whether an error may show lines of the text. */
+  readonly shows: boolean
+}
+
 export interface EditedText {
   readonly text: string
   /** Places that changed. */
@@ -34,7 +39,7 @@ const SHOWN_CHARS = 200
  * there exactly, and stands in one place with other quotes, dashes, blanks or tabs, is replaced there.
  * @throws BatonError `tool_failed` for an edit whose text is not there, or is there more than once; the message says which edit
  */
-export function applyEdits(text: string, edits: readonly TextEdit[]): EditedText {
+export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: EditOptions): EditedText {
   const toLineEnds = readLineEnds(text) === '\r\n' ? withCrLf : (part: string) => part
   let edited = text
   let replaced = 0
@@ -53,7 +58,7 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): EditedText
       )
     if (places.length > 0) edited = edited.split(oldText).join(newText)
     else {
-      const place = findOne(edited, oldText, name)
+      const place = findOne(edited, oldText, { name, shows })
       near.push({ edit: index + 1, line: countLines(edited, place.start) })
       edited = replaceNear(edited, place, { oldText, newText })
     }
@@ -63,16 +68,17 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): EditedText
 }
 
 /** @throws BatonError `tool_failed`, with the lines that come nearest */
-function findOne(text: string, part: string, name: string): NearPlace {
+function findOne(text: string, part: string, { name, shows }: EditOptions & { readonly name: string }): NearPlace {
   const places = findNear(text, part)
   const [place] = places
   if (place && places.length === 1) return place
-  if (!place) throw refused('tool_failed', `${name} is not in the file; nothing was changed. ${hint(text, part)}`)
+  if (!place)
+    throw refused('tool_failed', `${name} is not in the file; nothing was changed. ${hint(text, part, shows)}`)
   const starts = places.map(({ start }) => start)
   throw refused(
     'tool_failed',
     `${name} is not in the file exactly; with other quotes or blanks it is there ${describePlaces(text, starts)}. ` +
-      `Nothing was changed. ${showLines(text, countLines(text, place.start), part)}`,
+      `Nothing was changed. ${nameLines(text, countLines(text, place.start), { part, shows })}`,
   )
 }
 
@@ -103,7 +109,7 @@ function countLines(text: string, end: number): number {
 }
 
 /** Shows the lines that come nearest: those that begin as the text does, from before another edit, say. */
-function hint(text: string, part: string): string {
+function hint(text: string, part: string, shows: boolean): string {
   const lines = part.split(/\r?\n/).map((line) => line.trim())
   const known = text.split(/\r?\n/).map((line) => line.trim())
   if (lines.every((line) => line === '')) return 'It is only blanks: give lines around them'
@@ -111,7 +117,7 @@ function hint(text: string, part: string): string {
   const at =
     wanted.map((line) => known.indexOf(line)).find((line) => line !== -1) ?? findSimilar(known, wanted[0] ?? '')
   if (at === undefined) return 'Read the file again with content.get_span'
-  return `${showLines(text, at + 1, part)}; read the file again`
+  return `${nameLines(text, at + 1, { part, shows })}; read the file again`
 }
 
 /** The line that shares the most words with this one, and at least half of them. */
@@ -130,11 +136,12 @@ function findSimilar(known: readonly string[], wanted: string): number | undefin
 }
 
 /** As many lines as the text has, from this one on. */
-function showLines(text: string, line: number, part: string): string {
-  const count = Math.min(SHOWN_LINES, part.split('\n').length)
+function nameLines(text: string, line: number, { part, shows }: EditOptions & { readonly part: string }): string {
+  const where = `The nearest lines begin at line ${line}`
+  if (!shows) return where
   const shown = text
     .split(/\r?\n/)
-    .slice(line - 1, line - 1 + count)
+    .slice(line - 1, line - 1 + Math.min(SHOWN_LINES, part.split('\n').length))
     .map((one) => (one.length > SHOWN_CHARS ? `${one.slice(0, SHOWN_CHARS)}…` : one))
-  return `The nearest lines begin at line ${line}: ${JSON.stringify(shown.join('\n'))}`
+  return `${where}: ${JSON.stringify(shown.join('\n'))}`
 }

@@ -79,6 +79,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
 
 function editTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace, limits } = kit
+  const options = { shows: kit.trust === 'trusted' }
   const edit = z.object({
     oldText: z.string().min(1).describe('Text to replace, as it stands in the file, with all its blanks'),
     newText: z.string(),
@@ -91,7 +92,7 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
     title: 'Edit a file',
     kind: 'edit',
     effect: 'once',
-    trust: kit.trust, // an error shows the nearest lines
+    trust: 'trusted', // neither a result nor, without trust, an error has anything of a file's text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
@@ -122,12 +123,12 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
         const target = await locate(kit, path, guard)
         if (!target.exists)
           throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
-        const edited = await editInEditor(kit, target, (text) => applyEdits(text, edits), context)
+        const edited = await editInEditor(kit, target, (text) => applyEdits(text, edits, options), context)
         if (edited) return edited
         return await workspace.readFile(target.path, guard, async (file) => {
           const expected = readVersion(await file.handle.stat({ bigint: true }))
           const before = await readText(kit, file)
-          const edited = applyEdits(before.text, edits)
+          const edited = applyEdits(before.text, edits, options)
           const content = encode(edited.text, limits.writtenBytesMax, before.form)
           if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
           return describeEdit(target, edited, content.length)
