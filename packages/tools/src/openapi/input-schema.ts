@@ -2,8 +2,9 @@
 // `$defs`, so a schema may be recursive.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
-import type { OpenApiDocument, Operation, Parameter } from './document.ts'
-import { entriesOf } from './document.ts'
+import type { OpenApiDocument, Operation } from './document.ts'
+import { entriesOf } from './document-parts.ts'
+import type { Parameter } from './parameter.ts'
 
 export interface OperationInput {
   readonly schema: JsonObject
