@@ -8,7 +8,7 @@ import { FILE_SCHEMA } from './file-schema.ts'
 import type { FindFile } from './find-file.ts'
 import { writeMultipart } from './multipart.ts'
 import { plainType } from './request.ts'
-import type { Field, Fields } from './serialize.ts'
+import type { Fields } from './serialize.ts'
 import { writeForm, writeWord } from './serialize.ts'
 
 export interface RequestBody {
@@ -26,7 +26,6 @@ type Content = Pick<RequestBody, 'type' | 'mediaType' | 'schema' | 'fields'>
 
 const FORM = 'application/x-www-form-urlencoded'
 const LINES = /^application\/(x-)?(ndjson|jsonl|jsonlines|json-lines|json-seq)$/
-const NO_FIELDS: ReadonlyMap<string, Field> = new Map()
 
 /**
  * JSON is preferred, then forms; `multipart/form-data` comes before a plain form if it has files.
@@ -59,24 +58,25 @@ function readContent(range: string, media: JsonValue, follow: Follow): Content |
   const schema = entryOf(media, 'schema') ?? true
   const found = follow(schema)
   const encoding = entryOf(media, 'encoding')
-  if (isJsonType(type)) return { type: 'json', mediaType: type, schema, fields: NO_FIELDS }
+  const fields = readFields(encoding)
+  if (isJsonType(type)) return { type: 'json', mediaType: type, schema, fields }
   // A service that takes everything takes JSON, if it is not one for bytes.
   const isFile = replaceFile(schema, [], follow) !== undefined
   if ((type === '*/*' || type === 'application/*') && !isFile)
-    return { type: 'json', mediaType: 'application/json', schema, fields: NO_FIELDS }
-  if (type === FORM) return { type: 'form', mediaType: type, schema: toObject(schema), fields: readFields(encoding) }
+    return { type: 'json', mediaType: 'application/json', schema, fields }
+  if (type === FORM) return { type: 'form', mediaType: type, schema: toObject(schema), fields }
   if (type === 'multipart/form-data')
     return { type: 'multipart', mediaType: type, ...readMultipart(toObject(schema), encoding, follow) }
   if (LINES.test(type)) {
     const items = entryOf(media, 'itemSchema') ?? entryOf(found, 'items') ?? true
-    return { type: 'lines', mediaType: type, schema: { type: 'array', items }, fields: NO_FIELDS }
+    return { type: 'lines', mediaType: type, schema: { type: 'array', items }, fields }
   }
   if (type.startsWith('multipart/') || !isSimple(found)) return undefined
   if (isTextType(type) && !isFile) {
     const text = isJsonObject(found) ? schema : { type: 'string', description: `Text of the kind ${type}` }
-    return { type: 'text', mediaType: plainType(range, 'text/plain'), schema: text, fields: NO_FIELDS }
+    return { type: 'text', mediaType: plainType(range, 'text/plain'), schema: text, fields }
   }
-  return { type: 'file', mediaType: type, schema: replaceFile(schema, [], follow) ?? FILE_SCHEMA, fields: NO_FIELDS }
+  return { type: 'file', mediaType: type, schema: replaceFile(schema, [], follow) ?? FILE_SCHEMA, fields }
 }
 
 function toObject(schema: JsonValue): JsonValue {
