@@ -1,5 +1,6 @@
 // What documents may say: references, names, 3.0, and what is refused when the tools are made.
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { JsonObject, JsonValue, Tool } from '@baton/core'
+import { createArgumentValidator } from '@baton/runtime'
 import { expect, test } from 'vitest'
 import { fromOpenApi, listOperations } from './from-openapi.ts'
 
@@ -121,6 +122,36 @@ test('schemas of 3.0 are rewritten for 3.1', () => {
 test('a value of an enum or a default is not a schema, whatever words it has', () => {
   const schema = { enum: [{ $ref: 'kept', 'x-a': 1 }], default: { $ref: 'kept', 'x-a': 1 } }
   expect(propertiesOf({ parameters: [query('value', schema)] })).toEqual({ value: schema })
+})
+
+test('properties that only the service sets are left out, wherever a schema says it', async () => {
+  const schemas = {
+    Id: { type: 'string', readOnly: true },
+    Base: { type: 'object', required: ['id'], properties: { id: { $ref: '#/components/schemas/Id' } } },
+  }
+  const body = {
+    allOf: [
+      { $ref: '#/components/schemas/Base' },
+      {
+        type: 'object',
+        properties: { made: { readOnly: true }, name: { type: 'string' } },
+        required: ['made', 'name', 'id'],
+      },
+    ],
+    required: ['id'],
+  }
+  const operation = { requestBody: { content: { 'application/json': { schema: body } } } }
+  const document = createDocument({ '/a': { post: operation } }, { components: { schemas } })
+  const [made] = fromOpenApi(document, { operations: ['POST /a'] })
+  const checked = await createArgumentValidator().validate(made as Tool, '{"body":{"name":"a"}}')
+  expect(checked.ok).toBe(true)
+  expect(made?.inputSchema).toMatchObject({
+    properties: {
+      body: { required: [], allOf: [{}, { properties: { name: { type: 'string' } }, required: ['name'] }] },
+    },
+    $defs: { Base: { properties: {} } },
+  })
+  expect(JSON.stringify(made?.inputSchema['$defs'])).not.toContain('"id"')
 })
 
 test('variables of a server have their defaults', () => {

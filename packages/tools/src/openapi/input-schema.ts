@@ -16,6 +16,8 @@ export interface OperationInput {
 const NODES = 20_000
 const DEPTH = 256
 const DESCRIPTION_CHARS = 1_000
+/** How deep `allOf` is read for properties that appear only in answers. */
+const PARTS_DEPTH = 8
 
 /** @throws BatonError `invalid_option` for references that lead nowhere, `invalid_schema` for a schema that is too large */
 export function createInput(document: OpenApiDocument, operation: Operation): OperationInput {
@@ -91,22 +93,27 @@ class SchemaCopier {
   }
 
   /** Translates it into 2020-12, and leaves out keywords that say nothing to a validator or a model. */
-  copy(schema: JsonValue): JsonValue {
+  copy(schema: JsonValue, hidden?: ReadonlySet<string>): JsonValue {
     this.#nodes += 1
     this.#depth += 1
     if (this.#nodes > NODES || this.#depth > DEPTH) throw this.#tooLarge()
-    const copied = isJsonObject(schema) ? this.#copyObject(schema) : schema !== false
+    const copied = isJsonObject(schema) ? this.#copyObject(schema, hidden) : schema !== false
     this.#depth -= 1
     return copied
   }
 
-  #copyObject(schema: JsonObject): JsonObject {
-    const hidden = readOnlyNames(schema)
+  /** @param outer names that are hidden in the whole of which this is a part */
+  #copyObject(schema: JsonObject, outer: ReadonlySet<string> = new Set()): JsonObject {
+    const own = readOnlyNames(schema, (value) => this.#document.follow(value, this.#where))
+    const hidden = new Set([...outer, ...own])
     const copied: [string, JsonValue][] = []
     for (const [word, value] of Object.entries(schema)) {
       if (SCHEMA_WORDS.has(word)) copied.push([word, this.copy(value)])
       else if (LIST_WORDS.has(word) && Array.isArray(value))
-        copied.push([word, (value as readonly JsonValue[]).map((item) => this.copy(item))])
+        copied.push([
+          word,
+          (value as readonly JsonValue[]).map((item) => this.copy(item, word === 'allOf' ? hidden : undefined)),
+        ])
       else if (MAP_WORDS.has(word)) copied.push([word, this.#copyMap(value, hidden)])
       else if (word === '$ref' && typeof value === 'string') copied.push(['$ref', this.#refer(value)])
       else if (word === 'required' && Array.isArray(value))
@@ -144,10 +151,16 @@ class SchemaCopier {
   }
 }
 
-/** Properties that appear only in answers. */
-function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
-  const properties = entriesOf(schema['properties'])
-  return new Set(properties.filter(([, item]) => isJsonObject(item) && item['readOnly'] === true).map(([name]) => name))
+/** Properties that appear only in answers: by their own words, by a schema that they refer to, or in a part of `allOf`. */
+function readOnlyNames(schema: JsonObject, follow: (value: JsonValue) => JsonValue, depth = 0): ReadonlySet<string> {
+  const isReadOnly = (item: JsonValue): boolean =>
+    [item, follow(item)].some((found) => isJsonObject(found) && found['readOnly'] === true)
+  const own = entriesOf(schema['properties']).flatMap(([name, item]) => (isReadOnly(item) ? [name] : []))
+  const parts = Array.isArray(schema['allOf']) && depth < PARTS_DEPTH ? (schema['allOf'] as readonly JsonValue[]) : []
+  const inherited = parts
+    .map(follow)
+    .flatMap((part) => (isJsonObject(part) ? [...readOnlyNames(part, follow, depth + 1)] : []))
+  return new Set([...own, ...inherited])
 }
 
 /** The keywords of 3.0 that mean something else today. */
