@@ -124,6 +124,18 @@ test('a value of an enum or a default is not a schema, whatever words it has', (
   expect(propertiesOf({ parameters: [query('value', schema)] })).toEqual({ value: schema })
 })
 
+test('schemas whose parts all lead back to them are read in one walk', () => {
+  const parts = Array.from({ length: 30 }, () => ({ $ref: '#/components/schemas/Ring' }))
+  const file = { type: 'string', format: 'binary' }
+  const schemas = { Ring: { allOf: parts, anyOf: parts, oneOf: parts, properties: { file, again: { anyOf: parts } } } }
+  const schema = { $ref: '#/components/schemas/Ring' }
+  for (const type of ['application/json', 'multipart/form-data']) {
+    const operation = { requestBody: { content: { [type]: { schema } } } }
+    const document = createDocument({ '/a': { post: operation } }, { components: { schemas } })
+    expect(listOperations(document)).toEqual([{ operation: 'POST /a', method: 'POST', path: '/a', mediaType: type }])
+  }
+})
+
 test('properties that only the service sets are left out, wherever a schema says it', async () => {
   const schemas = {
     Id: { type: 'string', readOnly: true },

@@ -7,8 +7,6 @@ import { FILE_SCHEMA } from './file-schema.ts'
 import type { Field, Fields, Style, Writing } from './serialize.ts'
 
 const STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
-/** How deep references and alternatives are followed to find a file. */
-const DEPTH = 8
 
 /** A property with one of `style`, `explode` and `allowReserved` is written as in a query, any other by its media type. */
 export function readFields(encoding: JsonValue | undefined): Fields {
@@ -47,20 +45,24 @@ type Follow = (value: JsonValue) => JsonValue
 /** The schema of `multipart/form-data`, in which a file is what a model can give, and its fields. */
 export function readMultipart(schema: JsonValue, encoding: JsonValue | undefined, follow: Follow): MultipartForm {
   const fields = new Map(readFields(encoding))
-  const shown = replaceFiles(schema, { fields, follow, depth: 0 })
+  const shown = replaceFiles(schema, { fields, follow, known: new Map() })
   return { schema: shown, fields }
 }
 
 interface Replacing {
   readonly fields: Map<string, Field>
   readonly follow: Follow
-  readonly depth: number
+  /** What became of schemas that were met before: a document may refer to one from everywhere, and in circles. */
+  readonly known: Map<JsonObject, JsonValue>
 }
 
 function replaceFiles(schema: JsonValue, replacing: Replacing): JsonValue {
-  const { fields, follow, depth } = replacing
+  const { fields, follow, known } = replacing
   const found = follow(schema)
-  if (!isJsonObject(found) || depth > DEPTH) return schema
+  if (!isJsonObject(found)) return schema
+  const before = known.get(found)
+  if (before !== undefined) return before
+  known.set(found, schema)
   const properties = entriesOf(found['properties']).map(([name, property]): [string, JsonValue] => {
     const field = fields.get(name) ?? { mediaTypes: [], isFile: false }
     const replaced = replaceFile(property, field.mediaTypes, follow)
@@ -70,15 +72,15 @@ function replaceFiles(schema: JsonValue, replacing: Replacing): JsonValue {
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((word): [string, JsonValue][] => {
     const list = found[word]
     if (!Array.isArray(list)) return []
-    return [
-      [word, (list as readonly JsonValue[]).map((item) => replaceFiles(item, { ...replacing, depth: depth + 1 }))],
-    ]
+    return [[word, (list as readonly JsonValue[]).map((item) => replaceFiles(item, replacing))]]
   })
-  return {
+  const replaced = {
     ...found,
     ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     ...Object.fromEntries(branches),
   }
+  known.set(found, replaced)
+  return replaced
 }
 
 /** The schema with files as a model gives them; undefined if it holds none. */
@@ -86,13 +88,24 @@ export function replaceFile(
   schema: JsonValue,
   mediaTypes: readonly string[],
   follow: Follow,
-  depth = 0,
+  known = new Map<JsonObject, JsonValue | undefined>(),
 ): JsonValue | undefined {
   const found = follow(schema)
   if (found === true) return mediaTypes.some(isBinaryType) ? FILE_SCHEMA : undefined
-  if (!isJsonObject(found) || depth > DEPTH) return undefined
+  if (!isJsonObject(found)) return undefined
+  if (known.has(found)) return known.get(found)
+  known.set(found, undefined)
+  const replaced = replaceParts(found, mediaTypes, (item) => replaceFile(item, mediaTypes, follow, known))
+  known.set(found, replaced)
+  return replaced
+}
+
+function replaceParts(
+  found: JsonObject,
+  mediaTypes: readonly string[],
+  replace: (item: JsonValue) => JsonValue | undefined,
+): JsonValue | undefined {
   if (isBinary(found, mediaTypes)) return describeFile(found)
-  const replace = (item: JsonValue): JsonValue | undefined => replaceFile(item, mediaTypes, follow, depth + 1)
   const items = found['items'] === undefined ? undefined : replace(found['items'])
   if (items !== undefined) return { ...found, items }
   for (const word of ['anyOf', 'oneOf', 'allOf']) {

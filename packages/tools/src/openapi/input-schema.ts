@@ -16,8 +16,6 @@ export interface OperationInput {
 const NODES = 20_000
 const DEPTH = 256
 const DESCRIPTION_CHARS = 1_000
-/** How deep `allOf` is read for properties that appear only in answers. */
-const PARTS_DEPTH = 8
 
 /** @throws BatonError `invalid_option` for references that lead nowhere, `invalid_schema` for a schema that is too large */
 export function createInput(document: OpenApiDocument, operation: Operation): OperationInput {
@@ -152,14 +150,19 @@ class SchemaCopier {
 }
 
 /** Properties that appear only in answers: by their own words, by a schema that they refer to, or in a part of `allOf`. */
-function readOnlyNames(schema: JsonObject, follow: (value: JsonValue) => JsonValue, depth = 0): ReadonlySet<string> {
+function readOnlyNames(
+  schema: JsonObject,
+  follow: (value: JsonValue) => JsonValue,
+  seen = new Set<JsonObject>(),
+): ReadonlySet<string> {
   const isReadOnly = (item: JsonValue): boolean =>
     [item, follow(item)].some((found) => isJsonObject(found) && found['readOnly'] === true)
   const own = entriesOf(schema['properties']).flatMap(([name, item]) => (isReadOnly(item) ? [name] : []))
-  const parts = Array.isArray(schema['allOf']) && depth < PARTS_DEPTH ? (schema['allOf'] as readonly JsonValue[]) : []
+  const parts = Array.isArray(schema['allOf']) && !seen.has(schema) ? (schema['allOf'] as readonly JsonValue[]) : []
+  seen.add(schema) // a part may lead back to the whole
   const inherited = parts
     .map(follow)
-    .flatMap((part) => (isJsonObject(part) ? [...readOnlyNames(part, follow, depth + 1)] : []))
+    .flatMap((part) => (isJsonObject(part) ? [...readOnlyNames(part, follow, seen)] : []))
   return new Set([...own, ...inherited])
 }
 
