@@ -1,7 +1,8 @@
 // What documents may say: references, names, 3.0, and what is refused when the tools are made.
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { JsonObject, JsonValue, Tool } from '@baton/core'
+import { createArgumentValidator } from '@baton/runtime'
 import { expect, test } from 'vitest'
-import { fromOpenApi } from './from-openapi.ts'
+import { fromOpenApi, listOperations } from './from-openapi.ts'
 
 function createDocument(paths: JsonObject, more: JsonObject = {}): JsonObject {
   return { openapi: '3.1.0', servers: [{ url: 'https://api.example.com' }], paths, ...more }
@@ -43,7 +44,8 @@ test('parameters of one name in several places, and one called "body", each get 
   const places = ['query', 'header', 'cookie'].map((place) => ({ ...query('id'), in: place }))
   const parameters = [...places, query('body'), query('query_body'), query('__proto__')]
   const operation = { parameters, requestBody: { content: { 'application/json': { schema: {} } } } }
-  expect(Object.keys(propertiesOf(operation) ?? {})).toEqual([
+  const [made] = fromOpenApi(createDocument({ '/a': { post: operation } }), { operations: ['POST /a'] })
+  expect(Object.keys(made?.inputSchema['properties'] ?? {})).toEqual([
     'id',
     'header_id',
     'cookie_id',
@@ -122,12 +124,84 @@ test('a value of an enum or a default is not a schema, whatever words it has', (
   expect(propertiesOf({ parameters: [query('value', schema)] })).toEqual({ value: schema })
 })
 
+test('schemas whose parts all lead back to them are read in one walk', () => {
+  const parts = Array.from({ length: 30 }, () => ({ $ref: '#/components/schemas/Ring' }))
+  const file = { type: 'string', format: 'binary' }
+  const schemas = { Ring: { allOf: parts, anyOf: parts, oneOf: parts, properties: { file, again: { anyOf: parts } } } }
+  const schema = { $ref: '#/components/schemas/Ring' }
+  for (const type of ['application/json', 'multipart/form-data']) {
+    const operation = { requestBody: { content: { [type]: { schema } } } }
+    const document = createDocument({ '/a': { post: operation } }, { components: { schemas } })
+    expect(listOperations(document)).toEqual([{ operation: 'POST /a', method: 'POST', path: '/a', mediaType: type }])
+  }
+})
+
+test('properties that only the service sets are left out, wherever a schema says it', async () => {
+  const schemas = {
+    Id: { type: 'string', readOnly: true },
+    Base: { type: 'object', required: ['id'], properties: { id: { $ref: '#/components/schemas/Id' } } },
+  }
+  const body = {
+    allOf: [
+      { $ref: '#/components/schemas/Base' },
+      {
+        type: 'object',
+        properties: { made: { readOnly: true }, name: { type: 'string' } },
+        required: ['made', 'name', 'id'],
+      },
+    ],
+    required: ['id'],
+  }
+  const operation = { requestBody: { content: { 'application/json': { schema: body } } } }
+  const document = createDocument({ '/a': { post: operation } }, { components: { schemas } })
+  const [made] = fromOpenApi(document, { operations: ['POST /a'] })
+  const checked = await createArgumentValidator().validate(made as Tool, '{"body":{"name":"a"}}')
+  expect(checked.ok).toBe(true)
+  expect(made?.inputSchema).toMatchObject({
+    properties: {
+      body: { required: [], allOf: [{}, { properties: { name: { type: 'string' } }, required: ['name'] }] },
+    },
+    $defs: { Base: { properties: {} } },
+  })
+  expect(JSON.stringify(made?.inputSchema['$defs'])).not.toContain('"id"')
+})
+
 test('variables of a server have their defaults', () => {
   const servers = [
     { url: 'https://{host}/{base}', variables: { host: { default: 'api.example.com' }, base: { default: 'v2' } } },
   ]
   expect(fromOpenApi(createDocument({ '/a': { get: {} } }, { servers }), { operations: ['GET /a'] }).length).toBe(1)
 })
+
+test.each([
+  ['application/xml', { type: 'object', properties: { a: { type: 'string' } } }],
+  ['multipart/mixed', { type: 'object' }],
+  ['image/png', { type: 'object', properties: {} }],
+])(
+  'a body of %s with parts that Baton cannot write is refused, and all refused operations are told at once',
+  (type, schema) => {
+    const content = { [type]: { schema } }
+    const document = createDocument({
+      '/a': { post: { requestBody: { content } }, get: {}, trace: {} },
+      '/b': { $ref: 'b.json' },
+    })
+    const operations = ['POST /a', 'GET /a', 'TRACE /a']
+    expect(() => fromOpenApi(document, { operations })).toThrow(
+      /^fromOpenApi: 2 of 3 operations cannot be offered, 1 can: POST \/a \(.*its body takes .*; TRACE \/a \(.*cannot be sent\)$/,
+    )
+    expect(listOperations(document)).toEqual([
+      { operation: 'POST /a', method: 'POST', path: '/a', problem: expect.stringContaining(`takes ${type}`) as string },
+      { operation: 'GET /a', method: 'GET', path: '/a' },
+      {
+        operation: 'TRACE /a',
+        method: 'TRACE',
+        path: '/a',
+        problem: expect.stringContaining('method TRACE') as string,
+      },
+      { operation: '* /b', method: '*', path: '/b', problem: expect.stringContaining('"b.json" leads out') as string },
+    ])
+  },
+)
 
 const deep = (levels: number): JsonValue => (levels === 0 ? {} : { items: deep(levels - 1) })
 const wide = Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`p${at}`, {}]))
@@ -147,12 +221,24 @@ test.each<[string, JsonObject, string]>([
   ['a reference to what every object has', { parameters: [{ $ref: '#/constructor/name' }] }, 'there is nothing at'],
   ['a reference to itself', { parameters: [{ $ref: '#/paths/~1a/get/parameters/0' }] }, 'leads back to itself'],
   [
-    'a body that is not JSON',
-    { requestBody: { content: { 'multipart/form-data': {} } } },
-    'takes multipart/form-data; only JSON',
+    'a body that a GET must have',
+    { requestBody: { required: true, content: { 'application/json': {} } } },
+    'needs a body, which a request with the method GET cannot have',
   ],
   ['an unknown place', { parameters: [{ name: 'a', in: 'body' }] }, 'stands in "body"'],
-  ['an unknown style', { parameters: [{ ...query('a'), style: 'pipeDelimited' }] }, 'has the style "pipeDelimited"'],
+  ['an unknown style', { parameters: [{ ...query('a'), style: 'tabDelimited' }] }, 'has the style "tabDelimited"'],
+  ['a style of another place', { parameters: [{ ...query('a'), style: 'matrix' }] }, 'has the style "matrix"'],
+  [
+    'a parameter in XML',
+    { parameters: [{ name: 'a', in: 'query', content: { 'image/png': {} } }] },
+    'is written as image/png',
+  ],
+  ['a reference to an anchor', { parameters: [{ $ref: '#Order' }] }, 'there is nothing at "#Order"'],
+  [
+    'a query in two ways',
+    { parameters: [query('a'), { name: 'all', in: 'querystring', content: { 'application/json': {} } }] },
+    'exclude each other',
+  ],
   [
     'a header of the connection',
     { parameters: [{ name: 'Host', in: 'header' }] },
@@ -173,7 +259,8 @@ test.each<[string, JsonObject, string]>([
 
 test.each<[string, unknown, string]>([
   ['a text', '{}', 'it must be an object'],
-  ['Swagger 2', { swagger: '2.0', paths: {} }, 'no field "openapi"'],
+  ['Swagger 1', { swagger: '1.2', paths: {} }, 'no field "openapi"'],
+  ['Swagger 2 with a wrong parameter', { swagger: '2.0', paths: { '/a': { get: { parameters: [1] } } } }, 'not one: 1'],
   ['a later version', { openapi: '4.0.0', paths: {} }, 'openapi 4.0.0'],
   ['one without paths', { openapi: '3.1.0' }, 'no "paths"'],
   ['one that lacks the operation', createDocument({ '/b': { get: { operationId: 'b' } } }), 'no operation "GET /a"'],
@@ -190,7 +277,7 @@ test.each<[string, unknown, string]>([
 test.each<[string, unknown, string]>([
   ['the text of one', '{}', 'JSON.parse('],
   ['a promise of one', Promise.resolve({}), 'await response.json()'],
-  ['Swagger 2', { swagger: '2.0', paths: {} }, 'Convert the document to version 3.0 or 3.1.'],
+  ['Swagger 1', { swagger: '1.2', paths: {} }, 'Convert the document to version 3.0, 3.1 or 3.2.'],
 ])('%s: the hint says what to give', (_, document, hint) => {
   expect(() => fromOpenApi(document, { operations: ['GET /a'] })).toThrow(
     expect.objectContaining({ hint: expect.stringContaining(hint) as string }) as Error,

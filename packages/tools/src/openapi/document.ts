@@ -1,28 +1,14 @@
-// Reads an OpenAPI document, 3.0 or 3.1: its references, and its operations one by one. It makes no schemas and no requests.
+// Reads an OpenAPI document, 3.0 to 3.2, or Swagger 2.0: its references, and its operations one by one. It makes no schemas and no
+// requests.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, describeValue, isJsonObject } from '@baton/core'
-import { bareType, isJsonType } from '../shared/media-types.ts'
-
-export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
-export type ParameterStyle = 'simple' | 'form' | 'deepObject'
-
-export interface Parameter {
-  readonly name: string
-  readonly in: ParameterPlace
-  readonly isRequired: boolean
-  /** How its value is written; `json` if the document describes it by `content`. */
-  readonly style: ParameterStyle | 'json'
-  readonly explode: boolean
-  readonly description: string | undefined
-  readonly schema: JsonValue
-}
-
-export interface RequestBody {
-  readonly mediaType: string
-  readonly isRequired: boolean
-  readonly description: string | undefined
-  readonly schema: JsonValue
-}
+import { describeValue, isJsonObject } from '@baton/core'
+import { bareType } from '../shared/media-types.ts'
+import type { RequestBody } from './body.ts'
+import { readRequestBody } from './body.ts'
+import { convertSwagger } from './convert-swagger.ts'
+import { entriesOf, entryOf, textOf, wrongDocument } from './document-parts.ts'
+import type { Parameter } from './parameter.ts'
+import { readParameter } from './parameter.ts'
 
 export interface Operation {
   readonly id: string | undefined
@@ -42,60 +28,90 @@ export interface Operation {
 
 export interface OperationPlace {
   readonly id: string | undefined
+  /** As it is sent; `*` stands for the operations of a path that cannot be read. */
   readonly method: string
   readonly path: string
 }
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
+/** `fetch` sends none of these: https://fetch.spec.whatwg.org/#forbidden-method */
+const UNSENT_METHODS = /^(trace|track|connect)$/i
+const SAFE_METHODS = /^(GET|HEAD|QUERY)$/
 /** The longest chain of references to references. */
 const CHAIN = 32
 /** The specification gives these to other fields of an operation. */
 const OTHERS_HEADERS = ['accept', 'content-type', 'authorization']
-/** The connection sets these; a document that asks a model for them is wrong or hostile. */
-const OWN_HEADERS =
-  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|cookie|set-cookie|proxy-.*|keep-alive)$/
+const VERSIONS = /^3\.[012](\.|$)/
+
+/** Asks without changing anything: GET, HEAD, and QUERY of OpenAPI 3.2. */
+export function isSafeMethod(method: string): boolean {
+  return SAFE_METHODS.test(method)
+}
 
 export class OpenApiDocument {
   readonly #root: JsonObject
   /** Schemas of 3.0 have keywords of their own. */
   readonly isOlder: boolean
 
+  /** The document's own address, without a fragment, if it says one. */
+  readonly #self: string | undefined
+
   /** @throws BatonError `invalid_option` */
   constructor(document: unknown) {
     if (!isJsonObject(document) || typeof document['then'] === 'function')
       throw wrongDocument(`it must be an object, as JSON.parse gives it, not ${describeValue(document)}`, GIVE_PARSED)
-    const version = document['openapi']
-    if (typeof version !== 'string' || !/^3\.[01](\.|$)/.test(version)) {
-      const found = typeof version === 'string' ? `openapi ${version.slice(0, 20)}` : 'no field "openapi"'
-      throw wrongDocument(
-        `it has ${found}; versions 3.0 and 3.1 are read`,
-        'Convert the document to version 3.0 or 3.1.',
-      )
-    }
-    if (!isJsonObject(document['paths'])) throw wrongDocument('it has no "paths"')
-    this.#root = document
+    const isSwagger =
+      document['openapi'] === undefined && [2, '2', '2.0'].some((version) => document['swagger'] === version)
+    const root = isSwagger ? convertSwagger(document) : document
+    const version = readVersion(root['openapi'])
+    if (!isJsonObject(root['paths'])) throw wrongDocument('it has no "paths"')
+    this.#root = root
     this.isOlder = version.startsWith('3.0')
+    const self = textOf(root['$self'])
+    this.#self = self === undefined ? undefined : URL.parse(self)?.href.split('#')[0]
   }
 
   /** Where every operation stands, in the order of the document. */
   list(): readonly OperationPlace[] {
-    return entriesOf(this.#root['paths']).flatMap(([path, item]) =>
-      entriesOf(this.follow(item, path)).flatMap(([method, operation]) => {
-        if (!METHODS.includes(method) || !isJsonObject(operation)) return []
-        return [{ id: textOf(operation['operationId']), method: method.toUpperCase(), path }]
-      }),
-    )
+    return entriesOf(this.#root['paths']).flatMap(([path]) => {
+      // Extensions stand among the paths.
+      if (!path.startsWith('/')) return []
+      let item: JsonObject
+      try {
+        item = this.#readItem(path)
+      } catch {
+        return [{ id: undefined, method: '*', path }] // `read` says why
+      }
+      const usual = Object.entries(item)
+        .filter(([method]) => METHODS.includes(method))
+        .map(([method, operation]): [string, JsonValue] => [method.toUpperCase(), operation])
+      return [...usual, ...entriesOf(item['additionalOperations'])].flatMap(([method, operation]) =>
+        isJsonObject(operation) ? [{ id: textOf(operation['operationId']), method, path }] : [],
+      )
+    })
+  }
+
+  /** What a path has, with what stands beside its reference. */
+  #readItem(path: string): JsonObject {
+    const item = entryOf(this.#root['paths'], path)
+    const { $ref: _, ...own } = isJsonObject(item) ? item : {}
+    return { ...this.#object(item, path), ...own }
   }
 
   /** @throws BatonError `invalid_option` if Baton cannot use what the document says of the operation */
   read({ method, path, id }: OperationPlace): Operation {
     const where = `${method} ${path}`
-    const item = this.#object(entryOf(this.#root['paths'], path), where)
-    const operation = this.#object(item[method.toLowerCase()], where)
+    const item = this.#readItem(path)
+    const operation = this.#object(item[method.toLowerCase()] ?? entryOf(item['additionalOperations'], method), where)
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(method) || UNSENT_METHODS.test(method))
+      throw wrongDocument(`${where}: a request with the method ${method.slice(0, 50)} cannot be sent`)
     const own = this.#readParameters(operation['parameters'], where)
     const shared = this.#readParameters(item['parameters'], where).filter(
       (outer) => !own.some((inner) => inner.name === outer.name && inner.in === outer.in),
     )
+    const parameters = [...shared, ...own]
+    if (parameters.some((one) => one.in === 'querystring') && parameters.some((one) => one.in === 'query'))
+      throw wrongDocument(`${where}: it has parameters in "query" and in "querystring", which exclude each other`)
     return {
       id,
       method,
@@ -105,9 +121,9 @@ export class OpenApiDocument {
         .map((field) => textOf(operation[field] ?? item[field]) ?? '')
         .filter((text) => text.trim() !== '')
         .join('\n\n'),
-      parameters: [...shared, ...own],
-      body: this.#readBody(operation['requestBody'], where),
-      server: readServer(operation['servers'] ?? item['servers'] ?? this.#root['servers']),
+      parameters,
+      body: this.#readBody(operation['requestBody'], method, where),
+      server: readServer(operation['servers'] ?? item['servers'] ?? this.#root['servers'], this.#self),
       answerTypes: this.#listAnswerTypes(operation['responses'], where),
     }
   }
@@ -137,15 +153,25 @@ export class OpenApiDocument {
   /** @throws BatonError `invalid_option` */
   find(reference: string, where: string): JsonValue {
     const shown = reference.slice(0, 100)
-    if (!reference.startsWith('#'))
+    const fragment = this.#readFragment(reference)
+    if (fragment === undefined)
       throw wrongDocument(`${where}: "${shown}" leads out of the document`, 'Put all parts into one document first.')
-    let current: JsonValue | undefined = this.#root
-    for (const part of decodePointer(reference.slice(1)).split('/').slice(1)) {
+    const pointer = decodePointer(fragment)
+    let current: JsonValue | undefined = pointer === '' || pointer.startsWith('/') ? this.#root : undefined
+    for (const part of pointer.split('/').slice(1)) {
       const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
       current = Array.isArray(current) ? (current as readonly JsonValue[])[Number(name)] : entryOf(current, name)
     }
     if (current === undefined) throw wrongDocument(`${where}: there is nothing at "${shown}"`)
     return current
+  }
+
+  /** What stands behind `#` in a reference to this document itself; undefined for another one. */
+  #readFragment(reference: string): string | undefined {
+    const at = reference.indexOf('#')
+    const [address, fragment] = at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)]
+    if (address === '') return fragment
+    return this.#self !== undefined && URL.parse(address, this.#self)?.href === this.#self ? fragment : undefined
   }
 
   #object(value: JsonValue | undefined, where: string): JsonObject {
@@ -162,77 +188,41 @@ export class OpenApiDocument {
     })
   }
 
-  #readBody(value: JsonValue | undefined, where: string): RequestBody | undefined {
+  #readBody(value: JsonValue | undefined, method: string, where: string): RequestBody | undefined {
     if (value === undefined) return undefined
-    const body = this.#object(value, where)
-    const offered = entriesOf(body['content'])
-    const json = offered.find(([type]) => isJsonType(type) || bareType(type) === '*/*')
-    if (!json) {
-      const types = offered.map(([type]) => type).join(', ') || 'no media type'
-      throw wrongDocument(`${where}: its body takes ${types.slice(0, 200)}; only JSON bodies are sent`)
-    }
-    return {
-      mediaType: isJsonType(json[0]) ? bareType(json[0]) : 'application/json',
-      isRequired: body['required'] === true,
-      description: textOf(body['description']),
-      schema: entryOf(json[1], 'schema') ?? true,
-    }
+    const given = this.#object(value, where)
+    if (method !== 'GET' && method !== 'HEAD')
+      return readRequestBody(given, where, (found) => this.follow(found, where))
+    if (given['required'] !== true) return undefined
+    throw wrongDocument(`${where}: it needs a body, which a request with the method ${method} cannot have`)
   }
 }
 
-function readParameter(parameter: JsonObject, where: string): Parameter {
-  const { name, in: place, content, required, style, explode, description } = parameter
-  if (typeof name !== 'string' || name === '') throw wrongDocument(`${where}: a parameter has no name`)
-  const what = `${where}: parameter "${name.slice(0, 100)}"`
-  if (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie')
-    throw wrongDocument(
-      `${what} stands in ${JSON.stringify(place)?.slice(0, 50)}; that is path, query, header or cookie`,
-    )
-  if (place === 'header' && (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || OWN_HEADERS.test(name.toLowerCase())))
-    throw wrongDocument(`${what} is a header that a tool may not set`)
-  const usual = place === 'query' || place === 'cookie' ? 'form' : 'simple'
-  const told = style ?? usual
-  const legal = place === 'query' ? ['form', 'deepObject'] : [usual]
-  if (typeof told !== 'string' || !legal.includes(told))
-    throw wrongDocument(
-      `${what} has the style ${JSON.stringify(told).slice(0, 50)}; in ${place}, ${legal.join(' and ')} are written`,
-    )
-  const [media] = entriesOf(content)
-  if (media && !isJsonType(media[0]))
-    throw wrongDocument(`${what} is written as ${media[0].slice(0, 100)}, not as JSON`)
-  return {
-    name,
-    in: place,
-    isRequired: place === 'path' || required === true,
-    style: media ? 'json' : (told as ParameterStyle), // one of `legal`
-    explode: typeof explode === 'boolean' ? explode : told === 'form',
-    description: textOf(description),
-    schema: (media ? entryOf(media[1], 'schema') : parameter['schema']) ?? true,
-  }
+/** YAML reads `3.1` as a number. */
+function readVersion(told: JsonValue | undefined): string {
+  const version = told === 3 ? '3.0' : typeof told === 'string' || typeof told === 'number' ? String(told) : undefined
+  if (version !== undefined && VERSIONS.test(version)) return version
+  const found = version === undefined ? 'no field "openapi"' : `openapi ${version.slice(0, 20)}`
+  throw wrongDocument(
+    `it has ${found}; versions 3.0, 3.1 and 3.2 are read, and Swagger 2.0`,
+    'Convert the document to version 3.0, 3.1 or 3.2.',
+  )
 }
 
-/** The first one, with the defaults of its variables. */
-function readServer(servers: JsonValue | undefined): string | undefined {
+/** The first one, with the defaults of its variables; a relative one belongs to the document's own address. */
+function readServer(servers: JsonValue | undefined, self: string | undefined): string | undefined {
   const first = Array.isArray(servers) ? (servers as readonly JsonValue[])[0] : undefined
   const url = entryOf(first, 'url')
-  if (typeof url !== 'string') return undefined
+  if (typeof url !== 'string') return self === undefined ? undefined : URL.parse('/', self)?.href
   const variables = entryOf(first, 'variables')
-  return url.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
-    const value = entryOf(entryOf(variables, name), 'default')
-    return typeof value === 'string' ? value : ''
+  const filled = url.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
+    const variable = entryOf(variables, name)
+    const choices = entryOf(variable, 'enum')
+    const value =
+      entryOf(variable, 'default') ?? (Array.isArray(choices) ? (choices as readonly JsonValue[])[0] : undefined)
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   })
-}
-
-export function entryOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-}
-
-export function entriesOf(value: JsonValue | undefined): readonly [string, JsonValue][] {
-  return isJsonObject(value) ? Object.entries(value) : []
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
+  return self === undefined ? filled : URL.parse(filled, self)?.href
 }
 
 function decodePointer(text: string): string {
@@ -245,12 +235,3 @@ function decodePointer(text: string): string {
 
 const GIVE_PARSED =
   'Read the file or the answer first: JSON.parse(await readFile(path, "utf8")), or await response.json().'
-
-export function wrongDocument(why: string, hint?: string): BatonError {
-  const message = `the OpenAPI document: ${why}`
-  return new BatonError({
-    code: 'invalid_option',
-    message,
-    hint: hint ?? 'Correct the document, or leave the operation out.',
-  })
-}

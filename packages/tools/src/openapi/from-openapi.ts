@@ -11,17 +11,22 @@ import type {
   ToolRetry,
   Trust,
 } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue, tool } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, isBatonError, tool } from '@baton/core'
 import { createGuardedFetch } from '../guard/index.ts'
+import { DocumentFetcher } from '../shared/pages/fetch-document.ts'
 import { readServerAddress } from '../shared/server-address.ts'
 import type { Reading } from '../shared/service-answer.ts'
 import { describeNetworkFailure } from '../shared/service-answer.ts'
 import { readAnswer } from './answer.ts'
+import { writeBody } from './body.ts'
 import type { Operation, OperationPlace } from './document.ts'
-import { OpenApiDocument, wrongDocument } from './document.ts'
+import { OpenApiDocument, isSafeMethod } from './document.ts'
+import { wrongDocument } from './document-parts.ts'
+import type { ReadFile } from './find-file.ts'
+import { createFileFinder } from './find-file.ts'
 import type { OperationInput } from './input-schema.ts'
 import { createInput } from './input-schema.ts'
-import { buildRequest } from './request.ts'
+import { buildRequestHead } from './request.ts'
 
 export interface OpenApiOptions<Services = unknown> {
   /** The operations to offer: by `operationId`, or as `GET /orders/{id}`. The program must name each one. */
@@ -37,7 +42,7 @@ export interface OpenApiOptions<Services = unknown> {
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
   /** Names of tools by operation, as `operations` has it; else the `operationId`, or one made of method and path. */
   readonly names?: Readonly<Record<string, string>>
-  /** Effects by operation; else GET and HEAD are `pure`, PUT and DELETE `idempotent`, all others `once`. */
+  /** Effects by operation; else GET, HEAD and QUERY are `pure`, PUT and DELETE `idempotent`, all others `once`. */
   readonly effects?: Readonly<Record<string, EffectClass>>
   /**
    * The header by which the API recognises a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
@@ -55,33 +60,41 @@ export interface OpenApiOptions<Services = unknown> {
   readonly retry?: ToolRetry
   /** Milliseconds for the whole answer to one request; 30,000 by default. */
   readonly timeoutMs?: number
-  /** Bytes of an answer; 10 MiB by default. */
+  /** Bytes of an answer, and of the files of a request; 10 MiB by default. */
   readonly maxBytes?: number
-  /** By default a guarded fetch that may also go to `server`. */
+  /**
+   * The file that the program knows by an id which a model gave, for operations that take files; undefined: it knows none. Pictures and
+   * files of the session are found without it.
+   */
+  readonly readFile?: ReadFile<Services>
+  /** By default a guarded fetch that may also go to `server`. It also fetches files that the session holds by address only. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** For dates in `Retry-After`; the machine's by default. */
   readonly clock?: Pick<Clock, 'nowMs'>
 }
 
 const FIELDS =
-  'operations server headers names effects idempotencyHeader approval trust retry timeoutMs maxBytes fetch clock'.split(
+  'operations server headers names effects idempotencyHeader approval trust retry timeoutMs maxBytes readFile fetch clock'.split(
     ' ',
   )
 const KINDS = {
   operations: 'an array',
   headers: 'a function',
+  readFile: 'a function',
   fetch: 'a function',
   names: 'an object',
   effects: 'an object',
   retry: 'an object',
 } as const
 const DESCRIPTION_CHARS = 4_000
+/** Operations that an error names with their reasons. */
+const REFUSED_SHOWN = 20
 /** Milliseconds that the call lasts longer than the request, so that the request's own error comes first. */
 const GRACE_MS = 2_000
 const TIMER_MS = 2_147_483_647
 
 /**
- * @param document an OpenAPI document 3.0 or 3.1 as `JSON.parse` gives it
+ * @param document an OpenAPI document 3.0, 3.1 or 3.2, or a Swagger 2.0 document, as `JSON.parse` gives it
  * @throws BatonError `invalid_option` (an option, or the document's words on a chosen operation), `invalid_schema`, `invalid_tool`
  */
 export function fromOpenApi<Services = unknown>(
@@ -92,12 +105,87 @@ export function fromOpenApi<Services = unknown>(
   const read = new OpenApiDocument(document)
   const places = read.list()
   const taken = new Set<string>()
-  return options.operations.map((chosen) => {
+  const refused: Refused[] = []
+  const tools = options.operations.flatMap((chosen) => {
     const place = choose(places, chosen)
-    const operation = read.read(place)
     const name = chooseName(place, ownEntry(options.names, chosen), taken)
-    const server = settings.server ?? readDocumentServer(operation)
-    return createTool({ ...settings, name, chosen, operation, server, input: createInput(read, operation) })
+    try {
+      const operation = read.read(place)
+      const server = settings.server ?? readDocumentServer(operation)
+      return [createTool({ ...settings, name, chosen, operation, server, input: createInput(read, operation) })]
+    } catch (thrown) {
+      if (!isBatonError(thrown)) throw thrown
+      refused.push({ chosen, error: thrown })
+      return []
+    }
+  })
+  if (refused.length > 0) throw refuseTogether(refused, tools.length)
+  return tools
+}
+
+interface Refused {
+  readonly chosen: string
+  readonly error: BatonError
+}
+
+/** All at once, so that a program is not corrected operation by operation. */
+function refuseTogether(refused: readonly Refused[], left: number): BatonError {
+  const [first] = refused
+  const total = refused.length + left
+  if (first && total === 1) return first.error
+  const shown = refused.slice(0, REFUSED_SHOWN).map(({ chosen, error }) => `${chosen.slice(0, 100)} (${error.message})`)
+  const more = refused.length > shown.length ? `; and ${refused.length - shown.length} more` : ''
+  return new BatonError({
+    code: first?.error.code ?? 'invalid_option',
+    message: `fromOpenApi: ${refused.length} of ${total} operations cannot be offered, ${left} can: ${shown.join('; ')}${more}`,
+    hint: `Leave ${refused.length === 1 ? 'it' : 'them'} out of "operations". listOperations(document) says for each operation of a document whether it can be offered.`,
+  })
+}
+
+/** An operation of a document. */
+export interface OpenApiOperation {
+  /** As `operations` of `fromOpenApi` takes it: the `operationId`, or method and path where that is missing or not unique. */
+  readonly operation: string
+  readonly method: string
+  readonly path: string
+  readonly title?: string
+  /** The media type of the body that is sent. */
+  readonly mediaType?: string
+  /** Why no tool can be made of it; absent if one can. */
+  readonly problem?: string
+}
+
+/**
+ * Lists all operations of a document, those that cannot be offered with the reason. It looks at no server, because a program may name
+ * another one.
+ * @throws BatonError `invalid_option` for what is no document that can be read
+ */
+export function listOperations(document: unknown): readonly OpenApiOperation[] {
+  const read = new OpenApiDocument(document)
+  const places = read.list()
+  const settings = readSettings({ operations: ['any'], server: 'https://example.com' })
+  return places.map((place): OpenApiOperation => {
+    const { id, method, path } = place
+    const isUnique = id !== undefined && places.filter((other) => other.id === id).length === 1
+    const chosen = isUnique ? id : `${method} ${path}`
+    const about = { operation: chosen, method, path }
+    try {
+      const operation = read.read(place)
+      const { title, body } = operation
+      const name = chooseName(place, undefined, new Set())
+      createTool({
+        ...settings,
+        name,
+        chosen,
+        operation,
+        server: 'https://example.com',
+        input: createInput(read, operation),
+      })
+      return { ...about, ...(title !== undefined && { title }), ...(body && { mediaType: body.mediaType }) }
+    } catch (thrown) {
+      if (isBatonError(thrown)) return { ...about, problem: thrown.message }
+      throw thrown
+    }
   })
 }
 
@@ -106,6 +194,7 @@ interface Settings<Services> extends Omit<OpenApiOptions<Services>, 'server'> {
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly fetch: NonNullable<OpenApiOptions['fetch']>
+  readonly files: Parameters<typeof createFileFinder<Services>>[0]
 }
 
 function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Services> {
@@ -125,7 +214,9 @@ function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Ser
   const server = given === undefined ? undefined : readServerAddress('fromOpenApi: server', given)
   const allow = server === undefined ? [] : [new URL(server).origin]
   const fetch = options.fetch ?? createGuardedFetch({ allow, timeoutMs, maxBytes })
-  return { ...options, server, timeoutMs, maxBytes, fetch }
+  // Its addresses come from the conversation, so `server` is not allowed to it.
+  const fetcher = new DocumentFetcher(what, { timeoutMs, maxBytes, ...(options.fetch && { fetch: options.fetch }) })
+  return { ...options, server, timeoutMs, maxBytes, fetch, files: { read: options.readFile, fetcher, maxBytes } }
 }
 
 /** A misspelt operation must not go without its approval. */
@@ -213,15 +304,20 @@ async function call<Services>(
   context: ToolContext<Services>,
 ): Promise<unknown> {
   const { name, operation, server, input, idempotencyHeader, maxBytes, fetch, clock } = parts
-  const { url, headers, body } = buildRequest(server, operation, input.slots, given)
+  const { url, headers } = buildRequestHead(server, operation, input.slots, given)
   const sent = new Headers(headers)
-  if (idempotencyHeader !== undefined && operation.method !== 'GET' && operation.method !== 'HEAD')
+  const body =
+    operation.body && Object.hasOwn(given, 'body')
+      ? await writeBody(operation.body, given['body'] ?? null, createFileFinder(parts.files, context))
+      : undefined
+  if (body) sent.set('content-type', body.contentType)
+  if (idempotencyHeader !== undefined && !isSafeMethod(operation.method))
     sent.set(idempotencyHeader, createHash('sha256').update(context.idempotencyKey).digest('hex'))
   const own = Object.entries((await parts.headers?.(context)) ?? {})
   addOwnHeaders(sent, own)
   const reading: Reading = {
     what: `${name}: ${operation.method} ${new URL(server).origin}`,
-    mayChange: operation.method !== 'GET' && operation.method !== 'HEAD',
+    mayChange: !isSafeMethod(operation.method),
     maxBytes,
     secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
     nowMs: () => (clock ? clock.nowMs() : Date.now()),
@@ -233,7 +329,7 @@ async function call<Services>(
       method: operation.method,
       headers: sent,
       signal,
-      ...(body !== undefined && { body }),
+      ...(body && { body: body.data }),
     })
   } catch (thrown) {
     throw signal.aborted ? thrown : describeNetworkFailure(reading, thrown)
@@ -253,12 +349,12 @@ function addOwnHeaders(sent: Headers, own: readonly (readonly [string, string])[
 }
 
 function effectOf(method: string, idempotencyHeader: string | undefined): EffectClass {
-  if (method === 'GET' || method === 'HEAD') return 'pure'
+  if (isSafeMethod(method)) return 'pure'
   return method === 'PUT' || method === 'DELETE' || idempotencyHeader !== undefined ? 'idempotent' : 'once'
 }
 
 function kindOf(method: string): ToolKind {
-  if (method === 'GET' || method === 'HEAD') return 'read'
+  if (isSafeMethod(method)) return 'read'
   return method === 'DELETE' ? 'delete' : method === 'PUT' || method === 'PATCH' ? 'edit' : 'other'
 }
 

@@ -1,3 +1,4 @@
 // What users import from @baton/tools/openapi.
-export { fromOpenApi } from './from-openapi.ts'
-export type { OpenApiOptions } from './from-openapi.ts'
+export { fromOpenApi, listOperations } from './from-openapi.ts'
+export type { OpenApiOperation, OpenApiOptions } from './from-openapi.ts'
+export type { ProgramFile } from './find-file.ts'

@@ -2,8 +2,9 @@
 // `$defs`, so a schema may be recursive.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
-import type { OpenApiDocument, Operation, Parameter } from './document.ts'
-import { entriesOf } from './document.ts'
+import type { OpenApiDocument, Operation } from './document.ts'
+import { entriesOf } from './document-parts.ts'
+import type { Parameter } from './parameter.ts'
 
 export interface OperationInput {
   readonly schema: JsonObject
@@ -92,17 +93,19 @@ class SchemaCopier {
   }
 
   /** In the words of the document: `tool()` reads each dialect. Keywords that say nothing to a validator or a model are left out. */
-  copy(schema: JsonValue): JsonValue {
+  copy(schema: JsonValue, hidden?: ReadonlySet<string>): JsonValue {
     this.#nodes += 1
     this.#depth += 1
     if (this.#nodes > NODES || this.#depth > DEPTH) throw this.#tooLarge()
-    const copied = isJsonObject(schema) ? this.#copyObject(schema) : schema !== false
+    const copied = isJsonObject(schema) ? this.#copyObject(schema, hidden) : schema !== false
     this.#depth -= 1
     return copied
   }
 
-  #copyObject(schema: JsonObject): JsonObject {
-    const hidden = readOnlyNames(schema)
+  /** @param outer names that are hidden in the whole of which this is a part */
+  #copyObject(schema: JsonObject, outer: ReadonlySet<string> = new Set()): JsonObject {
+    const own = readOnlyNames(schema, (value) => this.#document.follow(value, this.#where))
+    const hidden = new Set([...outer, ...own])
     const copied: [string, JsonValue][] = []
     // In 3.0 what stands beside a reference counts for nothing, but words about it.
     const isAlone = this.#document.isOlder && typeof schema['$ref'] === 'string'
@@ -110,7 +113,10 @@ class SchemaCopier {
       if (isAlone && !BESIDE_REFERENCE.has(word)) continue
       const isList = LIST_WORDS.has(word) || word === 'items'
       if (isList && Array.isArray(value))
-        copied.push([word, (value as readonly JsonValue[]).map((item) => this.copy(item))])
+        copied.push([
+          word,
+          (value as readonly JsonValue[]).map((item) => this.copy(item, word === 'allOf' ? hidden : undefined)),
+        ])
       else if (SCHEMA_WORDS.has(word)) copied.push([word, this.copy(value)])
       else if (MAP_WORDS.has(word)) copied.push([word, this.#copyMap(value, hidden)])
       else if (word === '$ref' && typeof value === 'string') copied.push(['$ref', this.#refer(value)])
@@ -148,8 +154,19 @@ class SchemaCopier {
   }
 }
 
-/** Properties that appear only in answers. */
-function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
-  const properties = entriesOf(schema['properties'])
-  return new Set(properties.filter(([, item]) => isJsonObject(item) && item['readOnly'] === true).map(([name]) => name))
+/** Properties that appear only in answers: by their own words, by a schema that they refer to, or in a part of `allOf`. */
+function readOnlyNames(
+  schema: JsonObject,
+  follow: (value: JsonValue) => JsonValue,
+  seen = new Set<JsonObject>(),
+): ReadonlySet<string> {
+  const isReadOnly = (item: JsonValue): boolean =>
+    [item, follow(item)].some((found) => isJsonObject(found) && found['readOnly'] === true)
+  const own = entriesOf(schema['properties']).flatMap(([name, item]) => (isReadOnly(item) ? [name] : []))
+  const parts = Array.isArray(schema['allOf']) && !seen.has(schema) ? (schema['allOf'] as readonly JsonValue[]) : []
+  seen.add(schema) // a part may lead back to the whole
+  const inherited = parts
+    .map(follow)
+    .flatMap((part) => (isJsonObject(part) ? [...readOnlyNames(part, follow, seen)] : []))
+  return new Set([...own, ...inherited])
 }

@@ -10,7 +10,7 @@ export function isJsonType(type: string): boolean {
 }
 
 export function isTextType(type: string): boolean {
-  return /^text\/|[/+](xml|yaml)$|^application\/(x-)?(yaml|javascript|sql|graphql|x-ndjson|jsonl|x-www-form-urlencoded)$/.test(
+  return /^text\/|[/+](xml|yaml)$|^application\/(x-)?(yaml|javascript|sql|graphql|(x-)?ndjson|jsonl|jsonlines|json-seq|x-www-form-urlencoded)$/.test(
     bareType(type),
   )
 }

@@ -1,8 +1,8 @@
 // Finds the picture that a text names: an address, a picture of the session, or what the program knows by that id.
-import { createHash } from 'node:crypto'
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { DocumentFetcher } from '../shared/pages/fetch-document.ts'
+import { findByHandle, isHandle, listSessionMedia } from '../shared/session-media.ts'
 import type { Measured } from './measure-image.ts'
 import { measureImage } from './measure-image.ts'
 
@@ -43,8 +43,7 @@ export class ImageFinder<Services> {
   }
 
   async #load(name: string, context: ToolContext<Services>): Promise<Uint8Array> {
-    const handle = /^media:(latest|[0-9a-f]{64})$/.exec(name)?.[1]
-    if (handle !== undefined) return await findInSession(handle, context)
+    if (isHandle(name)) return await findInSession(name, context)
     if (/^https?:/i.test(name)) return await this.#fetch(name, context)
     const known = await this.#read?.(name, context)
     if (typeof known === 'string') return await this.#fetch(known, context)
@@ -60,25 +59,13 @@ export class ImageFinder<Services> {
   }
 }
 
-/** A handle is the SHA-256 of the bytes. */
 async function findInSession(handle: string, context: Pick<ToolContext, 'messages'>): Promise<Uint8Array> {
-  const messages = await context.messages()
-  for (const message of messages.toReversed()) {
-    const content =
-      message.role === 'user'
-        ? message.parts
-        : message.role === 'tool'
-          ? message.parts.flatMap((part) => part.content)
-          : []
-    for (const part of content.toReversed()) {
-      if (part.type !== 'image' || part.source.type !== 'base64') continue
-      const bytes = Buffer.from(part.source.data, 'base64')
-      if (handle === 'latest' || createHash('sha256').update(bytes).digest('hex') === handle) return bytes
-    }
-  }
+  const media = await listSessionMedia(context)
+  const images = media.filter((part) => part.type === 'image' && part.source.type === 'base64')
+  const source = findByHandle(images, handle)?.source
+  if (source?.type === 'base64') return Buffer.from(source.data, 'base64')
   throw new BatonError({
     code: 'context_missing',
-    message:
-      handle === 'latest' ? 'this conversation has no picture' : `this conversation has no picture media:${handle}`,
+    message: images.length === 0 ? 'this conversation has no picture' : `this conversation has no picture ${handle}`,
   })
 }
