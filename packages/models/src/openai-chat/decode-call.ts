@@ -8,6 +8,8 @@ import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-argume
 export interface CallDraft {
   /** Number in the answer, from 0. */
   readonly number: number
+  /** As the server numbered its first piece. */
+  readonly index: number | undefined
   id: string
   /** On the wire; empty until it is known. */
   name: string
@@ -79,7 +81,7 @@ export class CallDrafts {
 
   /** The call that a piece belongs to: one that is there, or a new one. Adds nothing of the piece to it. */
   find(piece: CallPiece): CallDraft {
-    const call = this.#findKnown(piece) ?? this.#add()
+    const call = this.#findKnown(piece) ?? this.#add(piece.index)
     if (piece.index !== undefined && !(piece.id !== '' && this.#byIndex.has(piece.index) && this.#byId.has(piece.id)))
       this.#byIndex.set(piece.index, call)
     if (piece.id !== '' && call.id === '') this.#byId.set(piece.id, call)
@@ -105,16 +107,17 @@ export class CallDrafts {
     const [only, ...others] = open.filter((call) => call.name === name)
     if (only && others.length === 0 && only.id !== '') return only
     const last = others.at(-1) ?? only
-    return last && !last.json.isClosed && last.arguments !== '' && !/^\s*(?:\{|$)/.test(given) ? last : undefined
+    return last && isRest(last, given) ? last : undefined
   }
 
   #isElsewhere(call: CallDraft, { index, name, isListed }: CallPiece): boolean {
     return index === undefined ? isListed || name !== call.name : this.#byIndex.get(index) !== call
   }
 
-  #add(): CallDraft {
+  #add(index: number | undefined): CallDraft {
     const call: CallDraft = {
       number: this.all.length,
+      index,
       id: '',
       name: '',
       arguments: '',
@@ -135,13 +138,19 @@ export class CallDrafts {
  */
 function startsAnother(call: CallDraft, { index, id, name, arguments: given = '', isListed }: CallPiece): boolean {
   if (name === '') return false
-  if (id !== '' && call.id !== '') return id !== call.id
+  // Some make up an id for each piece.
+  if (id !== '' && call.id !== '') return id !== call.id && !(name === call.name && isRest(call, given))
   if (call.name === '') return false
   if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
   if (name !== call.name) return true
   if (index === undefined) return given !== '' && (isListed || !isEmptyObject(call.arguments))
   // Under its own number the same call may come once more, or whole behind an empty beginning.
   return given !== '' && given !== call.arguments && !isEmptyObject(call.arguments)
+}
+
+/** Whether arguments that have begun go on with a text that can begin none. */
+function isRest({ json, arguments: text }: CallDraft, given: string): boolean {
+  return !json.isClosed && text !== '' && !/^\s*(?:\{|$)/.test(given)
 }
 
 /** Whether a piece begins another call although it has the id of this one: a server gave all of them the same. */

@@ -357,12 +357,15 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   /**
    * Whether an empty text says "no arguments": the server ended for calls, in a piece behind the one that began this call or
-   * by the end of the stream, and no other call of this tool, as nameless as this one, may have its arguments.
+   * by the end of the stream, and no later call of this tool, without ids or under the same index, may have its arguments.
    */
   #mayBeEmpty(call: CallDraft): boolean {
     if (this.#finish === undefined || !isForCalls(this.#finish)) return false
-    const mayHaveItsOwn = ({ id, name, number, arguments: text }: CallDraft): boolean =>
-      id === '' && call.id === '' && name === call.name && number > call.number && text !== ''
+    const mayHaveItsOwn = ({ id, index, name, number, arguments: text }: CallDraft): boolean =>
+      ((id === '' && call.id === '') || (index !== undefined && index === call.index)) &&
+      name === call.name &&
+      number > call.number &&
+      text !== ''
     return (this.#isDone || call.number < this.#callsBeforeReason) && !this.#calls.all.some(mayHaveItsOwn)
   }
 

@@ -223,6 +223,29 @@ const INDEXES: readonly Row[] = [
   ],
 ]
 
+const MADE_UP_IDS: readonly Row[] = [
+  [
+    'the arguments in two pieces',
+    [
+      piece(made({ index: 0, id: 'a' }, '{"path":', LS)),
+      piece(made({ index: 0, id: 'b' }, '"/srv"}', LS)),
+      CALLED,
+      DONE,
+    ],
+    [LISTED],
+  ],
+  [
+    'the name in the first piece alone',
+    [piece(made({ index: 0, id: 'a' }, '', LS)), piece(made({ index: 0, id: 'b' }, SRV)), CALLED, DONE],
+    [LISTED],
+  ],
+  [
+    'the arguments in the second piece: it may be another call, and the first may have lost its own',
+    [piece(made({ index: 0, id: 'a' }, '', LS)), piece(made({ index: 0, id: 'b' }, SRV, LS)), CALLED, DONE],
+    [lost(LS), LISTED],
+  ],
+]
+
 const IDENTICAL: readonly Row[] = [
   [
     'under one index, without ids: once',
@@ -276,6 +299,9 @@ test.each(REASONS)('reasons: %s', async (_situation, events, expected) => {
   expect(await readRow(openChat, events)).toEqual([expected])
 })
 test.each(INDEXES)('indexes: %s', async (_situation, events, expected) => {
+  expect(await readRow(openChat, events)).toEqual([expected])
+})
+test.each(MADE_UP_IDS)('another id in each piece: %s', async (_situation, events, expected) => {
   expect(await readRow(openChat, events)).toEqual([expected])
 })
 test.each(IDENTICAL)('two calls that say the same %s', async (_situation, events, expected) => {
