@@ -51,7 +51,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     "return hasReason && this.#open > 0 ? 'ended' : 'open'",
   ]),
   garbled('the end of a block counts each time', 'anthropic/decode-stream.ts', [
-    'if (this.#blockAt.get(index)?.isOpen === false) return',
+    'if (this.#blockAt.get(index)?.isOpen === false && !this.#isShifted) return',
     'if (this.#blockAt.get(index)?.isOpen === undefined) return',
   ]),
   garbled('blocks are numbered by their places', 'anthropic/decode-stream.ts', [
@@ -67,7 +67,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     '} else this.#finish(undefined, item)',
   ]),
   garbled('a total that counts the cache counts as output', 'openai-chat/decode-end.ts', [
-    'return rest === cacheRead ? 0 : rest',
+    'return [cacheRead, cacheWrite, cacheRead + cacheWrite].includes(rest) ? 0 : rest',
     'return rest + beside',
   ]),
   garbled('a namespace is part of a name', 'packages/runtime/src/work/fit-tool-name.ts', [
@@ -75,8 +75,8 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'functions?|tools?',
   ]),
   garbled('thoughts without their first tag are text', 'openai-chat/decode-stream.ts', [
-    'const split = this.#tags && reasoning.isEmpty ? splitAtClose(this.#text) : undefined',
-    'const split = this.#tags && reasoning.isEmpty ? splitAtClose("") : undefined',
+    'const split = this.#tags && mayBeOpen ? splitAtClose(this.#text) : undefined',
+    'const split = this.#tags && mayBeOpen ? splitAtClose("") : undefined',
   ]),
   garbled('nothing of Bedrock is heard behind a reason', 'bedrock/decode-stream.ts', [
     'else if (isException) this.#handleException',

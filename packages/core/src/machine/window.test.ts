@@ -15,6 +15,31 @@ function talk(window: Partial<WindowSpec>, ...said: readonly string[]): TestSess
 }
 
 describe('the sliding window', () => {
+  test('that a refusal names is kept to at once, in this turn and in later ones', () => {
+    const said = Array.from({ length: 11 }, () => 'x'.repeat(100))
+    const session = talk({ exchanges: 100, reserveTokens: 40 }, ...said).user('y'.repeat(100))
+    expect(session.fact('model-started').chars).toBeGreaterThan(2000)
+    const refusals = session.logged('model-started').length
+    session.modelFails('context_overflow', { retryable: false, contextTokens: 200 }).says('A')
+    for (const text of said) session.user(text).says(text)
+    const later = session.logged('model-started').slice(refusals)
+    expect(later).toHaveLength(12)
+    // 160 tokens are left, each of four characters.
+    expect(Math.max(...later.map(({ chars }) => chars))).toBeLessThanOrEqual(640)
+    expect(session.told().length).toBeGreaterThan(3)
+  })
+
+  test('that a refusal names is that of its model, and never longer than the one that the agent has', () => {
+    const session = talk({ exchanges: 100, contextTokens: 100, reserveTokens: 40 }, 'x'.repeat(100)).user('a')
+    session
+      .modelFails('context_overflow', { retryable: false, contextTokens: 4000 })
+      .says('A')
+      .user('x'.repeat(100))
+      .says('B')
+    session.user('x'.repeat(100))
+    expect(session.fact('model-started').chars).toBeLessThanOrEqual(240)
+  })
+
   test('holds so many exchanges, the running one included', () => {
     const session = talk({ exchanges: 2 }, 'a', 'b', 'c').user('d')
     expect(session.factTypes()).toContain('window-moved')

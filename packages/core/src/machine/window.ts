@@ -94,8 +94,15 @@ function needsRoom(draft: Draft, index = draft.state.index): boolean {
 /** Whether a request with these entries has more tokens than this share of what one may have. */
 function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boolean {
   const { actAtTokens, contextTokens, reserveTokens } = spec.window
-  const room = (actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER) - reserveTokens
+  const most = actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER
+  const learnt = findLearntWindow(state) ?? most
+  const room = learnt < most ? learnt - Math.min(reserveTokens, Math.floor(learnt / 2)) : most - reserveTokens
   return requestTokens(spec, state, index) > room * share
+}
+
+/** Tokens of the window that a refusal of the running turn's model has named. */
+function findLearntWindow({ turn, learntWindows = [] }: State): number | undefined {
+  return learntWindows.find(({ model }) => model === turn?.models[turn.candidate])?.tokens
 }
 
 /**

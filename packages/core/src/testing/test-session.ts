@@ -224,7 +224,7 @@ export class TestSession {
     }
   }
 
-  modelFails(code: ErrorCode, more: { retryable?: boolean; retryAfterMs?: number } = {}): this {
+  modelFails(code: ErrorCode, more: { retryable?: boolean; retryAfterMs?: number; contextTokens?: number } = {}): this {
     const error = { code, message: `it failed: ${code}`, retryable: true, ...more }
     return this.send({ type: 'model-failed', attempt: this.state.attempt?.attempt ?? 0, error })
   }

@@ -6,7 +6,7 @@ import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { MeantArguments } from '../meant-arguments.ts'
-import { readMeantArguments } from '../meant-arguments.ts'
+import { isEmptyObject, readMeantArguments } from '../meant-arguments.ts'
 import { PROVIDER, isServerCall } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
@@ -67,6 +67,21 @@ export function takesDelta(block: Block, type: string): boolean {
     (type === 'text_delta' && block.type === 'text') ||
     (type === 'thinking_delta' && block.type === 'thinking')
   )
+}
+
+/** Whether a delta can belong to the block. */
+export function fitsDelta({ type }: Block, delta: JsonValue | undefined): boolean {
+  const said = isJsonObject(delta) ? delta['type'] : undefined
+  if (said === 'text_delta') return type === 'text'
+  if (said === 'thinking_delta') return type === 'thinking'
+  return said !== 'input_json_delta' || (type !== 'text' && type !== 'thinking')
+}
+
+/** Whether nothing of a block can be missing although its end was not told: text is what it is, and arguments end by themselves. */
+export function isWhole(block: Block): boolean {
+  if (block.type !== 'tool_use') return true
+  const { text } = readMeantArguments(block)
+  return !isEmptyObject(text) && parseJson(text).ok
 }
 
 /** UTF-16 units that a delta adds to what is kept; of what is not text, those of its JSON. */
@@ -175,6 +190,7 @@ export function readAnswerState(message: JsonObject, model: string): readonly Mo
 function readArguments(block: Block, isEndedForCalls: boolean): MeantArguments {
   if (block.text !== '') return readMeantArguments(block)
   const { input } = block.start
+  if (typeof input === 'string') return readMeantArguments({ text: input })
   const isEmpty = !isJsonObject(input) || Object.keys(input).length === 0
   if (isEmpty) return { text: isEndedForCalls && isJsonObject(input) ? '{}' : '' }
   return { text: JSON.stringify(input) }

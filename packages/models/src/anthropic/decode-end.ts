@@ -3,7 +3,7 @@ import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readCount } from '../json-fields.ts'
 
-/** StopReason of SDK 1.12; a reason that we do not know is `other`. */
+/** StopReason of SDK 1.12, and the words of Chat Completions, which gateways pass on; a reason that we do not know is `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   end_turn: 'end',
   stop_sequence: 'end',
@@ -12,6 +12,11 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   refusal: 'refusal',
   pause_turn: 'pause',
   model_context_window_exceeded: 'context-full',
+  stop: 'end',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  length: 'max-tokens',
+  content_filter: 'refusal',
 }
 
 export function readFinish(reason: JsonValue | undefined): FinishReason {

@@ -13,6 +13,8 @@ import type { Block } from './decode-block.ts'
 import {
   applyDelta,
   findSources,
+  fitsDelta,
+  isWhole,
   readAnswerState,
   readCallName,
   lengthOfDelta,
@@ -76,6 +78,8 @@ class StreamDecoder implements AnthropicDecoder {
   /** The newest block with each `index`: gateways leave gaps, begin at 1, and use an index again. */
   readonly #blockAt = new Map<JsonValue | undefined, Block>()
   #open = 0
+  /** Whether a piece came under another index than the beginning of its block. */
+  #isShifted = false
   /** Events that said something. */
   heard = 0
   /** Names of the calls of Anthropic's own tools, by their ids. */
@@ -112,7 +116,9 @@ class StreamDecoder implements AnthropicDecoder {
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
-    if (isJsonObject(parsed)) this.handleEvent(parsed, event.data.length)
+    if (!isJsonObject(parsed)) return
+    const isNamed = typeof parsed['type'] === 'string' || event.event === undefined
+    this.handleEvent(isNamed ? parsed : { ...parsed, type: event.event }, event.data.length)
   }
 
   readonly #pieces = new PieceReader((index, type) => {
@@ -230,7 +236,9 @@ class StreamDecoder implements AnthropicDecoder {
       this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
       return
     }
-    if (this.#blockAt.get(index)?.isOpen === true) {
+    const before = this.#blockAt.get(index)
+    if (before?.isOpen === true && isWhole(before)) this.#close(before)
+    else if (before?.isOpen === true) {
       this.#fail(`content_block_start ${JSON.stringify(index)} came before the end of the block with this index`)
       return
     }
@@ -261,9 +269,9 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleDelta(event: WireEvent): void {
-    const block = this.#openBlockAt(event.index)
+    const { delta } = event
+    const block = this.#openBlockAt(event.index, delta)
     if (!block) return
-    const delta = event.delta
     if (!isJsonObject(delta) || !this.#fits(lengthOfDelta(block, delta))) return
     const text = applyDelta(block, delta)
     if (text !== '') this.#emitText(block, text)
@@ -277,9 +285,12 @@ class StreamDecoder implements AnthropicDecoder {
 
   #handleBlockStop(index: JsonValue | undefined): void {
     // Some tell the end of a block twice.
-    if (this.#blockAt.get(index)?.isOpen === false) return
+    if (this.#blockAt.get(index)?.isOpen === false && !this.#isShifted) return
     const block = this.#openBlockAt(index)
-    if (!block) return
+    if (block) this.#close(block)
+  }
+
+  #close(block: Block): void {
     block.isOpen = false
     this.#open -= 1
     if (block.type === 'tool_use') this.#sink({ type: 'call-end', index: block.call })
@@ -296,9 +307,10 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleStop(): void {
-    // A call whose end was never told may lack its last arguments; other blocks are what they are. Where the limit of tokens
+    // A call whose end was never told may lack its last arguments, unless they end by themselves. Where the limit of tokens
     // ended the answer, nobody expects the end of its call (anthropic-sdk-python, incomplete_partial_json_response).
     const isCut = ['max-tokens', 'context-full'].includes(readFinish(this.#stop['stop_reason']))
+    if (!isCut) for (const block of this.#blocks) if (block.isOpen && isWhole(block)) this.#close(block)
     if (!this.#started) this.#fail('message_stop came before message_start')
     else if (!isCut && this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
       this.#fail('a tool_use block was never closed')
@@ -311,11 +323,15 @@ class StreamDecoder implements AnthropicDecoder {
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
-  #openBlockAt(index: JsonValue | undefined): Block | undefined {
+  /** The block with this index; else the only open one, where some number the pieces of a block otherwise than its beginning. */
+  #openBlockAt(index: JsonValue | undefined, delta?: JsonValue): Block | undefined {
     const block = this.#blockAt.get(index)
     if (block?.isOpen === true) return block
     const [only] = this.#open === 1 ? this.#blocks.filter(({ isOpen }) => isOpen) : []
-    if (only && !block) return only
+    if (only && (!block || this.#isShifted) && fitsDelta(only, delta)) {
+      this.#isShifted = true
+      return only
+    }
     this.#fail(`an event names block ${JSON.stringify(index)}, which is not open`)
     return undefined
   }

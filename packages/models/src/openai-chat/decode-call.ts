@@ -8,6 +8,8 @@ import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-argume
 export interface CallDraft {
   /** Number in the answer, from 0. */
   readonly number: number
+  /** As the server numbered its first piece. */
+  readonly index: number | undefined
   id: string
   /** On the wire; empty until it is known. */
   name: string
@@ -31,22 +33,31 @@ export interface CallPiece {
   /** Undefined where the piece says nothing of them. */
   readonly arguments: string | undefined
   readonly extra: JsonObject | undefined
+  /** Whether it stands beside other calls in one list. */
+  readonly isListed: boolean
 }
 
 /** Undefined for what is no call at all. */
-export function readCallPiece(value: JsonValue): CallPiece | undefined {
+export function readCallPiece(value: JsonValue, isListed = false): CallPiece | undefined {
   if (!isJsonObject(value)) return undefined
   const made = isJsonObject(value['function']) ? value['function'] : {}
-  const { index } = value
   const given = made['arguments']
   const extra = readExtra(value)
   return {
-    index: typeof index === 'number' ? index : undefined,
-    id: typeof value['id'] === 'string' ? value['id'] : '',
+    index: readIndex(value['index']),
+    // Some count them.
+    id: typeof value['id'] === 'string' || typeof value['id'] === 'number' ? String(value['id']) : '',
     name: typeof made['name'] === 'string' ? made['name'] : '',
     arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : undefined,
     extra: Object.keys(extra).length > 0 ? extra : undefined,
+    isListed,
   }
+}
+
+/** Some write it as a text. */
+function readIndex(index: JsonValue | undefined): number | undefined {
+  if (typeof index === 'string' && /^\d{1,9}$/.test(index)) return Number(index)
+  return typeof index === 'number' ? index : undefined
 }
 
 /** Fields with a signature of Gemini's: of its own endpoint, and of LiteLLM's proxy before it. */
@@ -70,7 +81,7 @@ export class CallDrafts {
 
   /** The call that a piece belongs to: one that is there, or a new one. Adds nothing of the piece to it. */
   find(piece: CallPiece): CallDraft {
-    const call = this.#findKnown(piece) ?? this.#add()
+    const call = this.#findKnown(piece) ?? this.#add(piece.index)
     if (piece.index !== undefined && !(piece.id !== '' && this.#byIndex.has(piece.index) && this.#byId.has(piece.id)))
       this.#byIndex.set(piece.index, call)
     if (piece.id !== '' && call.id === '') this.#byId.set(piece.id, call)
@@ -78,23 +89,35 @@ export class CallDrafts {
   }
 
   #findKnown(piece: CallPiece): CallDraft | undefined {
-    const { index, id, name } = piece
+    const { index, id } = piece
     const known = id === '' ? undefined : this.#byId.get(id)
-    if (known) return hasSameId(known, piece) && this.#isElsewhere(known, index) ? undefined : known
+    if (known) return hasSameId(known, piece) && this.#isElsewhere(known, piece) ? undefined : known
     const before = index === undefined ? this.all.at(-1) : this.#byIndex.get(index)
     if (before) return startsAnother(before, piece) ? undefined : before
-    if (name !== '') return undefined
-    const open = this.all.filter(({ json }) => !json.isClosed)
-    return open.length === 1 ? open[0] : undefined
+    return id === '' ? this.#findOpen(piece) : undefined
   }
 
-  #isElsewhere(call: CallDraft, index: number | undefined): boolean {
-    return index !== undefined && this.#byIndex.get(index) !== call
+  /**
+   * The call that a piece under another index goes on with: the only one that waits for arguments. With a name it is that call
+   * only where the name is the same, and where the call has an id, or where the piece can begin no arguments.
+   */
+  #findOpen({ name, arguments: given = '' }: CallPiece): CallDraft | undefined {
+    const open = this.all.filter(({ json, arguments: text }) => !json.isClosed || isEmptyObject(text))
+    if (name === '') return open.length === 1 ? open[0] : undefined
+    const [only, ...others] = open.filter((call) => call.name === name)
+    if (only && others.length === 0 && only.id !== '') return only
+    const last = others.at(-1) ?? only
+    return last && isRest(last, given) ? last : undefined
   }
 
-  #add(): CallDraft {
+  #isElsewhere(call: CallDraft, { index, name, isListed }: CallPiece): boolean {
+    return index === undefined ? isListed || name !== call.name : this.#byIndex.get(index) !== call
+  }
+
+  #add(index: number | undefined): CallDraft {
     const call: CallDraft = {
       number: this.all.length,
+      index,
       id: '',
       name: '',
       arguments: '',
@@ -113,14 +136,21 @@ export class CallDrafts {
  * number every call 0: InternLM/lmdeploy#3412). Without an id, a name does once the call before is whole: a name alone is
  * repeated in every piece by some. A name before any argument may be the rest of a name.
  */
-function startsAnother(call: CallDraft, { index, id, name, arguments: given = '' }: CallPiece): boolean {
+function startsAnother(call: CallDraft, { index, id, name, arguments: given = '', isListed }: CallPiece): boolean {
   if (name === '') return false
-  if (id !== '' && call.id !== '') return id !== call.id
+  // Some make up an id for each piece.
+  if (id !== '' && call.id !== '') return id !== call.id && !(name === call.name && isRest(call, given))
   if (call.name === '') return false
   if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
-  if (name !== call.name || index === undefined) return given !== '' || name !== call.name
+  if (name !== call.name) return true
+  if (index === undefined) return given !== '' && (isListed || !isEmptyObject(call.arguments))
   // Under its own number the same call may come once more, or whole behind an empty beginning.
   return given !== '' && given !== call.arguments && !isEmptyObject(call.arguments)
+}
+
+/** Whether arguments that have begun go on with a text that can begin none. */
+function isRest({ json, arguments: text }: CallDraft, given: string): boolean {
+  return !json.isClosed && text !== '' && !/^\s*(?:\{|$)/.test(given)
 }
 
 /** Whether a piece begins another call although it has the id of this one: a server gave all of them the same. */
@@ -144,8 +174,15 @@ export function addName(call: CallDraft, name: string): boolean {
   return true
 }
 
-/** @param mayBeEmpty whether an empty text says that there are none */
-export function readArguments(call: CallDraft, mayBeEmpty: boolean): MeantArguments {
-  if (call.arguments.trim() === '') return { text: call.isGiven && mayBeEmpty ? '{}' : '' }
+export interface Emptiness {
+  /** Whether an empty text says that there are none. */
+  readonly mayBeEmpty: boolean
+  /** Whether arguments came that belong to no call: then no call is known to have none. */
+  readonly hasStray: boolean
+}
+
+export function readArguments(call: CallDraft, { mayBeEmpty, hasStray }: Emptiness): MeantArguments {
+  if (call.arguments.trim() === '') return { text: call.isGiven && mayBeEmpty && !hasStray ? '{}' : '' }
+  if (hasStray && isEmptyObject(call.arguments)) return { text: '' }
   return readMeantArguments({ text: call.arguments, cumulative: call.cumulative })
 }

@@ -24,13 +24,21 @@ export interface EndOfAnswer {
   /** Whether the arguments of all calls end by themselves. */
   readonly areClosed: boolean
   readonly isRefused: boolean
-  /** Output tokens that were used up and those that were allowed, where both are known. */
-  readonly usage: Usage
+  /** As the server counts them, without what a total suggests. */
+  readonly outputTokens: number | undefined
+  /** Those that the request allowed. */
   readonly maxTokens: number | undefined
 }
 
 /** The reason alone is not to be trusted: servers say "stop" with calls, and "tool_calls" without any (vllm#53255). */
-export function readFinish({ reason, hasCalls, areClosed, isRefused, usage, maxTokens }: EndOfAnswer): FinishReason {
+export function readFinish({
+  reason,
+  hasCalls,
+  areClosed,
+  isRefused,
+  outputTokens,
+  maxTokens,
+}: EndOfAnswer): FinishReason {
   if (isRefused) return 'refusal'
   const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
   if (finish === 'tool-calls' && !hasCalls) return 'end'
@@ -38,7 +46,7 @@ export function readFinish({ reason, hasCalls, areClosed, isRefused, usage, maxT
   // Not every server keeps to the limit: a closed call that ended for calls was not cut.
   if (finish === 'tool-calls' && areClosed) return 'tool-calls'
   // vLLM says "tool_calls" also for a call that the limit cut (vllm#53269).
-  const isUsedUp = maxTokens !== undefined && (usage.outputTokens ?? 0) >= maxTokens
+  const isUsedUp = maxTokens !== undefined && (outputTokens ?? 0) >= maxTokens
   return isUsedUp ? 'max-tokens' : 'tool-calls'
 }
 
@@ -53,19 +61,29 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
   return { ...before, ...Object.fromEntries(given) }
 }
 
-/** `prompt_tokens` includes what was read from the cache. DeepSeek has fields of its own for that (recorded). */
+/**
+ * `prompt_tokens` includes what was read from the cache. DeepSeek has fields of its own for that (recorded), Moonshot `cached_tokens`
+ * beside the others, and gateways before Claude Anthropic's.
+ */
 export function readUsage(usage: JsonObject): Usage {
   const promptDetails = readObject(usage, 'prompt_tokens_details')
   const input = readCount(usage, 'prompt_tokens')
-  const cacheRead = readCount(promptDetails, 'cached_tokens') ?? readCount(usage, 'prompt_cache_hit_tokens')
-  const cacheWrite = readCount(promptDetails, 'cache_write_tokens')
+  const cacheRead =
+    readCount(promptDetails, 'cached_tokens') ??
+    readCount(usage, 'prompt_cache_hit_tokens') ??
+    readCount(usage, 'cached_tokens') ??
+    readCount(usage, 'cache_read_input_tokens')
+  const cacheWrite =
+    readCount(promptDetails, 'cache_write_tokens') ??
+    readCount(promptDetails, 'cache_creation_input_tokens') ??
+    readCount(usage, 'cache_creation_input_tokens')
   const told = readCount(usage, 'completion_tokens')
   const said = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
-  const hidden = countHidden(usage, { input, told, said, cacheRead })
+  const hidden = countHidden(usage, { input, told, said, cacheRead, cacheWrite })
   const output = told === undefined ? undefined : told + hidden
   const reasoning = said ?? (hidden > 0 ? hidden : undefined)
   return {
-    ...(input !== undefined && { inputTokens: input + countBesideInput(usage, { input, cacheRead }) }),
+    ...(input !== undefined && { inputTokens: input + countBesideInput(usage, { input, cacheRead, cacheWrite }) }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
     ...(output !== undefined && { outputTokens: output }),
@@ -76,14 +94,16 @@ export function readUsage(usage: JsonObject): Usage {
 interface Counts {
   readonly input: number | undefined
   readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
 }
 
 /** Cached tokens that `prompt_tokens` leaves out: more were read than the whole prompt is said to have. */
-function countBesideInput(usage: JsonObject, { input, cacheRead }: Counts): number {
+function countBesideInput(usage: JsonObject, { input, cacheRead = 0, cacheWrite = 0 }: Counts): number {
   const total = readCount(usage, 'total_tokens') ?? 0
   const output = readCount(usage, 'completion_tokens') ?? 0
-  if (input === undefined || cacheRead === undefined || cacheRead <= input) return 0
-  return total === 0 ? cacheRead : Math.min(cacheRead, Math.max(0, total - input - output))
+  const cached = cacheRead + cacheWrite
+  if (input === undefined || cacheRead <= input) return 0
+  return total === 0 ? cached : Math.min(cached, Math.max(0, total - input - output))
 }
 
 /**
@@ -92,12 +112,12 @@ function countBesideInput(usage: JsonObject, { input, cacheRead }: Counts): numb
  */
 function countHidden(
   usage: JsonObject,
-  { input, cacheRead = 0, told, said }: Counts & Readonly<Record<'told' | 'said', number | undefined>>,
+  { input, cacheRead = 0, cacheWrite = 0, told, said }: Counts & Readonly<Record<'told' | 'said', number | undefined>>,
 ): number {
   const total = readCount(usage, 'total_tokens')
   if (input === undefined || told === undefined || total === undefined) return 0
-  const beside = countBesideInput(usage, { input, cacheRead })
+  const beside = countBesideInput(usage, { input, cacheRead, cacheWrite })
   const rest = Math.max(0, total - input - beside - told)
   if (said !== undefined) return rest >= said ? said : 0
-  return rest === cacheRead ? 0 : rest
+  return [cacheRead, cacheWrite, cacheRead + cacheWrite].includes(rest) ? 0 : rest
 }

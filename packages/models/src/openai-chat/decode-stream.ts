@@ -17,7 +17,7 @@ import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
 import { splitAtClose, ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
-import { listObjects } from '../json-fields.ts'
+import { listObjects, readCount } from '../json-fields.ts'
 
 export interface OpenAiChatDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */
@@ -169,7 +169,7 @@ class StreamDecoder implements OpenAiChatDecoder {
         hasCalls: all.length > 0,
         areClosed,
         isRefused: this.#refusal !== '',
-        usage,
+        outputTokens: readCount(this.#usage, 'completion_tokens'),
         maxTokens: this.#options.maxTokens,
       }),
       usage,
@@ -228,7 +228,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#handleContent(delta['content'])
     if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
     const pieces = Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as readonly JsonValue[]) : []
-    for (const piece of pieces) this.#handleCall(piece)
+    for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
     // What `tool_calls` was called before 2024.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
     for (const { url_citation: cited } of listObjects(delta['annotations'])) if (isJsonObject(cited)) this.#cite(cited)
@@ -280,8 +280,8 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#refusal += text
   }
 
-  #handleCall(value: JsonValue): void {
-    const piece = readCallPiece(value)
+  #handleCall(value: JsonValue, isListed = false): void {
+    const piece = readCallPiece(value, isListed)
     if (!piece || this.failure) return
     // Some servers have a place for a call in every message, also where there is none.
     const { id, name, arguments: text = '', extra } = piece
@@ -328,7 +328,8 @@ class StreamDecoder implements OpenAiChatDecoder {
     const reasoning = this.#reasoning
     const parts: ModelPart[] = []
     // It may have been streamed as text before its end was known.
-    const split = this.#tags && reasoning.isEmpty ? splitAtClose(this.#text) : undefined
+    const mayBeOpen = reasoning.isEmpty || reasoning.text.includes('<think>')
+    const split = this.#tags && mayBeOpen ? splitAtClose(this.#text) : undefined
     const { thoughts = '', text = this.#text } = split ?? {}
     if (!reasoning.isEmpty || thoughts !== '')
       parts.push({
@@ -337,9 +338,10 @@ class StreamDecoder implements OpenAiChatDecoder {
         ...(reasoning.data && this.#state(reasoning.data)),
       })
     if (text !== '') parts.push({ type: 'text', text })
+    const hasStray = this.#calls.all.some(({ name, arguments: text }) => name === '' && text !== '')
     for (const call of this.#calls.all) {
       const data = { ...(call.id !== '' && { id: call.id }), ...call.extra }
-      const { text, repair } = readArguments(call, this.#mayBeEmpty(call))
+      const { text, repair } = readArguments(call, { mayBeEmpty: this.#mayBeEmpty(call), hasStray })
       parts.push({
         type: 'call',
         name: call.name === '' ? '' : names.decode(call.name),
@@ -355,14 +357,16 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   /**
    * Whether an empty text says "no arguments": the server ended for calls, in a piece behind the one that began this call or
-   * by the end of the stream, and no arguments came that belong to nobody.
+   * by the end of the stream, and no later call of this tool, without ids or under the same index, may have its arguments.
    */
-  #mayBeEmpty({ number }: CallDraft): boolean {
+  #mayBeEmpty(call: CallDraft): boolean {
     if (this.#finish === undefined || !isForCalls(this.#finish)) return false
-    return (
-      (this.#isDone || number < this.#callsBeforeReason) &&
-      !this.#calls.all.some(({ name, arguments: text }) => name === '' && text !== '')
-    )
+    const mayHaveItsOwn = ({ id, index, name, number, arguments: text }: CallDraft): boolean =>
+      ((id === '' && call.id === '') || (index !== undefined && index === call.index)) &&
+      name === call.name &&
+      number > call.number &&
+      text !== ''
+    return (this.#isDone || call.number < this.#callsBeforeReason) && !this.#calls.all.some(mayHaveItsOwn)
   }
 
   #state(data: JsonObject): { readonly state: ProviderState } {

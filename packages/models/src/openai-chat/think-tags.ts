@@ -33,7 +33,11 @@ export class ThinkTags {
       if (shown.startsWith(this.#open)) {
         this.#place = 'thinking'
         rest = shown.slice(this.#open.length)
-      } else if (this.#open.startsWith(shown) && rest.length <= HELD_LENGTH_MAX) {
+      } else if (shown.startsWith(this.#close)) {
+        // It ended thoughts that came in a field of their own, or none.
+        this.#place = 'between'
+        rest = shown.slice(this.#close.length)
+      } else if ([this.#open, this.#close].some((tag) => tag.startsWith(shown)) && rest.length <= HELD_LENGTH_MAX) {
         this.#held = rest
         return []
       } else this.#place = 'text'

@@ -24,6 +24,8 @@ export class ItemDraft {
   item: JsonObject
   /** What was streamed: text, thoughts or arguments. */
   streamed = ''
+  /** All arguments, as the end of their pieces told them. */
+  told: string | undefined
 
   constructor(item: JsonObject, call: number | undefined) {
     this.type = readType(item)

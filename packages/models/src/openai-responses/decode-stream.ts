@@ -12,6 +12,7 @@ import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
 import { PROVIDER } from './wire.ts'
+import { readText } from '../json-fields.ts'
 
 export interface OpenAiResponsesDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */
@@ -69,6 +70,8 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   /** Events that said something. */
   heard = 0
   #calls = 0
+  /** Whether arguments came of a call that nobody had begun. */
+  #hasStray = false
   /** UTF-16 units of all that is kept. */
   #length = 0
   #model = ''
@@ -190,7 +193,13 @@ class StreamDecoder implements OpenAiResponsesDecoder {
         this.#say(index, 'reasoning', text)
         break
       case 'response.function_call_arguments.delta':
-        this.#say(index, 'function_call', text)
+        if (!this.#say(index, 'function_call', text)) this.#hasStray ||= text !== ''
+        break
+      case 'response.function_call_arguments.done':
+        this.#endArguments(index, event['arguments'])
+        break
+      case 'response.output_text.done':
+        this.#endText(index, readText(event, 'text'))
         break
       default:
         // Beginnings and ends of what comes by `output_item.done` as well, and kinds that are not known.
@@ -243,13 +252,35 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   #say(key: JsonValue | undefined, type: ItemDraft['type'], text: string): ItemDraft | undefined {
     const placed = this.#itemAt.get(key)
     const isElsewhere = key === undefined || (placed !== undefined && placed.type !== type)
-    const known = isElsewhere ? this.#items.findLast((one) => one.type === type && !one.isDone) : placed
+    const known = isElsewhere
+      ? this.#items.findLast((one) => one.type === type && !one.isDone)
+      : (placed ?? (type === 'function_call' ? this.#onlyOpenCall() : undefined))
     const mayBegin = !placed && type !== 'function_call' && text !== ''
     const draft = known ?? (mayBegin ? this.#begin(key, { type }) : undefined)
     if (draft?.type !== type || draft.isDone || !this.#fits(text.length)) return undefined
     draft.streamed += text
     this.#tell(draft, text)
     return draft
+  }
+
+  /** Some close a call by the end of its arguments and by nothing else. */
+  #endArguments(key: JsonValue | undefined, told: JsonValue | undefined): void {
+    const placed = this.#itemAt.get(key)
+    const draft = placed?.type === 'function_call' ? placed : this.#onlyOpenCall()
+    if (typeof told !== 'string' || !draft || draft.isDone || !this.#fits(told.length - draft.streamed.length)) return
+    draft.told = told
+  }
+
+  #onlyOpenCall(): ItemDraft | undefined {
+    const [only, ...others] = this.#items.filter(({ type, isDone }) => type === 'function_call' && !isDone)
+    return others.length === 0 ? only : undefined
+  }
+
+  /** Some tell a text by its end and by no piece. */
+  #endText(key: JsonValue | undefined, text: string): void {
+    const isTold = this.#items.some((one) => one.type === 'message' && (one.streamed === text || one.whole() === text))
+    const placed = this.#itemAt.get(key)
+    if (!isTold && (placed?.type !== 'message' || placed.streamed === '')) this.#say(key, 'message', text)
   }
 
   #tell(draft: ItemDraft, text: string): void {
@@ -291,6 +322,9 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       return
     }
     this.#closeRest(response['output'])
+    for (const one of this.#items)
+      if (!one.isDone && one.told !== undefined) this.#finish(one, { ...one.item, arguments: one.told })
+    if (this.#hasStray && this.#calls === 0) this.#fail('arguments came that belong to no call')
     const open = this.#items.some(({ type, isDone }) => type === 'function_call' && !isDone)
     if (open && status === 'completed') this.#fail('it is completed, but one of its calls is not')
     if (!this.failure) this.#end = { status, details: response['incomplete_details'] }

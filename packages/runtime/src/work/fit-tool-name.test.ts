@@ -1,8 +1,8 @@
-// Names with a model's markup around them: one tool is meant, or nobody guesses.
+// Names with a model's markup around them, or spelled otherwise: one tool is meant, or nobody guesses.
 import { expect, test } from 'vitest'
 import { fitToolName } from './fit-tool-name.ts'
 
-const TOOLS = ['list_files', 'fs.read', 'weather:0', 'weather'].map((name) => ({ name }))
+const TOOLS = ['list_files', 'fs.read', 'weather:0', 'weather', 'get-time', 'get_time'].map((name) => ({ name }))
 
 test.each([
   ['list_files<|channel|>commentary', 'list_files'],
@@ -13,11 +13,16 @@ test.each([
   ['default_api.fs.read', 'fs.read'],
   [' list_files ', 'list_files'],
   ['functions.list_files:12<|constrain|>json', 'list_files'],
+  ['assistant<|channel|>commentary to=functions.list_files <|constrain|>json', 'list_files'],
+  ['<|tool_call_begin|>functions.list_files:0', 'list_files'],
+  ['list-files', 'list_files'],
+  ['ListFiles', 'list_files'],
+  ['functions.List_Files:0', 'list_files'],
 ])('%s means %s', (name, meant) => {
   expect(fitToolName(name, TOOLS)).toBe(meant)
 })
 
-test.each(['list_files', 'weather:0', 'functions.none', 'list-files', 'functions.weather:0', ''])(
+test.each(['list_files', 'weather:0', 'functions.none', 'getTime', 'functions.weather:0', '', '_'])(
   '"%s" stays as it is',
   (name) => {
     expect(fitToolName(name, TOOLS)).toBeUndefined()
