@@ -1,4 +1,5 @@
 // Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
+import { openSharedSqliteStore } from '@baton/host'
 import { LLMock } from '@copilotkit/aimock'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Console } from './console.ts'
+import { openEmbeddedHost } from './embedded-host.ts'
 import { run } from './run.ts'
 
 let folder: string
@@ -23,11 +25,12 @@ afterEach(async () => {
 
 type Variables = Readonly<Record<string, string>>
 
-/** Runs a command to its end; `input` is what is piped into it. */
-async function baton(
-  words: readonly string[],
-  { input = '', variables = {} }: { input?: string; variables?: Variables } = {},
-) {
+interface Given {
+  readonly input?: string
+  readonly variables?: Variables
+}
+
+function createConsole({ input = '', variables = {} }: Given = {}) {
   const said = { output: '', notes: '' }
   const piped = new PassThrough()
   piped.end(input)
@@ -40,6 +43,12 @@ async function baton(
     onStray: () => () => {},
     streams: { input: piped, output: new PassThrough(), errors: new PassThrough() },
   }
+  return { terminal, said }
+}
+
+/** Runs a command to its end; `input` is what is piped into it. */
+async function baton(words: readonly string[], given: Given = {}) {
+  const { terminal, said } = createConsole(given)
   return { code: await run(words, terminal), ...said }
 }
 
@@ -92,6 +101,37 @@ test('a session is listed, exported, imported elsewhere and deleted', async () =
   )
   expect((await baton(['sessions', 'delete', 'shop'])).code).toBe(0)
   expect((await baton(['log', 'shop'])).notes).toMatch(/^baton: there is no session "shop" in .*kept\.db; /)
+})
+
+test('a session that another process has is not deleted, and comes to a chat when it rests', async () => {
+  await baton(['chat', '--session', 'shop', '--once', 'hello'])
+  const store = await openSharedSqliteStore(join(folder, 'kept.db'))
+  ends.push(() => store.close())
+  const held = await store.acquire('shop', 'editor')
+  const { code, notes } = await baton(['sessions', 'delete', 'shop'])
+  expect([code, notes]).toEqual([1, expect.stringMatching(/^baton: session shop is held by host editor/)])
+  const chat = baton(['chat', '--session', 'shop', '--once', 'list the files'])
+  // Told by the lease that somebody wants it.
+  await expect.poll(async () => JSON.stringify(await store.renew('editor'))).toContain('shop')
+  await store.release('shop', 'epoch' in held ? held.epoch : 0)
+  expect(await chat).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
+})
+
+test('a chat waits for a session that is busy for so long, and no longer', async () => {
+  const store = await openSharedSqliteStore(join(folder, 'kept.db'))
+  ends.push(() => store.close())
+  await store.acquire('shop', 'editor')
+  const { host, stop } = await openEmbeddedHost({
+    agent: undefined,
+    model: 'offline',
+    baseUrl: undefined,
+    exchanges: undefined,
+    terminal: createConsole().terminal,
+    store: { type: 'sqlite', path: join(folder, 'kept.db') },
+    heldMs: 300,
+  })
+  await expect(host.session('shop')).rejects.toMatchObject({ code: 'session_held' })
+  await stop(0)
 })
 
 test('a database of another program is refused by each command, with what to do, and stays as it is', async () => {

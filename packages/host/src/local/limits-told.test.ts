@@ -39,6 +39,23 @@ test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, string]>([
   expect(told).toEqual([limit])
 })
 
+test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, used: number, max: number]>([
+  ['rounds', { limits: { toolRounds: 5 } }, 4, 5],
+  ['calls', { limits: { callsPerTurn: 5 } }, 4, 5],
+  ['tokens', { limits: { turnTokens: 50 } }, 40, 50],
+])('the limit of %s is told once when four fifths are used', async (limit, init, used, max) => {
+  const world = createTestWorld({ tools: [act(() => 'ok')], steps: [again, again, again, again, end], ...init })
+  const session = await world.open()
+  const turn = session.send('go')
+  expect(await world.time.until(turn.answer)).toMatchObject({ text: 'done', stop: 'end' })
+  const told: unknown[] = []
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'live') break
+    if (event.type === 'limit') told.push([event.limit, event.reached, event.used, event.max])
+  }
+  expect(told).toEqual([[limit, false, used, max]])
+})
+
 test.each([
   [{ text: 'four' }, 'answer'],
   [{ text: 'four!' }, 'model_answer_too_large'],

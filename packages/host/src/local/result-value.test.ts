@@ -128,6 +128,13 @@ test.each<[string, () => unknown, string]>([
   expect(resultsTold(world.model)[0]?.text).toContain(words)
 })
 
+test('a function is refused: it is no JSON', async () => {
+  const world = await run(createTestWorld({ tools: [act(() => () => 1)], steps }))
+  const [settled] = await world.facts('call-settled')
+  expect(settled?.settlement).toMatchObject({ type: 'error', code: 'result_invalid' })
+  expect(resultsTold(world.model)).toMatchObject([{ isError: true }])
+})
+
 class Point {
   readonly x = 1
 }

@@ -1,4 +1,5 @@
-// A server over HTTP that was started again no longer knows the sessions of before: it answers 404, and a client begins anew.
+// A server over HTTP that was started again no longer knows the sessions of before: it answers 404, or 400 or 410
+// with words about the session, and a client begins anew.
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,12 +16,18 @@ interface Message {
   readonly method: string
 }
 
+/** What it answers to a session that it does not have. */
+interface Refusal {
+  readonly status: number
+  readonly body?: string
+}
+
 /** `forgets` is asked before each call of the tool: the server then loses all sessions. */
-async function startServer(forgets: (asked: number) => boolean) {
+async function startServer(forgets: (asked: number) => boolean, { status, body }: Refusal = { status: 404 }) {
   const sessions = new Set<string>()
   const counts = { begun: 0, asked: 0, done: 0 }
-  const take = (body: string, session: unknown, response: ServerResponse): void => {
-    const { id, method } = JSON.parse(body) as Message
+  const take = (asked: string, session: unknown, response: ServerResponse): void => {
+    const { id, method } = JSON.parse(asked) as Message
     const answer = (result: object): void => {
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `session-${counts.begun}` })
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
@@ -32,7 +39,7 @@ async function startServer(forgets: (asked: number) => boolean) {
       return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
     }
     if (method === 'tools/call' && forgets((counts.asked += 1))) sessions.clear()
-    if (!sessions.has(String(session))) return void response.writeHead(404).end()
+    if (!sessions.has(String(session))) return void response.writeHead(status).end(body)
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/list') return answer({ tools: [{ name: 'pay', inputSchema: { type: 'object' } }] })
     counts.done += 1
@@ -40,9 +47,9 @@ async function startServer(forgets: (asked: number) => boolean) {
   }
   const server = createServer((request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405).end()
-    let body = ''
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
-    request.on('end', () => take(body, request.headers['mcp-session-id'], response))
+    let asked = ''
+    request.on('data', (chunk: Buffer) => (asked += chunk.toString()))
+    request.on('end', () => take(asked, request.headers['mcp-session-id'], response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   ends.push(
@@ -63,6 +70,24 @@ test('a call to a server that has forgotten the session runs once, over a new se
   expect(calls).toHaveLength(3)
   expect(counts).toMatchObject({ asked: 4, done: 3 })
   expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
+})
+
+test.each<Refusal>([
+  { status: 404, body: '' },
+  { status: 400, body: '{"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session ID"},"id":null}' },
+  { status: 410, body: 'this session is gone' },
+])('a session that is forgotten with %j is begun anew, and the call runs once', async (refusal) => {
+  const { servers, counts } = await startServer((asked) => asked === 1, refusal)
+  const { calls } = await callTools(servers, [['pay', {}]])
+  expect(calls).toEqual([expect.stringMatching(/^pay ok: .*paid/)])
+  expect(counts).toEqual({ begun: 2, asked: 2, done: 1 })
+})
+
+test.each([400, 410])('%d without a word about a session is an error of the call', async (status) => {
+  const { servers, counts } = await startServer((asked) => asked === 1, { status, body: 'no' })
+  const { calls } = await callTools(servers, [['pay', {}]])
+  expect(calls).toEqual([expect.stringMatching(/^pay error api_refused/)])
+  expect(counts).toEqual({ begun: 1, asked: 1, done: 0 })
 })
 
 test('a server that forgets each session is asked a few times, and the call ends with its answer', async () => {

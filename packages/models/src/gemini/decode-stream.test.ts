@@ -246,6 +246,16 @@ describe('ends', () => {
     expect(events).toEqual([{ type: 'usage', usage }])
   })
 
+  test.each([
+    ['beside the answer', { candidatesTokenCount: 35, thoughtsTokenCount: 136, totalTokenCount: 181 }],
+    ['in the answer and beside it', { candidatesTokenCount: 171, thoughtsTokenCount: 136, totalTokenCount: 181 }],
+  ])('thoughts count once where they are %s', (_name, counts) => {
+    const usageMetadata = { promptTokenCount: 10, ...counts }
+    expect(readAnswer(decode([said([{ text: 'x' }], 'STOP', { usageMetadata })]))).toMatchObject({
+      usage: { inputTokens: 10, outputTokens: 171, reasoningTokens: 136 },
+    })
+  })
+
   test('usage that every chunk repeats is handed on when it changes, so that an answer that is cut off has its last one', () => {
     const events: ModelEvent[] = []
     const counted = (counts: object) => said([{ text: 'x' }], undefined, { usageMetadata: counts })

@@ -145,6 +145,18 @@ test('at rest, each request is refused with a code that the page lists', async (
   expect(unlisted).toEqual([])
 })
 
+test('a request that was refused without `retryable` is refused again', async () => {
+  const { app } = await begin()
+  for (const [type, given, code] of AT_REST) {
+    if (code === undefined) continue
+    for (let times = 0; times < 2; times++) {
+      const thrown: unknown = await app.request(type, given as never).catch((cause: unknown) => cause)
+      const { code: told, retryable } = (thrown as RefusedRequest).frame
+      expect([type, given, told, retryable]).toEqual([type, given, code, undefined])
+    }
+  }
+})
+
 test('without a session or a device each request says so', async () => {
   const { other } = await begin()
   const app = await other()

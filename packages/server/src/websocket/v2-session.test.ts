@@ -449,6 +449,51 @@ test('names of sessions and requests have bounds, and none that an address would
   expect(await tell({ id: 'x'.repeat(129), type: 'ping' })).toBe('error')
 })
 
+test('every opening gives `live` once, behind the past', async () => {
+  const { url } = await start([{ text: 'Good morning.' }, { text: 'Good evening.' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  const { cursor } = await app.event('turn-finished')
+  for (const given of [{ from: 'start' }, { from: 'turn' }, { from: 'now' }, { from: cursor }, { messages: 5 }, {}]) {
+    const reader = await begin(url, 's', given)
+    await reader.event('live')
+    const past = reader.events.length
+    // Another opening over the same connection has its own.
+    await reader.request('session.close', {})
+    await reader.request('session.open', { session: 's', from: 'turn' })
+    await expect.poll(() => reader.events.slice(past).filter(({ type }) => type === 'live').length).toBe(1)
+    expect(reader.events.slice(0, past).filter(({ type }) => type === 'live')).toHaveLength(1)
+  }
+  await app.request('input.send', { input: 'i2', content: 'And now?' })
+  await app.event('turn-finished', ({ message }) => message === 't2')
+  expect(app.events.filter(({ type }) => type === 'live')).toHaveLength(1)
+})
+
+test('each input is told once as added, waits, and enters or is withdrawn', async () => {
+  const { url } = await start([
+    { calls: [{ name: 'pay', arguments: { amount: 1 } }] },
+    { text: 'Good morning.' },
+    { text: 'Good evening.' },
+  ])
+  const app = await begin(url)
+  const reader = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  const { approvalId } = await app.event('approval-requested')
+  for (const input of ['i2', 'i3', 'i2', 'i3']) await app.request('input.send', { input, content: 'And now?' })
+  await app.request('input.withdraw', { input: 'i3' })
+  await app.request('approval.decide', { approvalId, decision: 'deny' })
+  await reader.event('turn-finished', ({ message }) => message === 't2')
+  const told = reader.events.flatMap((event) => {
+    if (event.type === 'message-added') return event.message.role === 'user' ? [`added ${event.message.id}`] : []
+    return event.type === 'message-entered' || event.type === 'message-withdrawn'
+      ? [`${event.type} ${event.message}`]
+      : []
+  })
+  expect(told.filter((one) => one.endsWith('i1'))).toEqual(['added i1', 'message-entered i1'])
+  expect(told.filter((one) => one.endsWith('i2'))).toEqual(['added i2', 'message-entered i2'])
+  expect(told.filter((one) => one.endsWith('i3'))).toEqual(['added i3', 'message-withdrawn i3'])
+})
+
 test('a session that must exist is not made', async () => {
   const { url } = await start([])
   const app = await connectApp2(url)

@@ -247,6 +247,28 @@ test('a signature of Gemini on a part of its own behind the call: 51 turns', asy
   expect(new Set(calls)).toEqual(new Set(['"thoughtSignature":"c2lnbmVk"']))
 })
 
+test('a request that is too large without pictures loses its older half three times, and then its turn fails', async () => {
+  const { server, model } = await startAnthropic({ bytesMax: 20_000 })
+  const asked: number[] = []
+  const watched: Model = {
+    ...model,
+    run: async (request, ...others) => {
+      asked.push(request.messages.length)
+      return await model.run(request, ...others)
+    },
+  }
+  const host = createHost({ agent: defineAgent({ name: 'a', model: watched, window: { summarise: false } }) })
+  const session = await host.session('s')
+  for (let turn = 0; turn < 16; turn++) expect((await session.send(`turn ${turn}`).answer).text).toBe('I see.')
+  asked.length = 0
+  await expect(session.send('x'.repeat(30_000)).answer).rejects.toMatchObject({ code: 'model_request_too_large' })
+  expect(server.refusals).toHaveLength(4)
+  // 16 exchanges and the new message, then 8, 4 and 2.
+  expect(asked).toEqual([33, 17, 9, 5])
+  expect((await session.send('still there?').answer).text).toBe('I see.')
+  await host.stop()
+})
+
 test('a picture that is too large alone is left out, and the model is told so', async () => {
   const { server, model } = await startAnthropic({ bytesMax: 50_000 })
   const host = createHost({ agent: defineAgent({ name: 'a', model }) })

@@ -174,14 +174,18 @@ const openApi: ToolKind = {
 }
 
 /** What an MCP server's own validator and messages make impossible. */
+const STRANGERS = 'packages/mcp/src/client/stranger-servers.process.test.ts'
 const MCP_LEFT_OUT = {
   garbled: 'what is nearly a result is read: packages/mcp/src/client/lenient-results.test.ts',
   cyclic: NO_JSON,
+  wrong: `what a call that has run gave is kept as text: ${STRANGERS}`,
+  large: `what a call that has run gave is kept as text: ${STRANGERS}`,
 }
+const MAY_HAVE_RUN = `a call that may have run ends as unknown: ${STRANGERS}`
 
 const mcpHttp: ToolKind = {
   name: 'MCP over HTTP',
-  leftOut: MCP_LEFT_OUT,
+  leftOut: { ...MCP_LEFT_OUT, away: MAY_HAVE_RUN },
   open: async () => {
     const dead = await findDeadAddress()
     const answer = async (_url: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -208,6 +212,7 @@ export const mcpStdio: ToolKind = {
     limited: 'there are no statuses',
     broken: 'there are no statuses',
     away: 'there are no statuses',
+    unreachable: MAY_HAVE_RUN,
   },
   open: () => {
     const program = join(import.meta.dirname, 'failing-mcp-server.test-kit.ts')

@@ -331,6 +331,14 @@ describe('fs.edit', () => {
   })
 })
 
+test('a file that is larger than what may be written is not edited', async () => {
+  put({ 'a.txt': 'older' })
+  const edits = [{ oldText: 'older', newText: 'new' }]
+  const edited = run('fs.edit', { path: 'a.txt', edits }, { limits: { writtenBytesMax: 4 } })
+  await expect(edited).rejects.toThrow('has 5 bytes; only files of up to 4 can be edited')
+  expect(read('a.txt')).toBe('older')
+})
+
 describe('fs.move and fs.delete', () => {
   test('a file and a folder are moved, into folders that are made', async () => {
     put({ 'a.txt': 'a', 'old/x.txt': 'x' })

@@ -131,3 +131,19 @@ test.each(Array.from({ length: chooseCount({ quick: 2, deep: 10 }) }, (_, index)
     for (const texts of stored.values()) expect(new Set(texts).size).toBe(texts.length)
   },
 )
+
+test('when a process is killed, its sessions are free at once if it had the file, else when its lease has ended', async () => {
+  const holder = start('p0')
+  await holder.until(isKept)
+  const guest = start('p1')
+  await guest.until(isKept)
+  await holder.kill()
+  // Its lease would be a minute.
+  await guest.until((one) => one.type === 'owned' && one.session === 'of-p0')
+  const other = start('p2')
+  await other.until(isKept)
+  await other.kill()
+  const store = await openSharedSqliteStore(path)
+  expect(await store.acquire('of-p2', 'ann')).toMatchObject({ type: 'held' })
+  await store.close()
+})
