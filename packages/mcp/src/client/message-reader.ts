@@ -141,7 +141,10 @@ export class MessageReader {
     const end = text.indexOf('\n', at)
     // The rest of the line is not here yet.
     if (end === -1) return /^\s*\{\s*"jsonrpc"/.test(text.slice(at, at + 100))
-    const line = parseLoosely(text.slice(at, end))?.value
+    const said = text.slice(at, end).trimEnd()
+    // To fail at JSON takes long.
+    if (!said.endsWith('}')) return false
+    const line = parseLoosely(said)?.value
     return isJsonObject(line) && ('jsonrpc' in line || ('id' in line && ('result' in line || 'error' in line)))
   }
 
