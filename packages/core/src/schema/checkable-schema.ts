@@ -7,6 +7,22 @@ import { listInner } from './schema-walk.ts'
 export const JOINTS_MAX = 3000
 const JOINING = ['allOf', 'anyOf', 'oneOf']
 
+/** Values of one schema, at any depth: larger ones are not read whole, so that reading one takes no more than moments. */
+export const VALUES_MAX = 50_000
+
+/** Whether a schema has more values than are read. It stops counting there. */
+export function isTooLarge(schema: JsonObject): boolean {
+  let count = 0
+  const open: (readonly JsonValue[])[] = [[schema]]
+  for (let values = open.pop(); values; values = open.pop()) {
+    count += values.length
+    if (count > VALUES_MAX) return true
+    for (const value of values)
+      if (typeof value === 'object' && value !== null) open.push(Object.values(value as JsonObject)) // lists as well
+  }
+  return false
+}
+
 export function countJoints(schema: JsonObject): number {
   let count = 0
   const seen = new Set<JsonObject>()

@@ -7,6 +7,8 @@ const STATES_MAX = 150_000
 /** A single character that may repeat more often is counted, and not written out. */
 const WRITTEN_OUT_MAX = 100
 const GROUPS_MAX = 200
+/** In an error, of a pattern that has too many states. */
+const TOO_MUCH = 'too much'
 
 type State =
   | { readonly type: 'one'; readonly reads: Reads; next: number }
@@ -46,15 +48,27 @@ export function createLinearPattern(pattern: string, spend: (steps: number) => v
   }
 }
 
-/** Why no bound is known for the time of a pattern, such as `a backreference`; undefined where one is. @throws SyntaxError */
-export function findUnbounded(pattern: string): string | undefined {
+export interface PatternMeasure {
+  readonly states: number
+  /** Why no bound is known for its time, such as `a backreference`; undefined where one is. */
+  readonly why?: string
+}
+
+/** @throws SyntaxError */
+export function measurePattern(pattern: string): PatternMeasure {
   try {
-    readStates(pattern)
-    return undefined
+    return { states: readStates(pattern).states.length }
   } catch (cause) {
     if (!isBatonError(cause)) throw cause
-    return typeof cause.data['what'] === 'string' ? cause.data['what'] : cause.message
+    const { what } = cause.data
+    // As many may have been made before it was refused.
+    return { states: what === TOO_MUCH ? STATES_MAX : 0, why: typeof what === 'string' ? what : cause.message }
   }
+}
+
+/** Why no bound is known for the time of a pattern; undefined where one is. @throws SyntaxError */
+export function findUnbounded(pattern: string): string | undefined {
+  return measurePattern(pattern).why
 }
 
 function readStates(pattern: string): { readonly states: readonly State[]; readonly from: number } {
@@ -91,7 +105,7 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
       else if (state?.type === 'run') {
         if (counts.begin(number, state, read)) into.push(number)
         if (state.min === 0) open.push(state.next)
-      } else if (state?.type === 'ways') open.push(...state.next)
+      } else if (state?.type === 'ways') pushAll(state.next, open)
       else if (state?.type === 'place' && state.holds(text, place)) open.push(state.next)
       else if (state?.type === 'look' && runStates(run, state.from, place, true) === state.isWanted)
         open.push(state.next)
@@ -118,6 +132,11 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
     now = next
   }
   return false
+}
+
+/** A call with very many arguments fails. */
+function pushAll(from: readonly number[], into: number[]): void {
+  for (const one of from) into.push(one)
 }
 
 interface RunLimits {
@@ -180,6 +199,7 @@ class PatternReader {
   read(): Part {
     const ways: Part[] = [this.#readSequence()]
     while (this.#take('|')) ways.push(this.#readSequence())
+    if (ways.length > STATES_MAX) throw this.#refuse(TOO_MUCH)
     const [only] = ways
     return only && ways.length === 1 ? only : joinWays(ways)
   }
@@ -237,7 +257,7 @@ class PatternReader {
     const most = Math.max(min, max === Infinity ? 0 : max)
     if (reads && most > WRITTEN_OUT_MAX)
       return (states, next) => addState(states, { type: 'run', reads, min, max, next }, this.#pattern)
-    if (most > STATES_MAX) throw this.#refuse('too much')
+    if (most > STATES_MAX) throw this.#refuse(TOO_MUCH)
     return (states, next) => repeatPart({ part, min, max, pattern: this.#pattern }, states, next)
   }
 
@@ -285,13 +305,13 @@ function repeatPart({ part, min, max, pattern }: Repeat, states: State[], next: 
     const before = from
     from = part(states, before)
     if (from === before) break // it reads nothing
-    if (states.length > STATES_MAX) throw refusePattern(pattern, 'too much')
+    if (states.length > STATES_MAX) throw refusePattern(pattern, TOO_MUCH)
   }
   return from
 }
 
 function addState(states: State[], state: State, pattern: string): number {
-  if (states.length > STATES_MAX) throw refusePattern(pattern, 'too much')
+  if (states.length > STATES_MAX) throw refusePattern(pattern, TOO_MUCH)
   return states.push(state) - 1
 }
 

@@ -42,24 +42,30 @@ function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) =
 
 /** Whether a schema, or any that it holds or refers to, allows more. */
 function createLooseness(root: JsonObject, loose: ReadonlySet<JsonObject>): (value: JsonValue | undefined) => boolean {
-  const known = new Map<JsonObject, boolean>()
-  return (value) => {
-    if (!isJsonObject(value)) return false
-    const before = known.get(value)
-    if (before !== undefined) return before
-    const seen = new Set<JsonObject>()
-    const open: JsonObject[] = [value]
-    let isFound = false
-    for (let next = open.pop(); next && !isFound; next = open.pop()) {
-      if (seen.has(next)) continue
-      seen.add(next)
-      isFound = loose.has(next)
-      const target = findDefinition(root, next['$ref'])
-      for (const one of [target, ...listInner(next).map((inner) => inner.value)]) if (isJsonObject(one)) open.push(one)
+  const holders = new Map<JsonObject, JsonObject[]>()
+  const open: JsonObject[] = [root]
+  const seen = new Set<JsonObject>(open)
+  for (let next = open.pop(); next; next = open.pop()) {
+    const target = findDefinition(root, next['$ref'])
+    for (const one of [target, ...listInner(next).map((inner) => inner.value)]) {
+      if (!isJsonObject(one)) continue
+      const known = holders.get(one)
+      if (known) known.push(next)
+      else holders.set(one, [next])
+      if (seen.has(one)) continue
+      seen.add(one)
+      open.push(one)
     }
-    known.set(value, isFound)
-    return isFound
   }
+  const found = new Set<JsonObject>(loose)
+  const left = [...loose]
+  for (let next = left.pop(); next; next = left.pop())
+    for (const holder of holders.get(next) ?? []) {
+      if (found.has(holder)) continue
+      found.add(holder)
+      left.push(holder)
+    }
+  return (value) => isJsonObject(value) && found.has(value)
 }
 
 function findDefinition(root: JsonObject, reference: JsonValue | undefined): JsonValue | undefined {
@@ -81,12 +87,15 @@ function mapInner(schema: JsonObject, map: (value: JsonValue) => JsonValue): Jso
       changed[keyword] = made
       continue
     }
-    const holder = changed[keyword] ?? schema[keyword]
-    changed[keyword] = Array.isArray(holder)
-      ? (holder as readonly JsonValue[]).with(Number(step), made)
-      : { ...(holder as JsonObject), [step]: made } // it has that step
+    const holder = changed[keyword] ?? copyOf(schema[keyword])
+    changed[keyword] = holder
+    Object.defineProperty(holder, step, { value: made, enumerable: true, writable: true, configurable: true })
   }
   return Object.keys(changed).length === 0 ? schema : { ...schema, ...changed }
+}
+
+function copyOf(holder: JsonValue | undefined): JsonObject | readonly JsonValue[] {
+  return Array.isArray(holder) ? [...(holder as readonly JsonValue[])] : { ...(holder as JsonObject) } // it has schemas in it
 }
 
 /** Schemas that hold for the same value as the one that has them. */

@@ -5,11 +5,11 @@ import { isJsonObject } from '../json.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 import { findDialect, inWordsOfToday } from './schema-dialect.ts'
 import { describeShape, hasShape, readTypes } from './keyword-shapes.ts'
-import { findUnbounded } from './linear-pattern.ts'
+import { measurePattern } from './linear-pattern.ts'
 import { translatePattern } from './translate-pattern.ts'
 import type { Resource, Target } from './schema-references.ts'
-import { indexReferences } from './schema-references.ts'
-import { countJoints, JOINTS_MAX } from './checkable-schema.ts'
+import { findFreeName, indexReferences } from './schema-references.ts'
+import { countJoints, isTooLarge, JOINTS_MAX, outlineSchema, VALUES_MAX } from './checkable-schema.ts'
 import { breakCircles, loosenNegations } from './loosened-schema.ts'
 
 export interface SchemaFault {
@@ -37,7 +37,23 @@ export interface ReadSchemaOptions {
 const DEPTH_MAX = 200
 
 /** Never throws for JSON. */
-export function readSchema(given: JsonObject, { isObject = false }: ReadSchemaOptions = {}): ReadSchema {
+export function readSchema(given: JsonObject, options: ReadSchemaOptions = {}): ReadSchema {
+  return isTooLarge(given) ? readOutline(given, options) : readWhole(given, options)
+}
+
+/** Of a schema that is too large to be read whole. */
+function readOutline(given: JsonObject, { isObject = false }: ReadSchemaOptions): ReadSchema {
+  const fields = Object.keys(mapOf(given['properties']))
+  const outline = fields.length > VALUES_MAX ? {} : outlineSchema(given)
+  const { schema } = readWhole(isTooLarge(outline) ? {} : outline, {})
+  const why = `has more than ${VALUES_MAX} values, so only the names and types of its fields are checked`
+  return {
+    schema: isObject ? { ...schema, type: 'object' } : schema,
+    faults: [{ path: '', keyword: 'the schema', message: `the schema ${why}`, how: 'unchecked' }],
+  }
+}
+
+function readWhole(given: JsonObject, { isObject = false }: ReadSchemaOptions): ReadSchema {
   const index = indexReferences(given)
   const isUntyped = isObject && given['type'] !== 'object'
   const work: Work = {
@@ -50,6 +66,8 @@ export function readSchema(given: JsonObject, { isObject = false }: ReadSchemaOp
     hoisted: [],
     known: new Map(),
     taken: new Set(index.taken),
+    numbers: new Map(),
+    patternStates: 0,
   }
   const place: Place = { path: '', depth: 0, resource: index.resource, dialect: findDialect(given) }
   const read = readObject(work, given, place)
@@ -88,6 +106,10 @@ interface Work {
   readonly hoisted: { readonly name: string; readonly target: Target }[]
   readonly known: Map<JsonObject, JsonObject>
   readonly taken: Set<string>
+  /** The next number for a definition's name that is in use. */
+  readonly numbers: Map<string, number>
+  /** States that the patterns have together. */
+  patternStates: number
 }
 
 interface Place {
@@ -212,7 +234,12 @@ function tellShape(work: Work, keyword: string, value: JsonValue, place: Place):
 }
 
 function show(value: JsonValue): string {
-  const text = JSON.stringify(value)
+  let text: string
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    return 'a value that nests too deeply'
+  }
   return text.length <= VALUE_CHARS ? text : `${text.slice(0, VALUE_CHARS)}…`
 }
 
@@ -279,8 +306,7 @@ function nameTarget(work: Work, target: Target): string {
   const known = work.names.get(schema)
   if (known !== undefined) return known
   const wished = schema === work.root ? 'root' : target.name.replaceAll(/[^\w.-]/g, '_').slice(0, 64) || 'schema'
-  let name = wished
-  for (let count = 2; work.taken.has(name); count += 1) name = `${wished}_${count}`
+  const name = findFreeName(wished, work.taken, work.numbers)
   work.taken.add(name)
   work.hoisted.push({ name, target })
   const reference = `#/$defs/${name}`
@@ -332,6 +358,11 @@ function readPattern(work: Work, value: JsonValue, place: Place): string | undef
     tellShape(work, 'pattern', value, place)
     return undefined
   }
+  if (value.length > PATTERN_CHARS_MAX || work.patternStates > PATTERN_STATES_MAX) {
+    const reason = value.length > PATTERN_CHARS_MAX ? 'is too long' : 'comes after patterns that are too much together'
+    tellUnchecked(work, place, 'pattern', `${show(value)} ${reason}, so it is left out`)
+    return undefined
+  }
   const { pattern, why } = translatePattern(value)
   if (pattern === undefined)
     tell(work, place, 'pattern', `${show(value)} ${why ?? 'cannot be read'}, so it is left out`)
@@ -343,9 +374,16 @@ function readCheckedPattern(work: Work, name: string, place: Place): string | un
   return pattern !== undefined && isCheckedPattern(work, pattern, place) ? pattern : undefined
 }
 
+/** Characters of one pattern. */
+const PATTERN_CHARS_MAX = 50_000
+/** States and characters of all patterns of one schema, after which no further pattern is read. */
+const PATTERN_STATES_MAX = 500_000
+
 /** A pattern that a provider may read, although its time has no bound here. */
 function isCheckedPattern(work: Work, pattern: JsonValue, place: Place): boolean {
-  const why = typeof pattern === 'string' ? findUnbounded(pattern) : undefined
+  if (typeof pattern !== 'string') return true
+  const { why, states } = measurePattern(pattern)
+  work.patternStates += states + pattern.length
   if (why === undefined) return true
   tell(work, place, 'pattern', `${show(pattern)} has ${why}, so that its time has no bound, and it is not checked`)
   return false

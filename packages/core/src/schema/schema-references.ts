@@ -93,6 +93,7 @@ interface Known {
 }
 
 function createResolver({ root, addresses }: Known): References['resolve'] {
+  const anchors = indexAnchors(addresses)
   return (reference, from) => {
     const [, keyword = '', plain = reference] = /^(\$(?:dynamic|recursive)Ref) (.*)$/s.exec(reference) ?? []
     const at = plain.indexOf('#')
@@ -103,10 +104,27 @@ function createResolver({ root, addresses }: Known): References['resolve'] {
     if (!resource) return undefined
     if (keyword === '$recursiveRef') return findOutermost(root, resource)
     if (fragment === '') return { schema: resource.root, resource, name: lastStep(address) }
-    if (!fragment.startsWith('/')) return findAnchor({ root, addresses }, resource, fragment, keyword !== '')
+    if (!fragment.startsWith('/')) return findAnchor({ root, anchors }, resource, fragment, keyword !== '')
     // Those who bundle schemas often mean the whole one, although the part has an address.
     return followPointer(resource, fragment) ?? followPointer(root, fragment)
   }
+}
+
+interface Anchored {
+  readonly root: Resource
+  /** Resources by the names of their anchors. */
+  readonly anchors: ReadonlyMap<string, readonly Resource[]>
+}
+
+function indexAnchors(addresses: Known['addresses']): Anchored['anchors'] {
+  const index = new Map<string, Resource[]>()
+  for (const resource of new Set(addresses.values()))
+    for (const name of resource.anchors.keys()) {
+      const holders = index.get(name)
+      if (holders) holders.push(resource)
+      else index.set(name, [resource])
+    }
+  return index
 }
 
 function lastStep(text: string): string {
@@ -121,12 +139,12 @@ function findOutermost(root: Resource, resource: Resource): Target {
 
 /** A dynamic anchor is that of the outermost schema. Where several have one and the root has none, nobody knows here which it is. */
 function findAnchor(
-  { root, addresses }: Known,
+  { root, anchors: known }: Anchored,
   resource: Resource,
   name: string,
   isDynamic: boolean,
 ): Target | undefined {
-  const all = [...new Set(addresses.values())].filter(({ anchors }) => anchors.has(name))
+  const all = known.get(name) ?? []
   const isStatic = !isDynamic || (resource.anchors.has(name) && !resource.dynamic.has(name))
   const holders = isStatic ? [resource, ...all] : [root, ...(all.length === 1 ? all : [])]
   const holder = holders.find(({ anchors }) => anchors.has(name))
@@ -140,6 +158,7 @@ function followPointer(from: Resource, pointer: string): Target | undefined {
     name = unescapeStep(decodeStep(step))
     const raw = unescapeStep(step)
     at = enter(at, name) ?? enter(at, raw)
+    if (at === undefined) return undefined
     if (isJsonObject(at)) resource = from.inner.get(at) ?? resource
   }
   return typeof at === 'boolean' || isJsonObject(at) ? { schema: at, resource, name } : undefined
@@ -173,12 +192,12 @@ function nameDefinitions(root: JsonObject): Pick<References, 'definitions' | 'ta
     const all = root[group]
     if (!isJsonObject(all)) continue
     const names = new Set(Object.keys(all))
+    const numbers = new Map<string, number>()
     for (const [name, schema] of Object.entries(all)) {
       let plain = name
       if (!PLAIN_NAME.test(name)) {
         const wished = name.replaceAll(/[^\w.-]+/g, '_').slice(0, 64)
-        plain = wished
-        for (let count = 2; names.has(plain); count += 1) plain = `${wished}_${count}`
+        plain = findFreeName(wished, names, numbers)
         names.add(plain)
       }
       if (group === '$defs') taken.add(plain)
@@ -186,4 +205,13 @@ function nameDefinitions(root: JsonObject): Pick<References, 'definitions' | 'ta
     }
   }
   return { definitions, taken }
+}
+
+/** @param numbers where the search goes on for a name that was wished before */
+export function findFreeName(wished: string, taken: ReadonlySet<string>, numbers: Map<string, number>): string {
+  let name = wished
+  let count = numbers.get(wished) ?? 2
+  for (; taken.has(name); count += 1) name = `${wished}_${count}`
+  numbers.set(wished, count)
+  return name
 }

@@ -120,8 +120,9 @@ function readResource(value: JsonObject, beside: JsonObject): JsonObject {
 /** Undefined for what is no media type. */
 function readMediaType(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
-  const [name = ''] = value.toLowerCase().split(/\s*[;,]/, 1)
-  return /^\s*[a-z0-9][\w.+-]{0,126}\/[a-z0-9][\w.+-]{0,126}\s*$/.test(name) ? name.trim() : undefined
+  const [first = ''] = value.split(/[;,]/, 1)
+  const name = first.trim().toLowerCase()
+  return /^[a-z0-9][\w.+-]{0,126}\/[a-z0-9][\w.+-]{0,126}$/.test(name) ? name : undefined
 }
 
 interface Media {

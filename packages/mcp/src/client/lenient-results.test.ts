@@ -118,3 +118,10 @@ describe('a result of a call', () => {
     expect(readCall(right)).toEqual(right)
   })
 })
+
+test('a media type of blanks is none, however many', () => {
+  const [part] = readCall({ content: [{ type: 'image', data: PNG, mimeType: `${' '.repeat(300_000)}x` }] })[
+    'content'
+  ] as readonly JsonObject[]
+  expect(part).toEqual({ type: 'image', data: PNG, mimeType: 'image/png' })
+})

@@ -67,3 +67,13 @@ test('long hostile texts are read in a time that grows with their length', () =>
   ])
     expect(read([text]).values).toEqual([])
 })
+
+test.each([
+  ['a string of escaped quotes without an end, on a line', `x {"a":"${'\\"'.repeat(200_000)}\n`],
+  ['the same as the last value', `{"a":"${'\\"'.repeat(200_000)}`],
+  ['values that begin and never end', '{"a":\n{"id":1,\n'.repeat(50_000)],
+  ['brackets that end in the wrong place', '{"a" \n'.repeat(200_000) + '}'.repeat(200_000)],
+])('%s takes no longer than it is, and the next message is read', (_, text) => {
+  expect(read([text]).values).toEqual([])
+  expect(read([`${text}\n${MESSAGE}\n`]).noise.length).toBeGreaterThan(0)
+})

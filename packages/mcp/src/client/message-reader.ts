@@ -13,6 +13,8 @@ export interface MessageText {
 const EMBEDDED_MAX = 8
 /** Lines that are dropped, one by one, to find a message behind a value that was never finished. */
 const RETRIES_MAX = 20
+/** Characters that those tries read together: each reads all that is left. */
+const RETRIED_CHARS_MAX = 1_000_000
 /** A value that was never finished ends where a line is a message. */
 const NEXT_MESSAGE = /[\t ]*\{\s*"(?:jsonrpc|id|method|result|error)"/y
 
@@ -38,6 +40,7 @@ export class MessageReader {
   /** Nothing of the value is known but its bracket. */
   #isFirst = true
   #retries = 0
+  #retriedChars = 0
 
   constructor(text: MessageText, charsMax = Infinity) {
     this.#text = text
@@ -138,7 +141,10 @@ export class MessageReader {
     const end = text.indexOf('\n', at)
     // The rest of the line is not here yet.
     if (end === -1) return /^\s*\{\s*"jsonrpc"/.test(text.slice(at, at + 100))
-    const line = parseLoosely(text.slice(at, end))?.value
+    const said = text.slice(at, end).trimEnd()
+    // To fail at JSON takes long.
+    if (!said.endsWith('}')) return false
+    const line = parseLoosely(said)?.value
     return isJsonObject(line) && ('jsonrpc' in line || ('id' in line && ('result' in line || 'error' in line)))
   }
 
@@ -159,18 +165,25 @@ export class MessageReader {
   #readValue(text: string): void {
     const read = parseLoosely(text)
     const end = text.indexOf('\n')
+    const isSpent = this.#retries >= RETRIES_MAX || this.#retriedChars + text.length > RETRIED_CHARS_MAX
     if (read) {
-      this.#retries = 0
+      this.#endRetries()
       this.#text.onValue(read.value)
-    } else if (end === -1 || this.#retries >= RETRIES_MAX) {
-      this.#retries = 0
+    } else if (end === -1 || isSpent) {
+      this.#endRetries()
       this.#text.onNoise(text)
     } else {
       this.#retries += 1
+      this.#retriedChars += text.length
       this.#text.onNoise(text.slice(0, end))
       const rest = text.slice(end + 1)
       for (let at = 0; at < rest.length;) at = this.#read(rest, at)
     }
+  }
+
+  #endRetries(): void {
+    this.#retries = 0
+    this.#retriedChars = 0
   }
 
   /** A program may print something before its message, on the same line. */
@@ -211,9 +224,12 @@ function parseLoosely(text: string): { readonly value: JsonValue } | undefined {
   return undefined
 }
 
-/** Line breaks and tabs as they are inside of strings; Python's `NaN` and `Infinity`; commas before a closing bracket. */
+/**
+ * Line breaks and tabs as they are inside of strings; Python's `NaN` and `Infinity`; commas before a closing bracket. A string without an
+ * end is read to the end of the text, or every quote in it would begin another search for one.
+ */
 function repair(text: string): string {
-  return text.replaceAll(/"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b|,(?=\s*[\]}])/g, (token) => {
+  return text.replaceAll(/"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\b(?:NaN|Infinity)\b|,(?=\s*[\]}])/g, (token) => {
     if (token === ',') return ''
     if (!token.startsWith('"')) return 'null'
     // oxlint-disable-next-line no-control-regex -- JSON forbids them inside of strings

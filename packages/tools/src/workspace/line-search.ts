@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { CallBudget } from './call-budget.ts'
 import { refused } from './refused.ts'
-import { hasTwoForms } from './text-bytes.ts'
+import { compose, hasTwoForms } from './text-bytes.ts'
 
 /** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
 const LINE_STEPS_MAX = 25_000_000
@@ -40,7 +40,7 @@ export class LineSearch {
       )
     try {
       this.#isComposed = hasTwoForms(pattern)
-      this.#expression = RE2JS.compile(pattern.normalize('NFC'))
+      this.#expression = RE2JS.compile(compose(pattern))
     } catch (cause) {
       const why = cause instanceof Error ? cause.message.replace('error parsing regexp: ', '') : String(cause)
       throw refused(
@@ -78,7 +78,7 @@ export class LineSearch {
   }
 
   #compose(line: string): string {
-    return this.#isComposed ? line.normalize('NFC') : line
+    return this.#isComposed ? compose(line) : line
   }
 
   async #mustStop(characters: number, budget: CallBudget): Promise<boolean> {

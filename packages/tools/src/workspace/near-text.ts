@@ -1,5 +1,6 @@
 // Finds a text that a file has with other quotes, blanks, tabs, dashes or Unicode forms. Models write these as they are used to, not as
 // they stand in the file.
+import { compose } from './text-bytes.ts'
 
 export interface NearPlace {
   /** Offsets in the text. */
@@ -59,10 +60,12 @@ function makePlain(original: string): PlainText {
 }
 
 function plainOf(piece: string, next: string | undefined): string {
+  // Most of a text.
+  if (piece.length === 1 && piece > ' ' && piece <= '~') return piece
   if (UNSEEN.test(piece)) return ''
   if (BLANKS.test(piece)) return next === '\n' || next === '\r\n' ? '' : ' '
   if (piece === '\r\n') return '\n'
-  return SAME.find(([, kinds]) => kinds.test(piece))?.[0] ?? piece.normalize('NFC')
+  return SAME.find(([, kinds]) => kinds.test(piece))?.[0] ?? compose(piece)
 }
 
 /**

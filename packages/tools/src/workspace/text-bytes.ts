@@ -47,7 +47,16 @@ export function withCrLf(text: string): string {
   return text.replaceAll(/\r?\n/g, '\r\n')
 }
 
+/** Marks on one letter: Unicode's own bound is 30 (UAX 15, stream-safe text). To put more in order takes the square of their number. */
+const MARKS_MAX = 30
+const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
+
+/** In Unicode's composed form. A text that no writing system has, with more than 30 marks on a letter, stays as it is. */
+export function compose(text: string): string {
+  return TOO_MANY_MARKS.test(text) ? text : text.normalize('NFC')
+}
+
 /** Whether Unicode writes a text in two ways: `é` as one character, or as `e` and an accent. */
 export function hasTwoForms(text: string): boolean {
-  return text.normalize('NFC') !== text.normalize('NFD')
+  return !TOO_MANY_MARKS.test(text) && text.normalize('NFC') !== text.normalize('NFD')
 }

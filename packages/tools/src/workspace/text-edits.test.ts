@@ -109,3 +109,8 @@ test('an edit and its opposite give the text back; dollar signs mean nothing', (
     }),
   )
 })
+
+test('letters with very many marks take no longer than they are long', () => {
+  const text = `e${'\u0301\u0323'.repeat(200_000)}\nsay “so”\n`
+  expect(applyEdits(text, [{ oldText: 'say "so"', newText: 'say no' }]).text).toBe(text.replace('say “so”', 'say no'))
+})
