@@ -194,7 +194,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       grace: null,
     },
     turn: {
-      ...withoutWait(turn),
+      ...(turn.wait ? withoutWait(turn) : turn),
       failures: 0,
       recoveries: 0,
       rounds: turn.rounds + (hasCalls && !asksPerson ? 1 : 0),
@@ -218,7 +218,7 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
     attempt: null,
     counters: { ...state.counters, step },
     step: { step, exchange: turn.exchange, chars: textChars, calls: [], orphaned: false, grace: null },
-    turn: { ...withoutWait(turn), steps: [...turn.steps, { step, textChars, hasCalls: false }] },
+    turn: { ...(turn.wait ? withoutWait(turn) : turn), steps: [...turn.steps, { step, textChars, hasCalls: false }] },
   }
 }
 

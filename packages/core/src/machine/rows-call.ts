@@ -21,21 +21,18 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
   if (detached) {
     ignore(draft, input, 'late')
     noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))
-  } else if (call && call.state === 'started' && call.attempt === input.attempt) settleWith(draft, call, input.outcome)
-  else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
+  } else if (call && call.state === 'started' && call.attempt === input.attempt) {
+    const loss = input.outcome.type === 'error' ? readLoss(input.outcome) : undefined
+    settle(draft, call, loss ?? boundOutcome(draft, input.outcome), loss !== undefined)
+  } else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
   else ignoreSettled(draft, input)
   advance(draft)
 }
 
-function settleWith(draft: Draft, call: Call, outcome: Outcome): void {
-  const loss = readLoss(outcome)
-  settle(draft, call, loss ?? boundOutcome(draft, outcome), loss !== undefined)
-}
-
 /** A tool that lost what ran it, such as a server, says that nobody knows the outcome. */
-function readLoss(outcome: Outcome): Settlement | undefined {
-  if (outcome.type !== 'error' || outcome.code !== 'tool_result_unknown') return undefined
-  const message = outcome.message.slice(0, wholeChars(outcome.message, RULES.noteChars))
+function readLoss({ code, message: words }: Extract<Outcome, { readonly type: 'error' }>): Settlement | undefined {
+  if (code !== 'tool_result_unknown') return undefined
+  const message = words.slice(0, wholeChars(words, RULES.noteChars))
   return { type: 'unknown', reason: 'executor-lost', ...(message !== '' && { message }) }
 }
 

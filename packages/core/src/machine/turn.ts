@@ -188,7 +188,8 @@ export function startModel(draft: Draft): void {
   const { spec, state } = draft
   const turn = state.turn
   if (!turn) return
-  const firstWordMs = findFirstWordMs(spec, turn, state.nowMs)
+  const isBounded = spec.limits.firstWordMs < Number.MAX_SAFE_INTEGER
+  const firstWordMs = isBounded ? findFirstWordMs(spec, turn, state.nowMs) : undefined
   emit(draft, {
     type: 'model-started',
     attempt: state.counters.attempt + 1,
@@ -203,8 +204,7 @@ export function startModel(draft: Draft): void {
 }
 
 /** What is left of the model's share, or an equal share of what is left for all models that may still be asked. */
-function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number | undefined {
-  if (limits.firstWordMs === Number.MAX_SAFE_INTEGER) return undefined
+function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number {
   const leftMs =
     wait?.untilMs === null || !wait
       ? leftOfWaitMs(limits, wait, nowMs) / (models.length - candidate)

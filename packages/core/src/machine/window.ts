@@ -95,7 +95,7 @@ function needsRoom(draft: Draft, index = draft.state.index): boolean {
 function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boolean {
   const { actAtTokens, contextTokens, reserveTokens } = spec.window
   const most = actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER
-  const learnt = findLearntWindow(state) ?? most
+  const learnt = (state.learntWindows && findLearntWindow(state)) ?? most
   const room = learnt < most ? learnt - Math.min(reserveTokens, Math.floor(learnt / 2)) : most - reserveTokens
   return requestTokens(spec, state, index) > room * share
 }

@@ -108,39 +108,38 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
-  const ask = createAsk(work, effect, stream)
-  if (!agent.prepareStep) return await finishStep(work, effect, request, await ask(model, request))
+  if (!agent.prepareStep)
+    return await finishStep(work, effect, request, await askInTime(work, effect, { model, request, stream }))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const named = change.model ?? job.model
   const prepared = applyStepChange(request, change, { agent, effect })
-  const said = await ask(context.modelOf(named), prepared)
+  const said = await askInTime(work, effect, { model: context.modelOf(named), request: prepared, stream })
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }
 
-/** Asks a model, and waits for the first piece of its answer for as long as the turn may. */
-function createAsk(
+/** Waits for the first piece of the answer for as long as the turn may. */
+async function askInTime(
   { context, heard, io }: ModelWork,
   { firstWordMs }: CallModel,
-  stream: (event: ModelEvent) => void,
-): (model: Model, request: ModelRequest) => Promise<unknown> {
-  if (firstWordMs === undefined) return (model, request) => model.run(request, stream, io.signal)
-  return async (model, request) => {
-    const { promise: silence, reject } = Promise.withResolvers<never>()
-    const cancel = context.timers.start(firstWordMs, () => {
-      const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
-      heard.failure = new BatonError({ code: 'model_timeout', message })
-      io.abort()
-      reject(heard.failure) // a model that does not heed its signal holds up nobody
-    })
-    const hear = (event: ModelEvent): void => {
-      cancel()
-      stream(event)
-    }
-    try {
-      return await Promise.race([model.run(request, hear, io.signal), silence])
-    } finally {
-      cancel()
-    }
+  asked: { readonly model: Model; readonly request: ModelRequest; readonly stream: (event: ModelEvent) => void },
+): Promise<unknown> {
+  const { model, request, stream } = asked
+  if (firstWordMs === undefined) return await model.run(request, stream, io.signal)
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const cancel = context.timers.start(firstWordMs, () => {
+    const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
+    heard.failure = new BatonError({ code: 'model_timeout', message })
+    io.abort()
+    reject(heard.failure) // a model that does not heed its signal holds up nobody
+  })
+  const hear = (event: ModelEvent): void => {
+    cancel()
+    stream(event)
+  }
+  try {
+    return await Promise.race([model.run(request, hear, io.signal), silence])
+  } finally {
+    cancel()
   }
 }
 

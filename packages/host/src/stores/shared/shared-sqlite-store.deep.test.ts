@@ -1,10 +1,12 @@
 // A guest of a shared SQLite store keeps the contract of all stores.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, Store } from '@baton/core'
 import { storeContract } from '@baton/core/testing'
-import { afterAll, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import { openSharedSqliteStore } from './shared-sqlite-store.ts'
 
@@ -40,3 +42,36 @@ const reopen = async (store: Store): Promise<Store> => {
 
 for (const { name, skip, run } of storeContract({ open: (clock) => openGuest(nextPath(), clock), reopen }))
   test(`a guest: ${name}`, { skip: skip !== undefined }, run)
+
+test('a holder that is frozen makes what its guests ask fail, and does not hold up their end', async () => {
+  const path = nextPath()
+  const program = join(import.meta.dirname, 'appending-process.test-kit.ts')
+  const holder = spawn(process.execPath, ['--conditions=@baton/source', '--no-warnings', program, path, 'holder'])
+  await once(holder.stdout, 'data')
+  const guest = await openSharedSqliteStore(path)
+  holder.kill('SIGSTOP')
+  await expect(guest.acquire('a', 'ann')).rejects.toMatchObject({ code: 'store_failed' })
+  await guest.close()
+  holder.kill('SIGCONT')
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  const next = await openSharedSqliteStore(path)
+  expect(await next.acquire('a', 'ann')).toMatchObject({ type: 'acquired' })
+  await next.close()
+})
+
+test('a holder that is slow is waited for', async () => {
+  const path = nextPath()
+  const program = join(import.meta.dirname, 'appending-process.test-kit.ts')
+  const holder = spawn(process.execPath, ['--conditions=@baton/source', '--no-warnings', program, path, 'holder'])
+  await once(holder.stdout, 'data')
+  const guest = await openSharedSqliteStore(path)
+  holder.kill('SIGSTOP')
+  const asked = guest.acquire('a', 'ann')
+  await new Promise((resolve) => setTimeout(resolve, 12_000)) // it was asked whether it is there
+  holder.kill('SIGCONT')
+  expect(await asked).toMatchObject({ type: 'acquired' })
+  await guest.close()
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+})

@@ -11,6 +11,9 @@ import { connectTo } from './store-socket.ts'
 /** Milliseconds for the holder to say that it has heard. */
 const WELCOME_MS = 5000
 
+/** Milliseconds without a byte from the holder, while somebody waits, after which it is asked whether it is there; as many again, and it is given up. */
+const SILENCE_MS = 10_000
+
 /** `lost`: the holder has ended, and nobody knows whether it had performed what was asked. */
 export type Asked =
   | { readonly type: 'value'; readonly value: unknown }
@@ -30,10 +33,14 @@ export class StoreConnection {
   readonly #lost = Promise.withResolvers<void>()
   #lastId = 0
   #isLost = false
+  /** It was asked whether it is there, and has said nothing since. */
+  #isAsked = false
 
   constructor(socket: Socket, leaseMs: number) {
     this.#socket = socket
     this.leaseMs = leaseMs
+    socket.setTimeout(SILENCE_MS)
+    socket.on('timeout', () => this.#handleSilence())
   }
 
   /** Settles when the holder has ended. */
@@ -55,6 +62,7 @@ export class StoreConnection {
   }
 
   handleLine(message: Readonly<Record<string, unknown>>): void {
+    this.#isAsked = false
     const { id, value, error } = message
     const resolve = typeof id === 'number' ? this.#waiting.get(id) : undefined
     if (typeof id !== 'number' || !resolve) return
@@ -70,12 +78,24 @@ export class StoreConnection {
     this.#lost.resolve()
   }
 
-  /** Says that it will not come back. */
+  /** Says that it will not come back. Waits for the holder's end of the connection, as long as for any answer. */
   async close(): Promise<void> {
     if (this.#isLost) return
     this.#socket.ref()
     this.#socket.end(encodeLine({ bye: true }))
+    const late = setTimeout(() => this.#socket.destroy(), SILENCE_MS)
     await this.#lost.promise
+    clearTimeout(late)
+  }
+
+  /** A holder that was stopped (SIGSTOP) or hangs keeps its lock and its socket. */
+  #handleSilence(): void {
+    if (this.#waiting.size === 0) this.#isAsked = false
+    else if (this.#isAsked) this.#socket.destroy()
+    else {
+      this.#isAsked = true
+      this.#socket.write(encodeLine({ ping: true }))
+    }
   }
 }
 

@@ -100,6 +100,10 @@ export class StoreServer {
           if (!guest) return
           continue
         }
+        if (message['ping'] === true) {
+          socket.write(encodeLine({ pong: true }))
+          continue
+        }
         const answered = this.#note(this.#answer(socket, message))
         asked.add(answered)
         void answered.finally(() => asked.delete(answered))
