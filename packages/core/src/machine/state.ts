@@ -144,7 +144,7 @@ export interface Turn {
   readonly asks: boolean
 }
 
-/** Of a step whose answer has not begun, where that has a limit. */
+/** The wait for the first word of a step whose answer has not begun, under `limits.firstWordMs`. */
 export interface Wait {
   /** When its first request was made. */
   readonly sinceMs: number

@@ -41,7 +41,7 @@ export function readSchema(given: JsonObject, options: ReadSchemaOptions = {}): 
   return isTooLarge(given) ? readOutline(given, options) : readWhole(given, options)
 }
 
-/** Of a schema that is too large to be read whole. */
+/** Reads the outline of a schema that is too large to be read whole. */
 function readOutline(given: JsonObject, { isObject = false }: ReadSchemaOptions): ReadSchema {
   const fields = Object.keys(mapOf(given['properties']))
   const outline = fields.length > VALUES_MAX ? {} : outlineSchema(given)
@@ -123,7 +123,7 @@ function tell(work: Work, { path }: Pick<Place, 'path'>, keyword: string, messag
   work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'invalid' })
 }
 
-/** Of what means something, and is not checked. */
+/** Reports a keyword that means something and is not checked. */
 function tellUnchecked(work: Work, { path }: Pick<Place, 'path'>, keyword: string, message: string): void {
   work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'unchecked' })
 }

@@ -58,7 +58,7 @@ class JsonRewriter implements Rewriter {
 
 class EventRewriter implements Rewriter {
   readonly #exchange: Exchange
-  /** Of the line that has begun, in pieces. */
+  /** The line that has begun, in pieces. */
   #pieces: string[] = []
   #isAfterReturn = false
   #data: string[] = []

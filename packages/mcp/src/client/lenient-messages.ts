@@ -223,7 +223,7 @@ function isEmpty(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && Object.keys(value as object).length === 0
 }
 
-/** Of the range that JSON-RPC leaves to servers, for an error without a number of its own. */
+/** A code from the range that JSON-RPC leaves to servers, for an error without a code of its own. */
 const SERVER_ERROR = -32_000
 
 function readError(error: JsonValue): { code: number; message: string; data?: JsonValue } {

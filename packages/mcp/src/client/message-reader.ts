@@ -28,7 +28,7 @@ const LINE_FEED = 10
 export class MessageReader {
   readonly #text: MessageText
   readonly #charsMax: number
-  /** Of the value or the line that has begun. */
+  /** The value or the line that has begun. */
   #pieces: string[] = []
   #chars = 0
   #state: 'between' | 'value' | 'line' = 'between'

@@ -21,7 +21,7 @@ interface Message {
   readonly role: 'user' | 'assistant'
   readonly isSummary: boolean
   readonly atMs: number | undefined
-  /** Of its steps so far. */
+  /** Counts of its steps so far. */
   readonly tokens: TokenCount
 }
 

@@ -31,7 +31,7 @@ export type FindFile = (value: JsonValue, property: string) => Promise<FoundFile
 interface FileSources<Services> {
   readonly read: ReadFile<Services> | undefined
   readonly fetcher: DocumentFetcher
-  /** Of all files of one request. */
+  /** Bytes that all files of one request may have. */
   readonly maxBytes: number
 }
 

@@ -54,7 +54,7 @@ export class StoreAccess {
     this.#init = init
   }
 
-  /** Of the holder. */
+  /** Milliseconds of a lease, as the holder gives it. */
   get leaseMs(): number {
     return this.#leaseMs
   }
@@ -133,7 +133,7 @@ export class StoreAccess {
       }
       if (performance.now() >= untilMs)
         throw this.#leaseMs === 0 && failure ? failure : createLostError(this.#init.path)
-      // Of several that wait not all look in the same moment.
+      // Those that wait do not all look in the same moment.
       await new Promise<void>((resolve) => void setTimeout(resolve, lookMs * (0.5 + Math.random())))
     }
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 export interface StoreProcess {
-  /** Of the opened store: one process may open it more than once. */
+  /** Names the opened store: one process may open it more than once. */
   readonly id: string
   readonly pid: number
 }

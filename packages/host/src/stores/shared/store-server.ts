@@ -12,7 +12,7 @@ import type { StoreProcess } from './store-processes.ts'
 import { isProcess, isRunning, writeProcesses } from './store-processes.ts'
 import { listenAt } from './store-socket.ts'
 
-/** Of what is said at the socket: processes of different versions do not share. */
+/** The version of what is said at the socket. Processes of different versions do not share. */
 export const SHARING_VERSION = 1
 /** Requests of one guest that are performed at once; further ones are not read until one is answered. */
 const AT_ONCE = 64
@@ -20,7 +20,7 @@ const AT_ONCE = 64
 const FLUSH_MS = 1000
 
 export interface StoreServerInit {
-  /** Of the file, without links. */
+  /** The path of the file, without links. */
   readonly path: string
   readonly place: string
   readonly self: StoreProcess
@@ -176,7 +176,7 @@ export class StoreServer {
   }
 }
 
-/** Of what waits when the holder ends: it is answered by the next one. */
+/** Rejects what waits when the holder ends. The next holder answers it. */
 const LEAVING = new Error('the holder of the store ends')
 
 function isFormerLease(value: unknown): value is FormerLease {
