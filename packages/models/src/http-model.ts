@@ -20,7 +20,7 @@ import type { AnswerReaderInit, Answering, BodyReader } from './transport/answer
 import { createAnswerReader } from './transport/answer-reader.ts'
 import { SYSTEM_TIME } from './transport/deadlines.ts'
 import { createFetchTransport } from './transport/fetch-transport.ts'
-import { describePlace, listSecrets } from './transport/redact.ts'
+import { listSecrets } from './transport/redact.ts'
 import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
 import { postUntilWhole } from './transport/whole-answer.ts'
 
@@ -138,7 +138,7 @@ export function createHttpModel<
         clock,
         timers,
         keepAliveTimeoutMs,
-        place: describePlace(url),
+        url,
       })
       return reader.end(head)
     },

@@ -198,14 +198,21 @@ class StreamDecoder implements AnthropicDecoder {
 
   #readParts(): readonly ModelPart[] {
     const parts: ModelPart[] = []
-    const isEndedForCalls = ['tool-calls', 'pause'].includes(readFinish(this.#stop['stop_reason']))
+    const finish = readFinish(this.#stop['stop_reason'])
+    const options = {
+      ...this.#options,
+      isEndedForCalls: finish === 'tool-calls' || finish === 'pause',
+      answered: this.#answered,
+    }
     const sources: FoundSource[] = []
     for (const block of this.#blocks) {
-      const part = readPart(block, { ...this.#options, isEndedForCalls, answered: this.#answered })
+      const part = readPart(block, options)
       if (part) parts.push(part)
       if (block.type === 'text') sources.push(...findSources(block))
     }
-    return [...parts, ...listSources(sources), ...readAnswerState(this.#stop, this.#options.model)]
+    if (sources.length > 0) parts.push(...listSources(sources))
+    parts.push(...readAnswerState(this.#stop, this.#options.model))
+    return parts
   }
 
   #handleStart(message: JsonValue | undefined): void {

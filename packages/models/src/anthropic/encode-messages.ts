@@ -53,6 +53,7 @@ export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<W
 
 /** A call may be given up long after its message was finished. Only messages that change are new objects. */
 function settleServerCalls(messages: readonly WireMessage[], serverCalls: ServerCalls): readonly WireMessage[] {
+  if (!serverCalls.isUsed()) return messages
   const last = messages.at(-1)
   const settle = last?.role === 'assistant' ? serverCalls.settlePaused(last) : serverCalls.settle
   return messages.flatMap((message) => {

@@ -1,17 +1,19 @@
 // Gemini, by the Gemini API and by Vertex AI: `createGeminiModel` joins the two pure halves (encode-request, decode-stream) with
 // a transport.
-import type { HttpHead, HttpRequest, Model, ModelRequest } from '@baton/core'
+import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core'
 import { isBatonError, parseJson } from '@baton/core'
 import type { Prove, HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities } from '../traits/find-traits.ts'
 import type { TraitsOverride } from '../traits/model-traits.ts'
-import type { Answering, BodyReader } from '../transport/answer-reader.ts'
+import type { Answering, BodyReader, StreamDecoder } from '../transport/answer-reader.ts'
 import { isJson, joinReader, readSseInto } from '../transport/answer-reader.ts'
 import { createStreamTail } from '../transport/stream-tail.ts'
+import type { AnswerProgress } from '../transport/whole-answer.ts'
 import type { GeminiAccess } from './address.ts'
 import { authorization, streamUrl } from './address.ts'
+import type { GeminiDecoder } from './decode-stream.ts'
 import { createGeminiDecoder } from './decode-stream.ts'
 import { encodeGeminiRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
@@ -95,29 +97,44 @@ function readStream(answering: Answering, head: HttpHead): BodyReader {
         decoder,
       )
     : readSseInto(decoder)
-  const push = (bytes: Uint8Array): void => {
-    tail.push(bytes)
-    reader.push(bytes)
-  }
   return joinReader(
-    { push },
     {
-      get failure() {
-        return decoder.failure
-      },
-      get progress() {
-        return decoder.progress
-      },
-      get heard() {
-        return decoder.heard
-      },
-      end() {
-        const late = isBatonError(decoder.end()) ? bareErrorIn(tail.text()) : undefined
-        if (late !== undefined) decoder.push({ data: late })
-        return decoder.end()
+      push: (bytes) => {
+        tail.push(bytes)
+        reader.push(bytes)
       },
     },
+    new TailedDecoder(decoder, () => tail.text()),
   )
+}
+
+/** Hears of an error behind the stream at the stream's end. */
+class TailedDecoder implements StreamDecoder {
+  readonly #decoder: GeminiDecoder
+  readonly #readTail: () => string
+
+  constructor(decoder: GeminiDecoder, readTail: () => string) {
+    this.#decoder = decoder
+    this.#readTail = readTail
+  }
+
+  get failure(): BatonError | undefined {
+    return this.#decoder.failure
+  }
+
+  get progress(): AnswerProgress {
+    return this.#decoder.progress
+  }
+
+  get heard(): number {
+    return this.#decoder.heard
+  }
+
+  end(): ModelAnswer | BatonError {
+    const late = isBatonError(this.#decoder.end()) ? bareErrorIn(this.#readTail()) : undefined
+    if (late !== undefined) this.#decoder.push({ data: late })
+    return this.#decoder.end()
+  }
 }
 
 /** An error that breaks into a stream of events comes without `data:` (js-genai looks for it in every piece). */

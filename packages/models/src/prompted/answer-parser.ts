@@ -368,7 +368,7 @@ export class AnswerParser {
     const isLong = length > CALL_CHARS
     const reading = { tools: this.#init.tools, mayRepair: this.#init.mayRepair && isWhole, isClosed: false }
     const calls = isLong ? undefined : body.read(withoutPart(raw, mark.close), reading)
-    const { hidden } = end
+    const hidden = end.hidden()
     this.#mode = TEXT
     if (calls && calls.every(({ problem }) => problem === undefined)) {
       const told = mark.endsWithAnswer ? calls : calls.map((call) => addRepair(call, 'closing-mark'))

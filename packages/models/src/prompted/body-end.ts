@@ -6,7 +6,7 @@ export interface BodyEnd {
   /** The mark that ends the call with this character; '' for its bracket. Undefined: it goes on. */
   push(char: string): string | undefined
   /** Characters up to the first closing mark that stood in a text: where the call ends after all when none comes. */
-  readonly hidden: { readonly length: number; readonly mark: string } | undefined
+  hidden(): { readonly length: number; readonly mark: string } | undefined
 }
 
 /** @param seesTexts false: the first closing mark counts, wherever it stands */
@@ -19,7 +19,7 @@ export function createBodyEnd(body: Body, close: readonly string[], seesTexts: b
   let tail = ''
   let depth = 0
   let length = 0
-  let hidden: BodyEnd['hidden']
+  let hidden: ReturnType<BodyEnd['hidden']>
   return {
     push: (char) => {
       length += 1
@@ -38,9 +38,7 @@ export function createBodyEnd(body: Body, close: readonly string[], seesTexts: b
       hidden ??= { length, mark }
       return undefined
     },
-    get hidden() {
-      return hidden
-    },
+    hidden: () => hidden,
   }
 }
 

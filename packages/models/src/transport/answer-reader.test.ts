@@ -20,18 +20,18 @@ const STREAM = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 const HALF = new TextEncoder().encode(' '.repeat(8 * 1024 * 1024))
 
 test('a whole answer above its bound is no answer, and is not asked for again', () => {
-  const { push } = createAnswerReader(init)
-  push(HALF, json(200))
-  push(HALF, json(200))
-  expect(() => push(HALF, json(200))).toThrow(
+  const reader = createAnswerReader(init)
+  reader.push(HALF, json(200))
+  reader.push(HALF, json(200))
+  expect(() => reader.push(HALF, json(200))).toThrow(
     expect.objectContaining({ code: 'model_malformed_answer', retryable: false }),
   )
 })
 
 test('of an error 64 KiB are read, and it is told while the rest comes', () => {
-  const { push } = createAnswerReader(init)
+  const reader = createAnswerReader(init)
   expect(() => {
-    for (const bytes of [new TextEncoder().encode('too bad'), HALF]) push(bytes, json(500))
+    for (const bytes of [new TextEncoder().encode('too bad'), HALF]) reader.push(bytes, json(500))
   }).toThrow('too bad')
 })
 
@@ -40,11 +40,11 @@ test('where an error is cut, no half of a key is left', () => {
     new BatonError({ code: 'model_provider_failed', message: body.slice(-60) })
   const secrets = ['sk-secret-0123456789']
   for (let before = 0; before < 60; before++) {
-    const { push, end } = createAnswerReader({ ...init, secrets, readError })
+    const reader = createAnswerReader({ ...init, secrets, readError })
     const text = `${'x'.repeat(64 * 1024 - before)}${secrets[0]}${'y'.repeat(before)}`
     const read = (): unknown => {
-      push(new TextEncoder().encode(text), json(500))
-      return end(json(500))
+      reader.push(new TextEncoder().encode(text), json(500))
+      return reader.end(json(500))
     }
     expect(read).toThrow(/^(?!.*sk-)/)
   }
@@ -63,19 +63,19 @@ test('what a reader throws is told by the status, or as an answer that is malfor
     ...QUIET,
     end: () => failure,
   })
-  const { push, end } = createAnswerReader({ ...init, readError, createReader })
-  push(new Uint8Array(1), json(429))
-  expect(() => end(json(429))).toThrow(expect.objectContaining({ code: 'model_rate_limited' }) as Error)
+  const reader = createAnswerReader({ ...init, readError, createReader })
+  reader.push(new Uint8Array(1), json(429))
+  expect(() => reader.end(json(429))).toThrow(expect.objectContaining({ code: 'model_rate_limited' }) as Error)
   expect(() => createAnswerReader({ ...init, createReader }).push(new Uint8Array(1), STREAM)).toThrow(
     expect.objectContaining({ code: 'model_malformed_answer' }) as Error,
   )
 })
 
 test('a page in place of an answer is told with its words, and is not asked for again', () => {
-  const { push, end } = createAnswerReader(init)
+  const reader = createAnswerReader(init)
   const head = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } }
-  push(new TextEncoder().encode('<html><body>Please <b>log in</b></body></html>'), head)
-  expect(() => end(head)).toThrow(
+  reader.push(new TextEncoder().encode('<html><body>Please <b>log in</b></body></html>'), head)
+  expect(() => reader.end(head)).toThrow(
     expect.objectContaining({
       code: 'model_malformed_answer',
       retryable: false,
@@ -85,9 +85,9 @@ test('a page in place of an answer is told with its words, and is not asked for 
 })
 
 test('a stream that is called HTML is a stream', () => {
-  const { push } = createAnswerReader(init)
+  const reader = createAnswerReader(init)
   const head = { status: 200, headers: { 'content-type': 'text/html' } }
-  expect(() => push(new TextEncoder().encode('data: {}'), head)).toThrow('x')
+  expect(() => reader.push(new TextEncoder().encode('data: {}'), head)).toThrow('x')
 })
 
 test('what a provider says of itself is bounded, and has no key in it', () => {
@@ -140,10 +140,10 @@ test('an error is bounded, and has no key in it', () => {
     data: { requestId: key, type: 'y'.repeat(9000) },
   })
   const createReader = () => ({ push: () => undefined, failure: told, ...QUIET, end: () => told })
-  const { push } = createAnswerReader({ ...init, secrets: [key], createReader })
+  const reader = createAnswerReader({ ...init, secrets: [key], createReader })
   let thrown: unknown
   try {
-    push(new Uint8Array(1), STREAM)
+    reader.push(new Uint8Array(1), STREAM)
   } catch (error) {
     thrown = error
   }
@@ -153,8 +153,8 @@ test('an error is bounded, and has no key in it', () => {
 })
 
 test('after a failure nothing more is read: the connection can be closed', () => {
-  const { push } = createAnswerReader(init)
-  expect(() => push(new Uint8Array(1), { status: 200, headers: {} })).toThrow(failure)
+  const reader = createAnswerReader(init)
+  expect(() => reader.push(new Uint8Array(1), { status: 200, headers: {} })).toThrow(failure)
 })
 
 test('a call without a name is left out beside another one, which says so; alone it fails the answer', () => {

@@ -13,9 +13,9 @@ import type { AnswerProgress, Heard } from './whole-answer.ts'
 
 export interface AnswerReader extends Heard {
   /** @throws BatonError when nothing more can come of it */
-  readonly push: (bytes: Uint8Array, head: HttpHead) => void
+  push(bytes: Uint8Array, head: HttpHead): void
   /** @throws BatonError */
-  readonly end: (head: HttpHead) => ModelAnswer
+  end(head: HttpHead): ModelAnswer
 }
 
 /** What every decoder knows about the answer it decodes. */
@@ -60,81 +60,117 @@ const BODY_LENGTH_MAX = 16 * 1024 * 1024
 const ERROR_LENGTH_MAX = 64 * 1024
 const PAGE_SHOWN = 120
 
+/** Opens a reader of one answer, for one request. */
 export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
-  const { label, secrets } = init
-  let reader: BodyReader | undefined
-  let body = ''
-  // Of what is no stream of events.
-  let text: InstanceType<typeof TextDecoder> | undefined
-  // What is no answer, and is collected to say so.
-  let isMarkup = false
-  const isRefusal = (head: HttpHead): boolean => !isSuccess(head) || (isMarkup && isPage(head))
-  const isStream = (head: HttpHead): boolean => !isRefusal(head) && !(init.decodeWhole && isJson(head))
-  const openReader = (head: HttpHead): BodyReader => (reader ??= init.createReader(head))
-  // Where a body was cut, the last secret may have been cut, too.
-  const measureSecret = (): number => Math.max(0, ...secrets.map((secret) => encodeURIComponent(secret).length))
-  const isEnough = (): boolean => body.length >= ERROR_LENGTH_MAX + measureSecret()
-  const readRefusal = (head: HttpHead): BatonError => {
-    const said = isEnough() ? redact(body, secrets).slice(0, -measureSecret() || undefined) : body
-    if (isSuccess(head)) return answeredPage(label, head, readErrorBody(said, secrets).message)
-    const failure = { provider: label, head, nowMs: init.readNowMs(), secrets }
+  return new HttpAnswerReader(init)
+}
+
+// A class, because an object literal with accessors gets a hidden class of its own each time, and V8 keeps all that hangs on it.
+class HttpAnswerReader implements AnswerReader {
+  readonly #init: AnswerReaderInit
+  #reader: BodyReader | undefined
+  /** The text of a body that is not a stream of events. */
+  #body = ''
+  #text: InstanceType<typeof TextDecoder> | undefined
+  /** Whether the body begins like a page: it is collected to say so. */
+  #isMarkup = false
+
+  constructor(init: AnswerReaderInit) {
+    this.#init = init
+  }
+
+  get progress(): AnswerProgress {
+    return this.#reader?.progress ?? 'open'
+  }
+
+  get heard(): number {
+    return this.#reader?.heard ?? this.#body.length
+  }
+
+  push(bytes: Uint8Array, head: HttpHead): void {
     try {
-      return init.readError({ ...failure, body: said })
-    } catch {
-      // Deeper than it can be read; the status says enough.
-      return init.readError({ ...failure, body: '' })
+      // Some programs call all that they write HTML.
+      if (!this.#reader && this.#body === '') this.#isMarkup = startsWithMarkup(bytes)
+      if (this.#reader || this.#isStream(head)) this.#pushToReader(bytes, head)
+      else this.#collect(bytes, head)
+    } catch (thrown) {
+      throw this.#clean(thrown)
     }
   }
-  const decodeWhole = (head: HttpHead): ModelAnswer | BatonError => {
-    const parsed = parseJson(body)
-    if (parsed.ok && init.decodeWhole) return init.decodeWhole(parsed.value, head)
-    const message = `${label}’s answer is not JSON: ${redact(body, secrets).slice(0, 80)}`
+
+  end(head: HttpHead): ModelAnswer {
+    const { label, secrets } = this.#init
+    try {
+      if (this.#isRefusal(head)) throw this.#readRefusal(head)
+      const answer = this.#isStream(head) ? this.#openReader(head).end() : this.#decodeWhole(head)
+      if (isBatonError(answer)) throw answer
+      return cleanAnswer(withoutNameless(answer, label), secrets)
+    } catch (thrown) {
+      throw this.#clean(thrown)
+    }
+  }
+
+  #pushToReader(bytes: Uint8Array, head: HttpHead): void {
+    const reader = this.#openReader(head)
+    reader.push(bytes)
+    // Nothing more can come of it, and the provider would go on writing.
+    if (reader.failure) throw reader.failure
+  }
+
+  #collect(bytes: Uint8Array, head: HttpHead): void {
+    this.#text ??= new TextDecoder()
+    this.#body += this.#text.decode(bytes, { stream: true })
+    if (this.#isRefusal(head) && this.#isEnough()) throw this.#readRefusal(head)
+    // Half an answer is none.
+    if (this.#body.length > BODY_LENGTH_MAX) throw answerTooLong(this.#init.label, BODY_LENGTH_MAX)
+  }
+
+  #openReader(head: HttpHead): BodyReader {
+    return (this.#reader ??= this.#init.createReader(head))
+  }
+
+  #isRefusal(head: HttpHead): boolean {
+    return !isSuccess(head) || (this.#isMarkup && isPage(head))
+  }
+
+  #isStream(head: HttpHead): boolean {
+    return !this.#isRefusal(head) && !(this.#init.decodeWhole && isJson(head))
+  }
+
+  /** Where a body was cut, the last secret may have been cut, too. */
+  #measureSecret(): number {
+    return Math.max(0, ...this.#init.secrets.map((secret) => encodeURIComponent(secret).length))
+  }
+
+  #isEnough(): boolean {
+    return this.#body.length >= ERROR_LENGTH_MAX + this.#measureSecret()
+  }
+
+  #readRefusal(head: HttpHead): BatonError {
+    const { label, secrets, readError, readNowMs } = this.#init
+    const body = this.#isEnough() ? redact(this.#body, secrets).slice(0, -this.#measureSecret() || undefined) : this.#body
+    if (isSuccess(head)) return answeredPage(label, head, readErrorBody(body, secrets).message)
+    const failure = { provider: label, head, nowMs: readNowMs(), secrets }
+    try {
+      return readError({ ...failure, body })
+    } catch {
+      // Deeper than it can be read; the status says enough.
+      return readError({ ...failure, body: '' })
+    }
+  }
+
+  #decodeWhole(head: HttpHead): ModelAnswer | BatonError {
+    const { label, secrets, decodeWhole } = this.#init
+    const parsed = parseJson(this.#body)
+    if (parsed.ok && decodeWhole) return decodeWhole(parsed.value, head)
+    const message = `${label}’s answer is not JSON: ${redact(this.#body, secrets).slice(0, 80)}`
     const isCut = !parsed.ok && parsed.cutOff
     return new BatonError({ code: isCut ? 'model_cut_off' : 'model_malformed_answer', message })
   }
-  const guard = createGuard(label, secrets)
-  return {
-    get progress() {
-      return reader?.progress ?? 'open'
-    },
-    get heard() {
-      return reader?.heard ?? body.length
-    },
-    push: (bytes, head) =>
-      guard(() => {
-        // Some programs call all that they write HTML.
-        if (!reader && body === '') isMarkup = startsWithMarkup(bytes)
-        if (reader || isStream(head)) {
-          const streaming = openReader(head)
-          streaming.push(bytes)
-          // Nothing more can come of it, and the provider would go on writing.
-          if (streaming.failure) throw streaming.failure
-          return
-        }
-        text ??= new TextDecoder()
-        body += text.decode(bytes, { stream: true })
-        if (isRefusal(head) && isEnough()) throw readRefusal(head)
-        // Half an answer is none.
-        if (body.length > BODY_LENGTH_MAX) throw answerTooLong(label, BODY_LENGTH_MAX)
-      }),
-    end: (head) =>
-      guard(() => {
-        if (isRefusal(head)) throw readRefusal(head)
-        const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
-        if (isBatonError(answer)) throw answer
-        return cleanAnswer(withoutNameless(answer, label), secrets)
-      }),
-  }
-}
 
-/** Whatever is thrown inside is a clean BatonError outside. */
-function createGuard(label: string, secrets: readonly string[]) {
-  return <Result>(run: () => Result): Result => {
-    try {
-      return run()
-    } catch (thrown) {
-      throw cleanError(thrown, label, secrets)
-    }
+  /** Whatever is thrown inside is a clean BatonError outside. */
+  #clean(thrown: unknown): BatonError {
+    return cleanError(thrown, this.#init.label, this.#init.secrets)
   }
 }
 

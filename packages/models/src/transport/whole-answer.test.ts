@@ -40,7 +40,7 @@ function open() {
       },
     },
     keepAliveTimeoutMs: 300_000,
-    place: 'https://api.example.com',
+    url: 'https://api.example.com/v1',
   })
   const outcome = answer.then(
     () => 'answered',

@@ -2,6 +2,7 @@
 // without. The connection gets a moment to end by itself, so that it can be used again.
 import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
+import { describePlace } from './redact.ts'
 
 /**
  * How far an answer has come. `ended`: it has a reason to end. `doubtful`: it has one, but has gone on behind one before. `whole`:
@@ -23,8 +24,7 @@ export interface WholeAnswerInit {
   readonly timers: Timers
   /** Milliseconds in which nothing but signs of life may come. */
   readonly keepAliveTimeoutMs: number
-  /** For people: `https://api.example.com/v1`. */
-  readonly place: string
+  readonly url: string
 }
 
 /** Milliseconds of silence behind a reason after which an answer is whole. */
@@ -36,53 +36,59 @@ const QUIETS: Readonly<Partial<Record<AnswerProgress, number>>> = { ended: QUIET
 const LINGER_MS = 1000
 
 /** @throws BatonError of the transport and of the reader, and `model_timeout` where only signs of life come */
-export async function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
-  const { reader, signal, clock, timers, keepAliveTimeoutMs, place } = init
+export function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
+  const { reader, signal, clock, timers, keepAliveTimeoutMs, url } = init
   const closing = new AbortController()
   const close = (): void => closing.abort(signal.reason)
   if (signal.aborted) close()
   signal.addEventListener('abort', close, { once: true })
-  const { promise: whole, resolve } = Promise.withResolvers<HttpHead>()
   let heardMs = readMonotonicMs(clock)
   let heard = reader.heard
-  let stopQuiet = (): void => {}
   let isOver = false
-  const onBytes = (bytes: Uint8Array, head: HttpHead): void => {
-    if (isOver) return // the answer was given already
-    reader.push(bytes, head)
-    if (reader.progress === 'whole') {
-      stopQuiet()
-      resolve(head)
-    } else if (reader.heard !== heard) {
-      heard = reader.heard
-      heardMs = readMonotonicMs(clock)
-      stopQuiet()
-      const quietMs = QUIETS[reader.progress]
-      if (quietMs !== undefined) stopQuiet = timers.start(quietMs, () => resolve(head))
-    } else if (readMonotonicMs(clock) - heardMs >= keepAliveTimeoutMs) throw onlyAlive(place, keepAliveTimeoutMs)
-  }
+  let stopQuiet = (): void => {}
   let stopLingering = (): void => {}
-  let hasEnded = false
-  const end = (): void => {
-    hasEnded = true
-    stopLingering()
-    signal.removeEventListener('abort', close)
-  }
-  const posted = init.post(closing.signal, onBytes)
-  posted.then(end, end)
-  try {
-    return await Promise.race([posted, whole])
-  } finally {
-    isOver = true
-    stopQuiet()
-    if (!hasEnded) stopLingering = timers.start(LINGER_MS, close)
-  }
+  return new Promise((resolve, reject) => {
+    const giveWhole = (head: HttpHead): void => {
+      isOver = true
+      stopQuiet()
+      stopLingering = timers.start(LINGER_MS, close)
+      resolve(head)
+    }
+    const onBytes = (bytes: Uint8Array, head: HttpHead): void => {
+      if (isOver) return // the answer was given already
+      reader.push(bytes, head)
+      if (reader.progress === 'whole') giveWhole(head)
+      else if (reader.heard !== heard) {
+        heard = reader.heard
+        heardMs = readMonotonicMs(clock)
+        stopQuiet()
+        const quietMs = QUIETS[reader.progress]
+        if (quietMs !== undefined) stopQuiet = timers.start(quietMs, () => giveWhole(head))
+      } else if (readMonotonicMs(clock) - heardMs >= keepAliveTimeoutMs) throw onlyAlive(url, keepAliveTimeoutMs)
+    }
+    const end = (): void => {
+      isOver = true
+      stopQuiet()
+      stopLingering()
+      signal.removeEventListener('abort', close)
+    }
+    init.post(closing.signal, onBytes).then(
+      (head) => {
+        end()
+        resolve(head)
+      },
+      (cause: unknown) => {
+        end()
+        reject(cause)
+      },
+    )
+  })
 }
 
-function onlyAlive(place: string, timeoutMs: number): BatonError {
+function onlyAlive(url: string, timeoutMs: number): BatonError {
   return new BatonError({
     code: 'model_timeout',
-    message: `${place} sent nothing but signs of life for ${timeoutMs} ms`,
+    message: `${describePlace(url)} sent nothing but signs of life for ${timeoutMs} ms`,
     data: { phase: 'between-bytes', timeoutMs },
   })
 }

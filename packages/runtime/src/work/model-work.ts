@@ -51,18 +51,31 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const { session, principal, birth, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  const output = turn?.output && { output: turn.output }
-  const { settings = {}, rounds = 0, done, refusals } = turn ?? {}
-  const progress = { rounds, ...(done && { done }), ...(refusals !== undefined && { refusals }) }
+  const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
   // The attempt has its size, and what of it is no history is overhead.
-  const overheadChars = state.index.reduce((chars, entry) => chars - entry.chars, state.attempt?.chars ?? 0)
+  let overheadChars = state.attempt?.chars ?? 0
+  for (const { chars } of state.index) overheadChars -= chars
   const inputTokens = requestTokens(
     { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
     state,
   )
   const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
-  const counts = { inputTokens, ...(contextTokens !== undefined && { contextTokens }) }
-  return { session, principal, birth, effect, model, settings, ...output, ...progress, ...counts, clientTools }
+  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
+    session,
+    principal,
+    birth,
+    effect,
+    model,
+    settings,
+    rounds,
+    clientTools,
+    inputTokens,
+  }
+  if (output) job.output = output
+  if (done) job.done = done
+  if (refusals !== undefined) job.refusals = refusals
+  if (contextTokens !== undefined) job.contextTokens = contextTokens
+  return job
 }
 
 /**
@@ -118,13 +131,13 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
 }
 
 /** Waits for the first piece of the answer for as long as the turn may. */
-async function askInTime(
+function askInTime(
   { context, heard, io }: ModelWork,
   { firstWordMs }: CallModel,
   asked: { readonly model: Model; readonly request: ModelRequest; readonly stream: (event: ModelEvent) => void },
 ): Promise<unknown> {
   const { model, request, stream } = asked
-  if (firstWordMs === undefined) return await model.run(request, stream, io.signal)
+  if (firstWordMs === undefined) return model.run(request, stream, io.signal)
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const cancel = context.timers.start(firstWordMs, () => {
     const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
@@ -136,11 +149,8 @@ async function askInTime(
     cancel()
     stream(event)
   }
-  try {
-    return await Promise.race([model.run(request, hear, io.signal), silence])
-  } finally {
-    cancel()
-  }
+  const ask = async (): Promise<unknown> => await model.run(request, hear, io.signal)
+  return Promise.race([ask(), silence]).finally(cancel)
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {

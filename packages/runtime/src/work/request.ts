@@ -77,10 +77,8 @@ async function createStepRequest(
   const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
   const first = agent.firstTool !== undefined && !done.includes(agent.firstTool) ? agent.firstTool : undefined
   const chosen = toolSearch?.choose(messages) ?? tools
-  // A search for the first tool would come before it.
-  const hidden = chosen.some(({ name }) => name === first) ? [] : tools.filter(({ name }) => name === first)
-  const declared = declareTools([...chosen, ...hidden], permitted, messages)
-  const mustBegin = effect.choice === 'auto' && declared.some(({ name }) => name === first)
+  const declared = declareTools(first === undefined ? chosen : withFirst(chosen, tools, first), permitted, messages)
+  const mustBegin = first !== undefined && effect.choice === 'auto' && declared.some(({ name }) => name === first)
   const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
   const all = agent.permissions ? permitSettings(agent, wished) : wished
   // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
@@ -90,12 +88,16 @@ async function createStepRequest(
     instructions: agent.instructions,
     messages: note === undefined ? messages : [...messages, userText(note)],
     tools: declared,
-    toolChoice:
-      mustBegin && first !== undefined ? { type: 'tool', name: first } : canChoose ? wish : { type: effect.choice },
+    toolChoice: mustBegin ? { type: 'tool', name: first } : canChoose ? wish : { type: effect.choice },
     settings:
       all.maxOutputTokens === undefined ? all : limitOutput(all, declared.length > 0, findRoom(context, model, job)),
     session,
   }
+}
+
+/** Offers the first tool also where a search hides it: the search would come before it. */
+function withFirst(chosen: readonly Tool[], tools: readonly Tool[], first: string): readonly Tool[] {
+  return chosen.some(({ name }) => name === first) ? chosen : [...chosen, ...tools.filter(({ name }) => name === first)]
 }
 
 /** What an estimate of the input may be short of, as a share of it; and what chat templates write around it, in tokens. */
