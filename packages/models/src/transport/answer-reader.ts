@@ -148,7 +148,9 @@ class HttpAnswerReader implements AnswerReader {
 
   #readRefusal(head: HttpHead): BatonError {
     const { label, secrets, readError, readNowMs } = this.#init
-    const body = this.#isEnough() ? redact(this.#body, secrets).slice(0, -this.#measureSecret() || undefined) : this.#body
+    const body = this.#isEnough()
+      ? redact(this.#body, secrets).slice(0, -this.#measureSecret() || undefined)
+      : this.#body
     if (isSuccess(head)) return answeredPage(label, head, readErrorBody(body, secrets).message)
     const failure = { provider: label, head, nowMs: readNowMs(), secrets }
     try {

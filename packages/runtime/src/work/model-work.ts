@@ -12,14 +12,14 @@ import type {
   Usage,
 } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
-import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
-import { CHARS_PER_TOKEN, listClientTools, nameCall, requestTokens, RUNS_AFTER } from '@baton/core/machine'
+import type { CallCheck, Failure, HostReport } from '@baton/core/machine'
+import { nameCall, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
-import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import type { CallModel, ModelJob } from './jobs.ts'
 import { fitToolName } from './fit-tool-name.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
@@ -45,37 +45,6 @@ interface ModelWork {
 /** What was wrong with the pieces of an answer, the first of all. */
 interface Heard {
   failure?: BatonError
-}
-
-export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, principal, birth, turn } = state
-  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
-  // The attempt has its size, and what of it is no history is overhead.
-  let overheadChars = state.attempt?.chars ?? 0
-  for (const { chars } of state.index) overheadChars -= chars
-  const inputTokens = requestTokens(
-    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
-    state,
-  )
-  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
-  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
-    session,
-    principal,
-    birth,
-    effect,
-    model,
-    settings,
-    rounds,
-    clientTools,
-    inputTokens,
-  }
-  if (output) job.output = output
-  if (done) job.done = done
-  if (refusals !== undefined) job.refusals = refusals
-  if (contextTokens !== undefined) job.contextTokens = contextTokens
-  return job
 }
 
 /**
