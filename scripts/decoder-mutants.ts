@@ -35,8 +35,8 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'const said = this.#finish !== undefined ? undefined : hasDelta ? delta : message',
   ]),
   garbled('an answer waits for its connection', 'transport/whole-answer.ts', [
-    "if (reader.progress === 'whole') {",
-    "if (reader.progress === 'whole' && isOver) {",
+    "if (reader.progress === 'whole') giveWhole(head)",
+    "if (reader.progress === 'whole' && isOver) giveWhole(head)",
   ]),
   garbled('a reason alone never ends an answer', 'transport/whole-answer.ts', [
     'if (quietMs !== undefined) stopQuiet',

@@ -1,4 +1,6 @@
 // What was thrown, in words. Anything can be thrown: a value that is no error, or one that cannot be turned into text.
+import { isBatonError, isErrorCode } from '@baton/core'
+import type { Failure } from '@baton/core/machine'
 
 /** Empty where there is nothing to say. Never throws. */
 export function describeThrown(thrown: unknown): string {
@@ -23,4 +25,31 @@ export function hideSecrets(text: string, secrets: readonly string[] = []): stri
     shown = shown.replaceAll(secret, '[redacted]').replaceAll(encodeURIComponent(secret), '[redacted]')
   }
   return shown
+}
+
+/** UTF-16 units of a failure's message: it stands in the log. */
+const MESSAGE_CHARS = 4096
+
+/** The machine's failure for what a model threw. Never throws, whatever was thrown. */
+export function describeFailure(cause: unknown, secrets?: readonly string[]): Failure {
+  // Hidden before it is cut: half a key is still too much.
+  const said = hideSecrets(describeThrown(cause), secrets).slice(0, MESSAGE_CHARS).toWellFormed()
+  const message = said || 'the model did not say why it failed'
+  try {
+    if (isBatonError(cause)) {
+      const { code, retryable, data } = cause
+      const { retryAfterMs: ms, contextTokens: tokens } = (data ?? {}) as Readonly<Record<string, unknown>>
+      const told = { ...(isCount(ms) && { retryAfterMs: ms }), ...(isCount(tokens) && { contextTokens: tokens }) }
+      // Checked again: an error of another copy of Baton may have a code that this one does not know, or a different one each time.
+      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...told }
+    }
+  } catch {
+    // It has a getter that throws.
+  }
+  return { code: 'model_provider_failed', message, retryable: false }
+}
+
+/** JSON writes NaN as null. Above what a number holds exactly, sums would be wrong, and in the end infinite. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }

@@ -21,8 +21,9 @@ import {
   isBatonError,
   toObjectSchema,
 } from '@baton/core'
+import { describeFailure } from '../describe-thrown.ts'
 import type { ToolJob } from './jobs.ts'
-import { addPrice, describeFailure, joinText } from './model-work.ts'
+import { addPrice, joinText } from './model-work.ts'
 import { createOutputReader } from './output.ts'
 import { addOutput } from './request.ts'
 import type { ToolIo, WorkContext } from './work.ts'

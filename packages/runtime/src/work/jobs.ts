@@ -1,8 +1,7 @@
 // Jobs: one piece of work as plain data, so that another process can do it. The process that performs a job makes it from the state of
 // the session; a job holds none of that state.
 import type { JsonObject, ModelSettings } from '@baton/core'
-import type { AwaitedEffect, ClientToolSpec, State } from '@baton/core/machine'
-import { CHARS_PER_TOKEN, listClientTools, requestTokens } from '@baton/core/machine'
+import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
 export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
 export type Summarise = Extract<AwaitedEffect, { readonly type: 'summarise' }>
@@ -33,37 +32,6 @@ export interface ModelJob {
   /** Tools that have an `ok` result in the turn, and answers of it that were sent back; absent: none. */
   readonly done?: readonly string[]
   readonly refusals?: number
-}
-
-export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, principal, birth, turn } = state
-  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
-  // The attempt has its size, and what of it is no history is overhead.
-  let overheadChars = state.attempt?.chars ?? 0
-  for (const { chars } of state.index) overheadChars -= chars
-  const inputTokens = requestTokens(
-    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
-    state,
-  )
-  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
-  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
-    session,
-    principal,
-    birth,
-    effect,
-    model,
-    settings,
-    rounds,
-    clientTools,
-    inputTokens,
-  }
-  if (output) job.output = output
-  if (done) job.done = done
-  if (refusals !== undefined) job.refusals = refusals
-  if (contextTokens !== undefined) job.contextTokens = contextTokens
-  return job
 }
 
 /** One run of a server tool. */

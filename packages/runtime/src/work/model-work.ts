@@ -11,15 +11,15 @@ import type {
   ToolDeclaration,
   Usage,
 } from '@baton/core'
-import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode, listUntrusted } from '@baton/core'
-import type { CallCheck, Failure, HostReport } from '@baton/core/machine'
-import { nameCall, RUNS_AFTER } from '@baton/core/machine'
-import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, listUntrusted } from '@baton/core'
+import type { CallCheck, HostReport, State } from '@baton/core/machine'
+import { CHARS_PER_TOKEN, listClientTools, nameCall, requestTokens, RUNS_AFTER } from '@baton/core/machine'
+import { describeFailure, describeThrown, hideSecrets, isCount } from '../describe-thrown.ts'
 import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
-import type { CallModel, ModelJob } from './jobs.ts'
+import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { fitToolName } from './fit-tool-name.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
@@ -45,6 +45,37 @@ interface ModelWork {
 /** What was wrong with the pieces of an answer, the first of all. */
 interface Heard {
   failure?: BatonError
+}
+
+export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
+  const { session, principal, birth, turn } = state
+  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
+  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
+  const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
+  // The attempt has its size, and what of it is no history is overhead.
+  let overheadChars = state.attempt?.chars ?? 0
+  for (const { chars } of state.index) overheadChars -= chars
+  const inputTokens = requestTokens(
+    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
+    state,
+  )
+  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
+  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
+    session,
+    principal,
+    birth,
+    effect,
+    model,
+    settings,
+    rounds,
+    clientTools,
+    inputTokens,
+  }
+  if (output) job.output = output
+  if (done) job.done = done
+  if (refusals !== undefined) job.refusals = refusals
+  if (contextTokens !== undefined) job.contextTokens = contextTokens
+  return job
 }
 
 /**
@@ -333,11 +364,6 @@ export function addPrice({ priceOf }: WorkContext, { model }: Pick<ModelJob, 'mo
   return isCount(priced) ? { ...counts, costMicros: priced } : counts
 }
 
-/** JSON writes NaN as null. Above what a number holds exactly, sums would be wrong, and in the end infinite. */
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
-}
-
 /** UTF-16 units of a request's id in a line of the log. */
 const REQUEST_ID_CHARS = 200
 
@@ -353,26 +379,4 @@ function describeResponse(thrown: unknown, secrets?: readonly string[]): JsonObj
   } catch {
     return {} // it has a getter that throws
   }
-}
-
-/** UTF-16 units of a failure's message: it stands in the log. */
-const MESSAGE_CHARS = 4096
-
-/** The machine's failure for what a model threw. Never throws, whatever was thrown. */
-export function describeFailure(cause: unknown, secrets?: readonly string[]): Failure {
-  // Hidden before it is cut: half a key is still too much.
-  const said = hideSecrets(describeThrown(cause), secrets).slice(0, MESSAGE_CHARS).toWellFormed()
-  const message = said || 'the model did not say why it failed'
-  try {
-    if (isBatonError(cause)) {
-      const { code, retryable, data } = cause
-      const { retryAfterMs: ms, contextTokens: tokens } = (data ?? {}) as Readonly<Record<string, unknown>>
-      const told = { ...(isCount(ms) && { retryAfterMs: ms }), ...(isCount(tokens) && { contextTokens: tokens }) }
-      // Checked again: an error of another copy of Baton may have a code that this one does not know, or a different one each time.
-      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...told }
-    }
-  } catch {
-    // It has a getter that throws.
-  }
-  return { code: 'model_provider_failed', message, retryable: false }
 }
