@@ -159,7 +159,7 @@ export class UiAnswer {
         // A page that has its results would hand them in again and again: the approval does not count as open there while
         // somebody else is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
-        else if (state?.startsWith('approval-')) break
+        else if (state?.startsWith('approval-') || UI_FINAL_STATES.has(state ?? '')) break
         const { title, asked } = call
         const reason = asked && { asked: asked as unknown as JsonObject } // plain data
         const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
@@ -173,7 +173,8 @@ export class UiAnswer {
       }
       case 'approval-decided': {
         const { approvalId, callId, decision, reason } = event
-        const isKnown = this.#init.known?.calls.get(callId) === 'approval-responded'
+        const state = this.#init.known?.calls.get(callId) ?? ''
+        const isKnown = state === 'approval-responded' || UI_FINAL_STATES.has(state)
         const why = reason !== undefined && { reason }
         if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved: decision !== 'deny', ...why })
         break
@@ -216,7 +217,12 @@ export class UiAnswer {
         this.#tell({ type: 'data-compacted', data: { how: event.how }, transient: true })
         break
       case 'content-left-out':
-        this.#tell({ type: 'data-left-out', data: { messages: event.messages, reason: event.reason } })
+        // With an id: a page that goes on with its answer hears of it again.
+        this.#tell({
+          type: 'data-left-out',
+          id: `left-out-${event.cursor.pos}`,
+          data: { messages: event.messages, reason: event.reason },
+        })
         break
       default:
         break // withdrawals and rewinds end a turn, or are no part of an answer
