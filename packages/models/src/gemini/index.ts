@@ -100,7 +100,7 @@ function readStream(answering: Answering, head: HttpHead): BodyReader {
     reader.push(bytes)
   }
   return joinReader(
-    { push },
+    { push, end: () => void reader.end() },
     {
       get failure() {
         return decoder.failure

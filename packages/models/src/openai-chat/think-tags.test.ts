@@ -11,6 +11,7 @@ function decode(texts: readonly string[], thinkTags: boolean) {
   const push = (choice: object) => decoder.push({ data: JSON.stringify({ choices: [choice] }) })
   for (const content of texts) push({ delta: { content } })
   push({ delta: {}, finish_reason: 'stop' })
+  decoder.finish()
   return { outcome: decoder.end(), events }
 }
 

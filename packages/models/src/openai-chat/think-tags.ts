@@ -61,13 +61,17 @@ export class ThinkTags {
     return pieces
   }
 
+  /** What is held back. */
+  get held(): TaggedPiece {
+    return { type: this.#place === 'thinking' ? 'reasoning' : 'text', text: this.#held }
+  }
+
   /** What was held back, at the end of the answer: no tag came of it. */
   flush(): readonly TaggedPiece[] {
-    const text = this.#held
-    const type = this.#place === 'thinking' ? 'reasoning' : 'text'
+    const { held } = this
     this.#held = ''
     this.#place = 'text'
-    return text === '' ? [] : [{ type, text }]
+    return held.text === '' ? [] : [held]
   }
 }
 

@@ -31,6 +31,8 @@ export interface Answering {
 }
 
 export interface StreamDecoder extends Heard {
+  /** Tells what was held back, once the stream is over. */
+  finish?(): void
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
   /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
@@ -66,10 +68,9 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
   let body = ''
   // Of what is no stream of events.
   let text: InstanceType<typeof TextDecoder> | undefined
-  // What is no answer, and is collected to say so.
-  let isMarkup = false
-  const isRefusal = (head: HttpHead): boolean => !isSuccess(head) || (isMarkup && isPage(head))
-  const isStream = (head: HttpHead): boolean => !isRefusal(head) && !(init.decodeWhole && isJson(head))
+  const start = new BodyStart()
+  const isRefusal = (head: HttpHead): boolean => !isSuccess(head) || (start.isMarkup && isPage(head))
+  const isStream = (head: HttpHead): boolean => !isRefusal(head) && !(init.decodeWhole && start.isWhole(head))
   const openReader = (head: HttpHead): BodyReader => (reader ??= init.createReader(head))
   // Where a body was cut, the last secret may have been cut, too.
   const measureSecret = (): number => Math.max(0, ...secrets.map((secret) => encodeURIComponent(secret).length))
@@ -87,6 +88,8 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
   }
   const decodeWhole = (head: HttpHead): ModelAnswer | BatonError => {
     const parsed = parseJson(body)
+    const pieces = listPieces(body, parsed.ok ? parsed.value : undefined)
+    if (pieces.length > 1) return readPieces(openReader(head), pieces)
     if (parsed.ok && init.decodeWhole) return init.decodeWhole(parsed.value, head)
     const message = `${label}’s answer is not JSON: ${redact(body, secrets).slice(0, 80)}`
     const isCut = !parsed.ok && parsed.cutOff
@@ -102,11 +105,11 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
     },
     push: (bytes, head) =>
       guard(() => {
-        // Some programs call all that they write HTML.
-        if (!reader && body === '') isMarkup = startsWithMarkup(bytes)
+        if (start.take(bytes) === 'json') reader = undefined // it had blanks alone
         if (reader || isStream(head)) {
           const streaming = openReader(head)
           streaming.push(bytes)
+          if (streaming.heard === 0) start.keep(bytes)
           // Nothing more can come of it, and the provider would go on writing.
           if (streaming.failure) throw streaming.failure
           return
@@ -121,6 +124,8 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
       guard(() => {
         if (isRefusal(head)) throw readRefusal(head)
         const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
+        if (isBatonError(answer) && reader?.heard === 0 && start.saysWords)
+          throw answeredText(label, head, redact(start.words, secrets))
         if (isBatonError(answer)) throw answer
         return cleanAnswer(withoutNameless(answer, label), secrets)
       }),
@@ -161,6 +166,22 @@ function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
   })
 }
 
+/** Pieces of a stream that came without the framing of events: one on each line, or all in a list. */
+function listPieces(body: string, parsed: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(parsed)) return parsed.map((piece) => JSON.stringify(piece))
+  if (parsed !== undefined) return []
+  const lines = body.split('\n').filter((line) => line.trim() !== '')
+  // The last one may be cut off.
+  if (lines.slice(0, -1).some((line) => !parseJson(line).ok)) return []
+  return lines.filter((line) => parseJson(line).ok)
+}
+
+function readPieces(reader: BodyReader, pieces: readonly string[]): ModelAnswer | BatonError {
+  const encoder = new TextEncoder()
+  for (const piece of pieces) reader.push(encoder.encode(`data: ${piece}\n\n`))
+  return reader.end()
+}
+
 /** A page of a proxy or a login, or an address that is no API's: it would come again. */
 function answeredPage(label: string, head: HttpHead, words: string): BatonError {
   const type = head.headers['content-type'] ?? ''
@@ -172,17 +193,28 @@ function answeredPage(label: string, head: HttpHead, words: string): BatonError 
   })
 }
 
+/** The words of a program that answers in neither form; it may be about to start. */
+function answeredText(label: string, head: HttpHead, words: string): BatonError {
+  const message = `${label} answered ${head.status} with no answer: ${words.trim().slice(0, PAGE_SHOWN)}`
+  return new BatonError({ code: 'model_malformed_answer', message })
+}
+
+interface Framing extends Pick<BodyReader, 'push'> {
+  /** Hands on what is whole at the end of the body. */
+  end?(): void
+}
+
 /** Bytes go through a framing to the decoder. */
-export function joinReader(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder): BodyReader {
+export function joinReader(framing: Framing, decoder: StreamDecoder): BodyReader {
   return new JoinedReader(framing, decoder)
 }
 
 /** A class, since an object with an accessor of its own costs more than all the rest of a reader. */
 class JoinedReader implements BodyReader {
-  readonly #framing: Pick<BodyReader, 'push'>
+  readonly #framing: Framing
   readonly #decoder: StreamDecoder
 
-  constructor(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder) {
+  constructor(framing: Framing, decoder: StreamDecoder) {
     this.#framing = framing
     this.#decoder = decoder
   }
@@ -204,6 +236,8 @@ class JoinedReader implements BodyReader {
   }
 
   end(): ModelAnswer | BatonError {
+    this.#framing.end?.()
+    this.#decoder.finish?.()
     return this.#decoder.end()
   }
 }
@@ -239,14 +273,54 @@ function isPage(head: HttpHead): boolean {
   return /^\s*text\/html\b/i.test(head.headers['content-type'] ?? '')
 }
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
 const LESS_THAN = 0x3c
+type BodyShape = 'json' | 'events'
+/** Bytes with which JSON and events begin: `data`, `event`, `id`, `retry` and comments. */
+const SHAPES: ReadonlyMap<number, BodyShape> = new Map([
+  ...Array.from('{[', (character) => [character.charCodeAt(0), 'json'] as const),
+  ...Array.from('deir:', (character) => [character.charCodeAt(0), 'events'] as const),
+])
+/** Characters. */
+const OPENING_LENGTH = 300
 
-function startsWithMarkup(bytes: Uint8Array): boolean {
-  let at = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0
-  // Blanks, tabs and what ends a line.
-  for (let byte = bytes[at]; byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);) byte = bytes[++at]
-  return bytes[at] === LESS_THAN
+/** What the beginning of a body says of it: labels are wrong. JSON comes as a stream of events, and a stream as JSON. */
+class BodyStart {
+  /** Whether it begins like a page: some programs call all that they write HTML. */
+  isMarkup = false
+  /** The beginning of a stream that has not said anything yet. */
+  words = ''
+  readonly #decoder = new TextDecoder()
+  #first: number | undefined
+  #shape: BodyShape | undefined
+
+  /** The shape, once: with the first byte that says something. */
+  take(bytes: Uint8Array): BodyShape | undefined {
+    if (this.#first !== undefined) return undefined
+    this.#first = findFirst(bytes)
+    this.isMarkup = this.#first === LESS_THAN
+    this.#shape = this.#first === undefined ? undefined : SHAPES.get(this.#first)
+    return this.#shape
+  }
+
+  isWhole(head: HttpHead): boolean {
+    return this.#shape === undefined ? isJson(head) : this.#shape === 'json'
+  }
+
+  keep(bytes: Uint8Array): void {
+    if (this.words.length < OPENING_LENGTH) this.words += this.#decoder.decode(bytes, { stream: true })
+  }
+
+  /** Whether it is a text, and neither events nor frames of bytes. */
+  get saysWords(): boolean {
+    const isText = Array.from(this.words).every((character) => character >= '\t')
+    return isText && this.words.trim() !== '' && !/^\s*(?:data|event|id|retry|error)?:/.test(this.words)
+  }
+}
+
+/** The first byte behind a byte order mark, blanks, tabs and what ends a line. */
+function findFirst(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d) && !BYTE_ORDER_MARK.has(byte))
 }
 
 function isSuccess({ status }: HttpHead): boolean {
