@@ -26,6 +26,10 @@ export interface KnownAnswer {
   readonly calls: ReadonlyMap<string, string>
   /** Calls that somebody else runs. */
   readonly elsewhere: ReadonlySet<string>
+  /** Whether the page has approved, by calls; it may have been too late. */
+  readonly decisions: ReadonlyMap<string, boolean>
+  /** Calls that ended otherwise than the page has it, because another page was faster. */
+  readonly endedOtherwise?: ReadonlySet<string>
 }
 
 type Block = 'text' | 'reasoning'
@@ -173,10 +177,11 @@ export class UiAnswer {
       }
       case 'approval-decided': {
         const { approvalId, callId, decision, reason } = event
-        const state = this.#init.known?.calls.get(callId) ?? ''
-        const isKnown = state === 'approval-responded' || UI_FINAL_STATES.has(state)
+        const known = this.#init.known
+        const approved = decision !== 'deny'
+        const isKnown = UI_FINAL_STATES.has(known?.calls.get(callId) ?? '') || known?.decisions.get(callId) === approved
         const why = reason !== undefined && { reason }
-        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved: decision !== 'deny', ...why })
+        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
         break
       }
       case 'question-asked': {
@@ -300,7 +305,8 @@ export class UiAnswer {
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
-    if (call.status === 'settled' && before?.status !== 'settled' && !isFinal) this.#tellResult(call)
+    const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
+    if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
   }
 
   #isForPage(call: CallView): boolean {
