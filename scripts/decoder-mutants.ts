@@ -75,7 +75,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'functions?|tools?',
   ]),
   garbled('thoughts without their first tag are text', 'openai-chat/decode-stream.ts', [
-    'const split = this.#tags && mayBeOpen ? splitAtClose(this.#text) : undefined',
+    'const split = this.#tags && mayBeOpen ? splitAtClose(whole) : undefined',
     'const split = this.#tags && mayBeOpen ? splitAtClose("") : undefined',
   ]),
   garbled('nothing of Bedrock is heard behind a reason', 'bedrock/decode-stream.ts', [

@@ -9,9 +9,10 @@ export function readObject(object: JsonObject, key: string): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** A number of 0 or more. */
+/** A number of 0 or more; some gateways write it as a text. */
 export function readCount(object: JsonObject, key: string): number | undefined {
   const value = object[key]
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === 'number' && value >= 0 ? value : undefined
 }
 

@@ -145,3 +145,11 @@ test.each([
 ])('a value %# with a name of another library is refused with ours', (decoded, told) => {
   expect(refuse(decoded)).toContain(told)
 })
+
+test.each([
+  ['zod', 'Zod has since 4.2'],
+  ['valibot', 'toStandardJsonSchema'],
+])('a schema of %s that cannot describe itself: the message says what to do', (vendor, advice) => {
+  const input = { '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) } } as const
+  expect(() => tool({ name: 'a', description: 'a', input, execute: () => 1 })).toThrow(advice)
+})

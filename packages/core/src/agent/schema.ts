@@ -55,14 +55,24 @@ export function isStandardSchema(schema: Schema): schema is StandardSchema {
   return isObject && '~standard' in schema
 }
 
+/** What to do with the schemas of a library, as its users write them most. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'zod',
+    ', which Zod has since 4.2; update it, or take the tool as one of the AI SDK, which may have Zod 3 (docs/ai-sdk-tools.md)',
+  ],
+  ['valibot', '; wrap it in toStandardJsonSchema of @valibot/to-json-schema'],
+])
+
 /**
  * The JSON Schema (draft 2020-12) of a tool's input.
  * @throws Error when a Standard Schema cannot describe itself; `defineTool` turns it into `invalid_schema`.
  */
 export function toJsonSchema(schema: Schema): JsonObject {
   if (!isStandardSchema(schema)) return schema
-  const describe = schema['~standard'].jsonSchema
-  if (!describe) throw new Error(`the ${schema['~standard'].vendor} schema does not implement ~standard.jsonSchema`)
+  const { jsonSchema: describe, vendor } = schema['~standard']
+  if (!describe)
+    throw new Error(`the ${vendor} schema does not implement ~standard.jsonSchema${ADVICE.get(vendor) ?? ''}`)
   const described: unknown = describe.input({ target: 'draft-2020-12' })
   if (!isJsonObject(described)) throw new Error('~standard.jsonSchema.input() did not return an object')
   return described

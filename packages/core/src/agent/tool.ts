@@ -1,5 +1,5 @@
 // Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
-import type { JsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
@@ -50,6 +50,8 @@ export { WAITING_CHARS_MAX } from './tool-options.ts'
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
 export interface ToolContent {
   readonly content: readonly ContentPart[]
+  /** What programs and fronts get as the result's `value`; the model does not read it. Left out over `limits.resultChars`. */
+  readonly value?: JsonValue
 }
 
 /** What `execute` and the handlers of clients may return; without an output schema anything that is JSON, or `ToolContent`. */

@@ -1,6 +1,6 @@
 // Converts the result of an MCP tool: text, images and files for the model, and the structured value.
-import type { ContentPart, JsonValue, ToolContent } from '@baton/core'
-import { BatonError, isDeeper, stringifySorted } from '@baton/core'
+import type { ContentPart, JsonObject, JsonValue, ToolContent } from '@baton/core'
+import { BatonError, isDeeper, isJsonObject, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 import { cutText } from '../shared/platform.ts'
 
@@ -9,8 +9,8 @@ const TEXT_CHARS = 8_000_000
 
 /**
  * @param check called with the structured value, if there is one; says what is wrong with it
- * @returns the structured value if the content only repeats it; otherwise the content, with the structured value as a text of its own. The
- *   call has run, so a value that breaks the tool's own schema stays, as a text that says so
+ * @returns the content, with the structured value as its `value`. A value that the content does not say is a text of its own, too; the
+ *   value alone where the content is its JSON. The call has run, so a value that breaks the tool's own schema stays, as a text that says so
  * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
  */
 export async function readCallResult(
@@ -34,26 +34,43 @@ export async function readCallResult(
     })
   }
   const structured = result.structuredContent as JsonValue | undefined // it came as JSON
-  const json = structured === undefined ? undefined : JSON.stringify(structured)
-  const issues = structured === undefined ? undefined : await findIssues(structured, json, check)
-  const isSaid =
-    structured !== undefined && content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))
-  if (structured !== undefined && isSaid && issues === undefined) return structured
   const parts = content.map(readPart)
-  if (json !== undefined && (!isSaid || parts.length === 0)) parts.push(toText(json))
+  if (structured === undefined) return toResult(parts)
+  const issues = await findIssues(structured, JSON.stringify(structured), check)
+  const isSaid = content.every((part) => part.type === 'text' && isSaidBy(part.text, structured))
+  const isRepeated = repeats(content, structured)
+  if (issues === undefined && isSaid && !isRepeated) return structured
+  const { json, hasBytes } = writeWithoutBytes(structured, content)
+  if (!isRepeated && (!isSaid || parts.length === 0)) parts.push(toText(json))
   if (issues !== undefined) parts.push(toText(`[The result of "${name}" is shown as text: ${issues}]`))
+  return issues === undefined && !hasBytes ? { content: parts, value: structured } : toResult(parts)
+}
+
+function toResult(parts: readonly ContentPart[]): JsonValue | ToolContent {
   const [first] = parts
   if (first === undefined) return null
   return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
 }
 
+/** JSON of the structured value; pictures and sounds of the content, which some repeat in it, are named in place of their bytes. */
+function writeWithoutBytes(structured: JsonValue, content: readonly ContentBlock[]) {
+  const types = new Map(content.flatMap((part) => ('data' in part ? [[part.data, part.mimeType] as const] : [])))
+  let hasBytes = false
+  const json = JSON.stringify(structured, (_key, value: JsonValue): JsonValue => {
+    const type = typeof value === 'string' && value !== '' ? types.get(value) : undefined
+    hasBytes ||= type !== undefined
+    return type === undefined ? value : `[the ${type} of this result]`
+  })
+  return { json, hasBytes }
+}
+
 /** Why a structured value can be no value of Baton; undefined if it can. */
 function findIssues(
   structured: JsonValue,
-  json: string | undefined,
+  json: string,
   check: (structured: JsonValue) => Promise<string | undefined>,
 ): string | undefined | Promise<string | undefined> {
-  if (json !== undefined && json.length > TEXT_CHARS) return `it has ${json.length} characters as JSON`
+  if (json.length > TEXT_CHARS) return `it has ${json.length} characters as JSON`
   return isDeeper(structured) ? 'it is nested too deeply' : check(structured)
 }
 
@@ -62,15 +79,43 @@ function toText(text: string): ContentPart {
   return { type: 'text', text: cutText(text, TEXT_CHARS) }
 }
 
-/** Servers repeat the structured value as text for older clients, as JSON or by its only text. */
+/** Servers repeat the structured value as text for older clients, as JSON or by one of its texts. */
 function isSaidBy(text: string, value: JsonValue): boolean {
   if (typeof value === 'object' && value !== null && Object.values(value).includes(text)) return true
+  return isJsonOf(text, value)
+}
+
+function isJsonOf(text: string, value: JsonValue): boolean {
   if (!/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
     return stringifySorted(JSON.parse(text)) === stringifySorted(value)
   } catch {
     return false
   }
+}
+
+/**
+ * Whether the structured value is the content under one name: `{ content: "…" }` of `server-filesystem`, `{ entities: […] }` of
+ * `server-memory`, `{ result: […] }` of FastMCP, which has a part for each item. The model reads the content then.
+ */
+function repeats(content: readonly ContentBlock[], structured: JsonValue): boolean {
+  if (!isJsonObject(structured)) return false
+  const [only, ...others] = Object.values(structured)
+  const [first, ...rest] = content
+  if (only === undefined || others.length > 0 || !first) return false
+  if (rest.length === 0 && says(first, only)) return true
+  const items = Array.isArray(only) ? (only as readonly JsonValue[]) : []
+  return items.length === content.length && content.every((part, index) => says(part, items[index] ?? null))
+}
+
+/** Fields by which two parts are the same. */
+const PART_FIELDS = ['type', 'text', 'data', 'mimeType', 'uri', 'resource'] as const
+
+function says(part: ContentBlock, value: JsonValue): boolean {
+  if (part.type === 'text' && (part.text === value || isJsonOf(part.text, value))) return true
+  if (!isJsonObject(value)) return false
+  const own = part as unknown as JsonObject // it came as JSON
+  return PART_FIELDS.every((field) => stringifySorted(own[field] ?? null) === stringifySorted(value[field] ?? null))
 }
 
 function readPart(part: ContentBlock): ContentPart {

@@ -103,6 +103,7 @@ function readStream(answering: Answering, head: HttpHead): BodyReader {
         tail.push(bytes)
         reader.push(bytes)
       },
+      end: () => void reader.end(),
     },
     new TailedDecoder(decoder, () => tail.text()),
   )

@@ -40,7 +40,8 @@ export interface CallPiece {
 /** Undefined for what is no call at all. */
 export function readCallPiece(value: JsonValue, isListed = false): CallPiece | undefined {
   if (!isJsonObject(value)) return undefined
-  const made = isJsonObject(value['function']) ? value['function'] : {}
+  // Some leave the function out, and write its fields beside the id.
+  const made = isJsonObject(value['function']) ? value['function'] : value
   const given = made['arguments']
   const extra = readExtra(value)
   return {

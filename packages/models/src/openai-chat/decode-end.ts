@@ -1,21 +1,51 @@
 // How an answer ended and what it cost, in neutral words.
 import type { FinishReason, JsonObject, Usage } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import { readCount, readObject } from '../json-fields.ts'
 
-/** Of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), and of engines that pass their own words on. */
+/**
+ * Of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and gateways that pass the words
+ * of others on. Without capitals, hyphens and underscores: some write `MAX_TOKENS` or `toolCalls`.
+ */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: 'end',
-  end_turn: 'end',
-  stop_sequence: 'end',
+  stopped: 'end',
+  end: 'end',
+  endturn: 'end',
+  stopsequence: 'end',
   eos: 'end',
-  tool_calls: 'tool-calls',
-  tool_use: 'tool-calls',
-  function_call: 'tool-calls',
+  eostoken: 'end',
+  complete: 'end',
+  completed: 'end',
+  toolcall: 'tool-calls',
+  toolcalls: 'tool-calls',
+  tooluse: 'tool-calls',
+  functioncall: 'tool-calls',
+  functioncalls: 'tool-calls',
   length: 'max-tokens',
-  max_tokens: 'max-tokens',
-  model_length: 'context-full',
-  content_filter: 'refusal',
+  maxlength: 'max-tokens',
+  maxtokens: 'max-tokens',
+  maxoutputtokens: 'max-tokens',
+  modellength: 'context-full',
+  modelcontextwindowexceeded: 'context-full',
+  contentfilter: 'refusal',
+  contentfiltered: 'refusal',
+  prohibitedcontent: 'refusal',
   refusal: 'refusal',
+  safety: 'refusal',
+  sensitive: 'refusal',
+}
+
+function readReason(reason: string): FinishReason {
+  const word = reason.toLowerCase().replace(/[\s_-]/g, '')
+  return Object.hasOwn(FINISH, word) ? (FINISH[word] ?? 'other') : 'other'
+}
+
+/** Reasons that say that the answer failed. */
+const FAILURES: ReadonlySet<string> = new Set(['error', 'network_error', 'insufficient_system_resource'])
+
+export function isFailure(reason: string): boolean {
+  return FAILURES.has(reason.toLowerCase())
 }
 
 export interface EndOfAnswer {
@@ -40,7 +70,7 @@ export function readFinish({
   maxTokens,
 }: EndOfAnswer): FinishReason {
   if (isRefused) return 'refusal'
-  const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
+  const finish = readReason(reason)
   if (finish === 'tool-calls' && !hasCalls) return 'end'
   if (!hasCalls || (finish !== 'end' && finish !== 'tool-calls')) return finish
   // Not every server keeps to the limit: a closed call that ended for calls was not cut.
@@ -52,13 +82,34 @@ export function readFinish({
 
 /** Whether a server says by this reason that its model wants calls. */
 export function isForCalls(reason: string): boolean {
-  return FINISH[reason] === 'tool-calls'
+  return readReason(reason) === 'tool-calls'
 }
 
 /** Counts are cumulative where they come in every chunk: what is given overwrites, absent or null stays. */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
-  const given = Object.entries(now).filter(([, value]) => value !== null)
+  const given = Object.entries(inOwnWords(now)).filter(([, value]) => value !== null)
   return { ...before, ...Object.fromEntries(given) }
+}
+
+/**
+ * Gateways pass the counts of Responses and of Anthropic on in their own words. Those of Anthropic count the cache beside the
+ * input.
+ */
+function inOwnWords(usage: JsonObject): JsonObject {
+  const input = readCount(usage, 'input_tokens')
+  const output = readCount(usage, 'output_tokens')
+  if ('prompt_tokens' in usage || 'completion_tokens' in usage || (input === undefined && output === undefined))
+    return usage
+  const { input_tokens_details: prompt, output_tokens_details: completion, ...rest } = usage
+  const beside =
+    (readCount(usage, 'cache_read_input_tokens') ?? 0) + (readCount(usage, 'cache_creation_input_tokens') ?? 0)
+  return {
+    ...rest,
+    ...(input !== undefined && { prompt_tokens: input + beside }),
+    ...(output !== undefined && { completion_tokens: output }),
+    ...(isJsonObject(prompt) && { prompt_tokens_details: prompt }),
+    ...(isJsonObject(completion) && { completion_tokens_details: completion }),
+  }
 }
 
 /**

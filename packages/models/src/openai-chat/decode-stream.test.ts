@@ -15,6 +15,7 @@ function decode(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions
   const sink = (event: ModelEvent) => events.push(event)
   const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'Groq', sink, ...more })
   for (const chunk of chunks) decoder.push({ data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
+  decoder.finish()
   return { outcome: decoder.end(), events }
 }
 

@@ -11,7 +11,7 @@ import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addArguments, addName, CallDrafts, readArguments, readCallPiece } from './decode-call.ts'
-import { isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
+import { isFailure, isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
@@ -45,6 +45,8 @@ const CALL_LENGTH = 64
 
 export interface OpenAiChatDecoder {
   push(event: SseEvent): void
+  /** Tells the sink what was held back, which might have become a tag. Call it once the stream is over. */
+  finish(): void
   /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
@@ -67,6 +69,9 @@ export function decodeOpenAiChatCompletion(
   decoder.handleDone()
   return decoder.endOfWhole()
 }
+
+/** The last event: `[DONE]`, or as some write it. */
+const END = /^["[]*done["\]]*$/i
 
 class StreamDecoder implements OpenAiChatDecoder {
   failure: BatonError | undefined
@@ -106,11 +111,17 @@ class StreamDecoder implements OpenAiChatDecoder {
   push({ event, data }: SseEvent): void {
     const text = data.trim()
     if (text === '' || this.failure || this.#isDone) return
-    if (text === '[DONE]') {
+    if (END.test(text)) {
       this.handleDone()
       return
     }
     const parsed = parseJson(text)
+    const lines = parsed.ok ? [] : text.split('\n')
+    // Some end each event with one line break, so that all of them come as one.
+    if (lines.length > 1 && lines.every((line) => END.test(line.trim()) || parseJson(line).ok)) {
+      for (const data of lines) this.push({ event, data })
+      return
+    }
     if (!parsed.ok && event === 'error') this.#failWith({ message: text })
     if (!parsed.ok) {
       // Redacted before it is cut: half a key is still too much.
@@ -134,7 +145,11 @@ class StreamDecoder implements OpenAiChatDecoder {
     // Perplexity repeats them in every piece.
     if (this.#sources.length === 0) for (const source of listObjects(chunk['search_results'])) this.#cite(source)
     const choices = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly JsonValue[]) : []
-    for (const choice of choices) if (isJsonObject(choice) && (choice['index'] ?? 0) === 0) this.#handleChoice(choice)
+    for (const choice of choices) {
+      if (!isJsonObject(choice) || (choice['index'] ?? 0) !== 0) continue
+      this.#handleChoice(choice)
+      this.#takeUsage(choice['usage']) // Moonshot
+    }
     this.#takeUsage(chunk['usage'] ?? (isJsonObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined))
   }
 
@@ -151,7 +166,13 @@ class StreamDecoder implements OpenAiChatDecoder {
   handleDone(): void {
     if (this.failure || this.#isDone) return
     this.#isDone = true
-    this.#endParts()
+    this.finish()
+    this.#endCalls()
+  }
+
+  /** A reason does not close the thoughts: some put one into each piece. */
+  finish(): void {
+    this.#takePieces(this.#tags?.flush() ?? [])
   }
 
   end(): ModelAnswer | BatonError {
@@ -201,15 +222,15 @@ class StreamDecoder implements OpenAiChatDecoder {
     const reason = choice['finish_reason']
     // Some servers send "" in every chunk in place of null.
     if (typeof reason !== 'string' || reason === '' || this.failure) return
-    if (reason === 'error' || reason === 'insufficient_system_resource') {
-      this.#failWith({ code: reason, message: `the answer ended with finish_reason "${reason}"` })
+    if (isFailure(reason)) {
+      this.#failWith({ code: reason.toLowerCase(), message: `the answer ended with finish_reason "${reason}"` })
       return
     }
     // It does not close the answer: some put one into each piece, or calls behind it. The last one counts.
     this.#others += 1
     this.#finish = reason
     this.#callsBeforeReason = callsBefore
-    this.#endParts()
+    this.#endCalls()
   }
 
   /** A message behind pieces is all of the answer once more; what the pieces left out of it is new. */
@@ -227,7 +248,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#handleReasoning(delta)
     this.#handleContent(delta['content'])
     if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
-    const pieces = Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as readonly JsonValue[]) : []
+    const pieces = asList(delta['tool_calls'])
     for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
     // What `tool_calls` was called before 2024.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
@@ -252,8 +273,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   /** Text, or a list of parts (Mistral's reasoning models: `{type:"thinking",thinking:[{type:"text",text}]}`). */
   #handleContent(content: JsonValue | undefined): void {
     if (typeof content === 'string') this.#addText(content)
-    if (!Array.isArray(content)) return
-    for (const part of content as readonly JsonValue[]) {
+    for (const part of asList(content)) {
       if (!isJsonObject(part)) continue
       if (part['type'] === 'thinking') this.#handleReasoning({ reasoning: textOfThinking(part['thinking']) })
       else if (typeof part['refusal'] === 'string') this.#addRefusal(part['refusal'])
@@ -307,8 +327,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   /** Calls may arrive in turns, so that none has ended before all have. */
-  #endParts(): void {
-    this.#takePieces(this.#tags?.flush() ?? [])
+  #endCalls(): void {
     for (const call of this.#calls.all) {
       if (this.#ended.has(call.number)) continue
       this.#ended.add(call.number)
@@ -329,12 +348,15 @@ class StreamDecoder implements OpenAiChatDecoder {
     const parts: ModelPart[] = []
     // It may have been streamed as text before its end was known.
     const mayBeOpen = reasoning.isEmpty || reasoning.text.includes('<think>')
-    const split = this.#tags && mayBeOpen ? splitAtClose(this.#text) : undefined
-    const { thoughts = '', text = this.#text } = split ?? {}
-    if (!reasoning.isEmpty || thoughts !== '')
+    const held = this.#tags?.held
+    const whole = this.#text + (held?.type === 'text' ? held.text : '')
+    const split = this.#tags && mayBeOpen ? splitAtClose(whole) : undefined
+    const { thoughts = '', text = whole } = split ?? {}
+    const ownThoughts = reasoning.text + (held?.type === 'reasoning' ? held.text : '')
+    if (!reasoning.isEmpty || ownThoughts !== '' || thoughts !== '')
       parts.push({
         type: 'reasoning',
-        text: [reasoning.text, thoughts].filter((one) => one !== '').join('\n\n'),
+        text: [ownThoughts, thoughts].filter((one) => one !== '').join('\n\n'),
         ...(reasoning.data && this.#state(reasoning.data)),
       })
     if (text !== '') parts.push({ type: 'text', text })
@@ -408,6 +430,12 @@ class StreamDecoder implements OpenAiChatDecoder {
     const message = `${this.#label}’s answer is malformed: ${what}`
     return new BatonError({ code: 'model_malformed_answer', message })
   }
+}
+
+/** A list, or its only item where a server leaves the list out. */
+function asList(value: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(value)) return value as readonly JsonValue[]
+  return isJsonObject(value) ? [value] : []
 }
 
 function isEmptyDelta(delta: JsonObject): boolean {

@@ -4,6 +4,7 @@ import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { codeOfStatus, errorFromResponse, readQuotedRetryInfo } from '../transport/http-errors.ts'
+import { findWords, saysFailure } from '../transport/error-words.ts'
 import { redact } from '../transport/redact.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
 import { readText } from '../json-fields.ts'
@@ -96,17 +97,20 @@ const MESSAGE_LENGTH_MAX = 700
 
 /**
  * The error in a body or a chunk, if it is one: `{error:{…}}`, `{error:"text"}` (Ollama), `{object:"error",message}` (vLLM,
- * Mistral), `{detail:…}` (FastAPI), the same in an array (Gemini), or beside a choice (OpenRouter).
+ * Mistral), `{detail:…}` (FastAPI), the same in an array (Gemini), beside a choice (OpenRouter), or in a gateway's own fields.
  */
 export function errorIn(value: JsonValue): JsonObject | undefined {
   const root: JsonValue | undefined = Array.isArray(value) ? value[0] : value
   if (!isJsonObject(root)) return undefined
   const { error } = root
-  if (isJsonObject(error)) return error
-  if (typeof error === 'string' && error !== '') return { message: error }
+  if (isJsonObject(error)) return isJsonObject(error['error']) ? errorIn(error) : error
+  if ((typeof error === 'string' && error !== '') || (Array.isArray(error) && error.length > 0))
+    return { message: findWords(root) }
   if (root['object'] === 'error' || root['object'] === 'Error') return root
   if (root['choices'] === undefined && root['detail'] !== undefined) return { message: root['detail'] }
   if (root['choices'] === undefined && typeof root['message'] === 'string') return root
+  if (root['choices'] === undefined && saysFailure(root))
+    return { ...root, message: findWords(root) || JSON.stringify(root) }
   return undefined
 }
 
@@ -118,6 +122,8 @@ function readWords(error: JsonObject): string {
   const list = Array.isArray(detail) ? (detail as readonly JsonValue[]) : []
   const said = list.filter(isJsonObject).map((each) => `${placeIn(each['loc'])}${readText(each, 'msg')}`)
   if (said.length > 0) return said.join('; ')
+  const words = findWords(error)
+  if (words !== '') return words
   return message === undefined || message === null ? 'no message' : JSON.stringify(message)
 }
 

@@ -11,6 +11,7 @@ function decode(texts: readonly string[], thinkTags: boolean) {
   const push = (choice: object) => decoder.push({ data: JSON.stringify({ choices: [choice] }) })
   for (const content of texts) push({ delta: { content } })
   push({ delta: {}, finish_reason: 'stop' })
+  decoder.finish()
   return { outcome: decoder.end(), events }
 }
 
@@ -51,8 +52,33 @@ describe('reasoning in the text, between tags', () => {
         ['text', 'Yes.'],
       ],
     ],
+    [
+      'thoughts twice',
+      ['<think>one</think>\n<think>two</think>\nYes. <think>'],
+      [
+        ['reasoning', 'one\n\ntwo'],
+        ['text', 'Yes. <think>'],
+      ],
+    ],
+    [
+      'half a tag behind thoughts',
+      ['<think>one</think>\n<thi', 's>'],
+      [
+        ['reasoning', 'one'],
+        ['text', '<this>'],
+      ],
+    ],
+    [
+      'an end inside of a tag behind thoughts',
+      ['<think>one</think> <th'],
+      [
+        ['reasoning', 'one'],
+        ['text', '<th'],
+      ],
+    ],
   ])('%s', (_situation, texts, expected) => {
     expect(listTexts(texts)).toEqual(expected)
+    expect(listTexts(Array.from(texts.join('')))).toEqual(expected)
   })
 
   test('of OpenAI a tag is text', () => {

@@ -1,5 +1,6 @@
 // Reasoning that a server leaves in the text, between `<think>` and `</think>`: Groq's raw format, and local servers without
-// a parser for their model; Amazon's Nova writes `<thinking>`. Only at the beginning of an answer: behind that a tag is what the model says.
+// a parser for their model; Amazon's Nova writes `<thinking>`. Only at the beginning of an answer, once or
+// several times: behind that a tag is what the model says.
 
 /** An answer of blanks is not held back for ever. */
 const HELD_LENGTH_MAX = 64
@@ -28,46 +29,63 @@ export class ThinkTags {
     const pieces: TaggedPiece[] = []
     let rest = this.#held + text
     this.#held = ''
-    if (this.#place === 'start') {
-      const shown = rest.trimStart()
-      if (shown.startsWith(this.#open)) {
-        this.#place = 'thinking'
-        rest = shown.slice(this.#open.length)
-      } else if (shown.startsWith(this.#close)) {
-        // It ended thoughts that came in a field of their own, or none.
-        this.#place = 'between'
-        rest = shown.slice(this.#close.length)
-      } else if ([this.#open, this.#close].some((tag) => tag.startsWith(shown)) && rest.length <= HELD_LENGTH_MAX) {
-        this.#held = rest
-        return []
-      } else this.#place = 'text'
-    }
-    if (this.#place === 'thinking') {
-      const end = rest.indexOf(this.#close)
-      const known = end === -1 ? rest.length - findTail(rest, this.#close) : end
-      if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
-      if (end === -1) {
-        this.#held = rest.slice(known)
-        return pieces
-      }
-      this.#place = 'between'
-      rest = rest.slice(end + this.#close.length)
-    }
-    if (this.#place === 'between') {
-      rest = rest.trimStart()
-      if (rest !== '') this.#place = 'text'
+    while (this.#place !== 'text') {
+      const left = this.#place === 'thinking' ? this.#takeThought(rest, pieces) : this.#takeTag(rest, pieces)
+      if (left === undefined) return pieces
+      rest = left
     }
     if (rest !== '') pieces.push({ type: 'text', text: rest })
     return pieces
   }
 
+  /** Looks for a tag before the text, and gives what is behind it; undefined where more has to come. */
+  #takeTag(rest: string, pieces: TaggedPiece[]): string | undefined {
+    const isStart = this.#place === 'start'
+    const shown = rest.trimStart()
+    if (shown.startsWith(this.#open)) {
+      // Some models think again at once.
+      if (!isStart) pieces.push({ type: 'reasoning', text: '\n\n' })
+      this.#place = 'thinking'
+      return shown.slice(this.#open.length)
+    }
+    if (isStart && shown.startsWith(this.#close)) {
+      // It ended thoughts that came in a field of their own, or none.
+      this.#place = 'between'
+      return shown.slice(this.#close.length)
+    }
+    const tags = isStart ? [this.#open, this.#close] : [this.#open]
+    const held = isStart ? rest : shown
+    if (held.length <= HELD_LENGTH_MAX && tags.some((tag) => tag.startsWith(shown))) {
+      this.#held = held
+      return undefined
+    }
+    this.#place = 'text'
+    return held
+  }
+
+  #takeThought(rest: string, pieces: TaggedPiece[]): string | undefined {
+    const end = rest.indexOf(this.#close)
+    const known = end === -1 ? rest.length - findTail(rest, this.#close) : end
+    if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
+    if (end === -1) {
+      this.#held = rest.slice(known)
+      return undefined
+    }
+    this.#place = 'between'
+    return rest.slice(end + this.#close.length)
+  }
+
+  /** What is held back. */
+  get held(): TaggedPiece {
+    return { type: this.#place === 'thinking' ? 'reasoning' : 'text', text: this.#held }
+  }
+
   /** What was held back, at the end of the answer: no tag came of it. */
   flush(): readonly TaggedPiece[] {
-    const text = this.#held
-    const type = this.#place === 'thinking' ? 'reasoning' : 'text'
+    const { held } = this
     this.#held = ''
     this.#place = 'text'
-    return text === '' ? [] : [{ type, text }]
+    return held.text === '' ? [] : [held]
   }
 }
 

@@ -2,8 +2,10 @@
 import type { ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
+import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from '../openai-chat/decode-stream.ts'
+import { createToolNames } from '../tool-names.ts'
 import type { AnswerReaderInit } from './answer-reader.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { createAnswerReader, readSseInto } from './answer-reader.ts'
 
 const QUIET = { progress: 'open', heard: 0 } as const
 const failure = new BatonError({ code: 'model_overloaded', message: 'x' })
@@ -171,4 +173,62 @@ test('a call without a name is left out beside another one, which says so; alone
   expect(() => end({ type: 'text', text: 'So:' }, call(''))).toThrow(
     expect.objectContaining({ code: 'model_malformed_answer' }) as Error,
   )
+})
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const chunk = (delta: object, reason: string | null = null) =>
+  JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })
+const CHUNKS = [chunk({ content: 'Sun' }), chunk({ content: 'ny.' }), chunk({}, 'stop')]
+const WHOLE = { choices: [{ index: 0, message: { role: 'assistant', content: 'Sunny.' }, finish_reason: 'stop' }] }
+const EVENTS = CHUNKS.map((one) => `data: ${one}\n\n`).join('')
+
+/** A body under a label, in one piece and byte by byte. */
+function readBodies(body: string, type: string): readonly unknown[] {
+  const head = { status: 200, headers: { 'content-type': type } }
+  const answering = { model: 'm', names: createToolNames([]), sink: () => undefined, secrets: [] }
+  const bytes = encode(body)
+  return [[bytes], Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))].map((pieces) => {
+    const reader = createAnswerReader({
+      ...init,
+      createReader: () => readSseInto(createOpenAiChatDecoder(answering)),
+      decodeWhole: (value) => decodeOpenAiChatCompletion(value, answering),
+    })
+    try {
+      for (const piece of pieces) reader.push(piece, head)
+      return reader.end(head).parts
+    } catch (thrown) {
+      return thrown instanceof BatonError ? `${thrown.code}: ${thrown.message}` : thrown
+    }
+  })
+}
+
+test.each([
+  ['JSON as events', JSON.stringify(WHOLE), 'text/event-stream'],
+  ['JSON over several lines as events', `\ufeff${JSON.stringify(WHOLE, null, 2)}\n`, 'text/event-stream'],
+  ['JSON as text', JSON.stringify(WHOLE), 'text/plain'],
+  ['events as JSON', EVENTS, 'application/json'],
+  ['events as JSON, behind a comment', `: wait\n\n${EVENTS}data: [DONE]\n\n`, 'application/json; charset=utf-8'],
+  ['a piece on each line', `${CHUNKS.join('\n')}\n`, 'application/x-ndjson'],
+  ['a piece on each line, as events', CHUNKS.join('\r\n'), 'text/event-stream'],
+  ['a list of pieces', `[${CHUNKS.join(',\n')}]`, 'application/json'],
+  ['events without the last blank line', EVENTS.trimEnd(), 'text/event-stream'],
+  ['events without blank lines', EVENTS.replaceAll('\n\n', '\n'), 'text/event-stream'],
+])('what a body is counts, not its label: %s', (_situation, body, type) => {
+  const parts = [{ type: 'text', text: 'Sunny.' }]
+  expect(readBodies(body, type)).toEqual([parts, parts])
+})
+
+test.each([
+  ['JSON that is cut off', JSON.stringify(WHOLE).slice(0, -3), 'text/event-stream', /^model_cut_off: /],
+  ['pieces that are cut off', CHUNKS.slice(0, 2).join('\n'), 'application/x-ndjson', /^model_cut_off: /],
+  ['no words at all', '', 'text/event-stream', /^model_cut_off: /],
+  [
+    'words',
+    'Service is being deployed',
+    'text/plain',
+    /^model_malformed_answer: Theirs answered 200 .*being deployed$/,
+  ],
+  ['words as JSON', 'down for work', 'application/json', /^model_malformed_answer: Theirs.* down for work$/],
+])('no answer: %s', (_situation, body, type, expected) => {
+  for (const said of readBodies(body, type)) expect(said).toMatch(expected)
 })

@@ -31,6 +31,8 @@ export interface Answering {
 }
 
 export interface StreamDecoder extends Heard {
+  /** Tells what was held back, once the stream is over. */
+  finish?(): void
   /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
   /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
@@ -72,8 +74,7 @@ class HttpAnswerReader implements AnswerReader {
   /** The text of a body that is not a stream of events. */
   #body = ''
   #text: InstanceType<typeof TextDecoder> | undefined
-  /** Whether the body begins like a page: it is collected to say so. */
-  #isMarkup = false
+  readonly #start = new BodyStart()
 
   constructor(init: AnswerReaderInit) {
     this.#init = init
@@ -89,8 +90,7 @@ class HttpAnswerReader implements AnswerReader {
 
   push(bytes: Uint8Array, head: HttpHead): void {
     try {
-      // Some programs call all that they write HTML.
-      if (!this.#reader && this.#body === '') this.#isMarkup = startsWithMarkup(bytes)
+      if (this.#start.take(bytes) === 'json') this.#reader = undefined // it had blanks alone
       if (this.#reader || this.#isStream(head)) this.#pushToReader(bytes, head)
       else this.#collect(bytes, head)
     } catch (thrown) {
@@ -103,6 +103,8 @@ class HttpAnswerReader implements AnswerReader {
     try {
       if (this.#isRefusal(head)) throw this.#readRefusal(head)
       const answer = this.#isStream(head) ? this.#openReader(head).end() : this.#decodeWhole(head)
+      if (isBatonError(answer) && this.#reader?.heard === 0 && this.#start.saysWords)
+        throw answeredText(label, head, redact(this.#start.words, secrets))
       if (isBatonError(answer)) throw answer
       return cleanAnswer(withoutNameless(answer, label), secrets)
     } catch (thrown) {
@@ -113,6 +115,7 @@ class HttpAnswerReader implements AnswerReader {
   #pushToReader(bytes: Uint8Array, head: HttpHead): void {
     const reader = this.#openReader(head)
     reader.push(bytes)
+    if (reader.heard === 0) this.#start.keep(bytes)
     // Nothing more can come of it, and the provider would go on writing.
     if (reader.failure) throw reader.failure
   }
@@ -130,11 +133,11 @@ class HttpAnswerReader implements AnswerReader {
   }
 
   #isRefusal(head: HttpHead): boolean {
-    return !isSuccess(head) || (this.#isMarkup && isPage(head))
+    return !isSuccess(head) || (this.#start.isMarkup && isPage(head))
   }
 
   #isStream(head: HttpHead): boolean {
-    return !this.#isRefusal(head) && !(this.#init.decodeWhole && isJson(head))
+    return !this.#isRefusal(head) && !(this.#init.decodeWhole && this.#start.isWhole(head))
   }
 
   /** Where a body was cut, the last secret may have been cut, too. */
@@ -164,6 +167,8 @@ class HttpAnswerReader implements AnswerReader {
   #decodeWhole(head: HttpHead): ModelAnswer | BatonError {
     const { label, secrets, decodeWhole } = this.#init
     const parsed = parseJson(this.#body)
+    const pieces = listPieces(this.#body, parsed.ok ? parsed.value : undefined)
+    if (pieces.length > 1) return readPieces(this.#openReader(head), pieces)
     if (parsed.ok && decodeWhole) return decodeWhole(parsed.value, head)
     const message = `${label}’s answer is not JSON: ${redact(this.#body, secrets).slice(0, 80)}`
     const isCut = !parsed.ok && parsed.cutOff
@@ -199,6 +204,22 @@ function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
   })
 }
 
+/** Pieces of a stream that came without the framing of events: one on each line, or all in a list. */
+function listPieces(body: string, parsed: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(parsed)) return parsed.map((piece) => JSON.stringify(piece))
+  if (parsed !== undefined) return []
+  const lines = body.split('\n').filter((line) => line.trim() !== '')
+  // The last one may be cut off.
+  if (lines.slice(0, -1).some((line) => !parseJson(line).ok)) return []
+  return lines.filter((line) => parseJson(line).ok)
+}
+
+function readPieces(reader: BodyReader, pieces: readonly string[]): ModelAnswer | BatonError {
+  const encoder = new TextEncoder()
+  for (const piece of pieces) reader.push(encoder.encode(`data: ${piece}\n\n`))
+  return reader.end()
+}
+
 /** A page of a proxy or a login, or an address that is no API's: it would come again. */
 function answeredPage(label: string, head: HttpHead, words: string): BatonError {
   const type = head.headers['content-type'] ?? ''
@@ -210,17 +231,28 @@ function answeredPage(label: string, head: HttpHead, words: string): BatonError 
   })
 }
 
+/** The words of a program that answers in neither form; it may be about to start. */
+function answeredText(label: string, head: HttpHead, words: string): BatonError {
+  const message = `${label} answered ${head.status} with no answer: ${words.trim().slice(0, PAGE_SHOWN)}`
+  return new BatonError({ code: 'model_malformed_answer', message })
+}
+
+interface Framing extends Pick<BodyReader, 'push'> {
+  /** Hands on what is whole at the end of the body. */
+  end?(): void
+}
+
 /** Bytes go through a framing to the decoder. */
-export function joinReader(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder): BodyReader {
+export function joinReader(framing: Framing, decoder: StreamDecoder): BodyReader {
   return new JoinedReader(framing, decoder)
 }
 
 /** A class, since an object with an accessor of its own costs more than all the rest of a reader. */
 class JoinedReader implements BodyReader {
-  readonly #framing: Pick<BodyReader, 'push'>
+  readonly #framing: Framing
   readonly #decoder: StreamDecoder
 
-  constructor(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder) {
+  constructor(framing: Framing, decoder: StreamDecoder) {
     this.#framing = framing
     this.#decoder = decoder
   }
@@ -242,6 +274,8 @@ class JoinedReader implements BodyReader {
   }
 
   end(): ModelAnswer | BatonError {
+    this.#framing.end?.()
+    this.#decoder.finish?.()
     return this.#decoder.end()
   }
 }
@@ -277,14 +311,56 @@ function isPage(head: HttpHead): boolean {
   return /^\s*text\/html\b/i.test(head.headers['content-type'] ?? '')
 }
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
 const LESS_THAN = 0x3c
+type BodyShape = 'json' | 'events'
+/** Bytes with which JSON and events begin: `data`, `event`, `id`, `retry` and comments. */
+const SHAPES: ReadonlyMap<number, BodyShape> = new Map([
+  ...Array.from('{[', (character) => [character.charCodeAt(0), 'json'] as const),
+  ...Array.from('deir:', (character) => [character.charCodeAt(0), 'events'] as const),
+])
+/** Characters. */
+const OPENING_LENGTH = 300
 
-function startsWithMarkup(bytes: Uint8Array): boolean {
-  let at = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0
-  // Blanks, tabs and what ends a line.
-  for (let byte = bytes[at]; byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);) byte = bytes[++at]
-  return bytes[at] === LESS_THAN
+/** What the beginning of a body says of it: labels are wrong. JSON comes as a stream of events, and a stream as JSON. */
+class BodyStart {
+  /** Whether it begins like a page: some programs call all that they write HTML. */
+  isMarkup = false
+  /** The beginning of a stream that has not said anything yet. */
+  words = ''
+  #decoder: InstanceType<typeof TextDecoder> | undefined
+  #first: number | undefined
+  #shape: BodyShape | undefined
+
+  /** The shape, once: with the first byte that says something. */
+  take(bytes: Uint8Array): BodyShape | undefined {
+    if (this.#first !== undefined) return undefined
+    this.#first = findFirst(bytes)
+    this.isMarkup = this.#first === LESS_THAN
+    this.#shape = this.#first === undefined ? undefined : SHAPES.get(this.#first)
+    return this.#shape
+  }
+
+  isWhole(head: HttpHead): boolean {
+    return this.#shape === undefined ? isJson(head) : this.#shape === 'json'
+  }
+
+  keep(bytes: Uint8Array): void {
+    if (this.words.length >= OPENING_LENGTH) return
+    this.#decoder ??= new TextDecoder()
+    this.words += this.#decoder.decode(bytes, { stream: true })
+  }
+
+  /** Whether it is a text, and neither events nor frames of bytes. */
+  get saysWords(): boolean {
+    const isText = Array.from(this.words).every((character) => character >= '\t')
+    return isText && this.words.trim() !== '' && !/^\s*(?:data|event|id|retry|error)?:/.test(this.words)
+  }
+}
+
+/** The first byte behind a byte order mark, blanks, tabs and what ends a line. */
+function findFirst(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d) && !BYTE_ORDER_MARK.has(byte))
 }
 
 function isSuccess({ status }: HttpHead): boolean {

@@ -2,6 +2,7 @@
 // words about the model's window wins, because every provider reports that as an ordinary bad request.
 import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { findWords } from './error-words.ts'
 import { redact } from './redact.ts'
 import { codeOfRefusal, readContextTokens, saysTooLarge } from './refusals.ts'
 import { readString } from '../json-fields.ts'
@@ -59,20 +60,21 @@ export interface SaidError {
 
 /**
  * The shapes of an error body: `{error:{message,type|status,code}}` (Anthropic, OpenAI, Gemini), the same inside an
- * array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), or no JSON at all (proxies).
+ * array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), those of gateways (error-words.ts), or no JSON at
+ * all (proxies). JSON without words is its own message.
  */
 export function readErrorBody(body: string, secrets: readonly string[] = []): SaidError {
   const parsed = parseJson(body)
   if (!parsed.ok) return { message: textOfPage(redact(body, secrets)) }
   const root: JsonValue | undefined = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value
   if (!isJsonObject(root)) return { message: textOfPage(redact(body, secrets)) }
-  const error = root['error']
-  if (typeof error === 'string') return { message: redact(error, secrets).slice(0, CLASSIFIED_LENGTH_MAX) }
+  const { error } = root
+  if (typeof error === 'string') return { message: redact(findWords(root), secrets).slice(0, CLASSIFIED_LENGTH_MAX) }
   const holder: JsonObject = isJsonObject(error) ? error : root
   const type = readString(holder, 'type') ?? readString(holder, 'status')
   const code = readString(holder, 'code')
   const requestId = readString(root, 'request_id')
-  const whole = readString(holder, 'message') ?? readString(holder, 'Message') ?? ''
+  const whole = findWords(holder) || findWords(root) || (Object.keys(root).length > 0 ? JSON.stringify(root) : '')
   // Redacted before it is cut: half a key is still too much.
   const message = redact(whole, secrets).slice(0, CLASSIFIED_LENGTH_MAX)
   const retryAfterMs = readRetryInfo(holder['details']) ?? readQuotedRetryInfo(message)

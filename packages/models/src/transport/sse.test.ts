@@ -27,6 +27,23 @@ test('an event that is cut off at the end is not given', () => {
   expect(read([toBytes('data: 1\n\ndata: 2\n')])).toEqual([{ event: undefined, data: '1' }])
 })
 
+test.each([
+  ['no blank line', 'data: {"a":1}\n\ndata: {"b":2}\n', ['{"a":1}', '{"b":2}']],
+  ['no line break', 'data: {"a":1}\n\nevent: b\ndata: {"b":2}', ['{"a":1}', '{"b":2}']],
+  ['the mark of the end', 'data: {"a":1}\r\n\r\ndata: [DONE]', ['{"a":1}', '[DONE]']],
+  ['half of its JSON', 'data: {"a":1}\n\ndata: {"b":', ['{"a":1}']],
+  ['a number, which may be half', 'data: {"a":1}\n\ndata: 12', ['{"a":1}']],
+  ['half of a field', 'data: {"a":1}\n\nda', ['{"a":1}']],
+  ['all that it should', 'data: {"a":1}\n\n', ['{"a":1}']],
+])('a body that ends with %s', (_situation, body, expected) => {
+  const datas: string[] = []
+  const reader = createSseReader(({ data }) => datas.push(data))
+  reader.push(toBytes(body))
+  reader.end()
+  reader.end()
+  expect(datas).toEqual(expected)
+})
+
 test('an event without end is refused at the bound', () => {
   const reader = createSseReader(() => undefined, 1000)
   reader.push(toBytes('data: '))

@@ -1,6 +1,6 @@
 // Server-sent events from bytes: decodes UTF-8 across pieces and hands each event to one synchronous callback.
 // It knows nothing of what the events mean.
-import { BatonError } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
 import { createParser } from 'eventsource-parser'
 
 /** The slice of an event that providers use. */
@@ -12,6 +12,8 @@ export interface SseEvent {
 export interface SseReader {
   /** @throws BatonError `model_malformed_answer` when one event is larger than the bound */
   push(bytes: Uint8Array): void
+  /** Hands on the last event where the body ended without its blank line, if its data is whole JSON or `[DONE]`. */
+  end(): void
 }
 
 /**
@@ -23,7 +25,10 @@ export type ReadAhead = (text: string, at: number) => number
 /** The largest event that is read, in UTF-16 units: 4 MiB. A web search result with its encrypted content has 100 KiB. */
 const EVENT_LENGTH_MAX = 4 * 1024 * 1024
 
-/** An event that is cut off at the end of the body is dropped, as the HTML standard asks (9.2.6). */
+/**
+ * An event that is cut off at the end of the body is dropped, as the HTML standard asks (9.2.6). Some servers leave the last blank line
+ * out, so `end` takes an event whose data shows that it is whole.
+ */
 export function createSseReader(
   onEvent: (event: SseEvent) => void,
   eventLengthMax = EVENT_LENGTH_MAX,
@@ -33,8 +38,11 @@ export function createSseReader(
   /** The parser has read a blank line last; before the first one there may be a byte order mark. */
   let isBetweenEvents = false
   let overflowed = false
+  let isOver = false
   const parser = createParser({
-    onEvent,
+    onEvent(event) {
+      if (!isOver || isWhole(event.data)) onEvent(event)
+    },
     maxBufferSize: eventLengthMax,
     onError(error) {
       // Unknown fields and bad retry times are reported here too; the standard says to ignore those.
@@ -69,5 +77,14 @@ export function createSseReader(
           message: `one event of the stream is longer than ${eventLengthMax} characters`,
         })
     },
+    end() {
+      if (isOver || overflowed) return
+      isOver = true
+      parser.feed('\n\n')
+    },
   }
+}
+
+function isWhole(data: string): boolean {
+  return data.split('\n').every((line) => line.trim() === '[DONE]' || (/^\s*[[{]/.test(line) && parseJson(line).ok))
 }

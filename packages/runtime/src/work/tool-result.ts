@@ -65,16 +65,26 @@ function checkMedia(content: readonly ContentPart[], limits: Limits): void {
   throw new BatonError({ code: 'result_too_large', message: `the result is too large: ${large}` })
 }
 
-/** The value that a text stands for, if that says more than the text. It is complete even if the text is cut. */
+/** The value beside a content, or the one that a text stands for, if that says more than the text. It is complete even if the text is cut. */
 function readValue(
   value: unknown,
   [part]: readonly ContentPart[],
   { resultChars }: Pick<Limits, 'resultChars'>,
 ): Pick<OkOutcome, 'value'> {
-  if (value === null || value === undefined || typeof value === 'string' || isContent(value)) return {}
-  if (part?.type !== 'text' || part.text.length > resultChars) return {}
-  const parsed = parseJson(part.text)
+  const text = isContent(value) ? writeValue(value.value) : textOfValue(value, part)
+  if (text === undefined || text.length > resultChars) return {}
+  const parsed = parseJson(text)
   return parsed.ok ? { value: parsed.value } : {}
+}
+
+function writeValue(value: unknown): string | undefined {
+  return value === undefined ? undefined : stringifyResult(value)
+}
+
+/** A text says all of a text, and nothing is no value. */
+function textOfValue(value: unknown, part: ContentPart | undefined): string | undefined {
+  if (value === null || value === undefined || typeof value === 'string') return undefined
+  return part?.type === 'text' ? part.text : undefined
 }
 
 /** Turns whatever a tool threw into a result that the model can act on. Never throws. */
@@ -139,8 +149,9 @@ export function stringifyResult(value: unknown): string {
 const MAY_LACK = /\{\}|\{"0":|\{"(?:name|code|cause|errno)":/
 
 /** Whether a tool returned content, and not JSON that happens to have such a field. */
-function isContent(value: unknown): value is { readonly content: readonly object[] } {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false
+function isContent(value: unknown): value is { readonly content: readonly object[]; readonly value?: unknown } {
+  if (typeof value !== 'object' || value === null) return false
+  if (Object.keys(value).length !== ('value' in value ? 2 : 1)) return false
   const { content } = value as { readonly content?: unknown }
   return Array.isArray(content) && content.length > 0 && content.every(isMeantAsPart)
 }

@@ -54,6 +54,36 @@ test.each(['pure', 'idempotent'] as const)('after a reload a call that is %s is 
   })
   await settled(first, ({ status }) => status === 'ready' && readTexts(first).at(-1) === 'In Rome.')
   expect(asked).toHaveLength(2)
+  expect(findTool(first, 'place'), 'it shows what the model read').toMatchObject({
+    state: 'output-available',
+    output: 'Rome',
+  })
+})
+
+test('of two pages that decide differently the later one shows what counted', async () => {
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: empty,
+    effect: 'once',
+    approval: true,
+    execute: () => 'paid',
+  })
+  const steps = [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Done.' }]
+  const { openPage, fetch } = start(defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [pay] }))
+  const first = openPage('r9')
+  await first.sendMessage({ text: 'pay' })
+  const { messages } = (await (await fetch('/api/sessions/r9/messages')).json()) as Shown
+  const second = openPage('r9', { messages })
+  await second.resumeStream()
+  const { id } = findTool(first, 'pay')['approval'] as { readonly id: string }
+  await first.addToolApprovalResponse({ id, approved: true })
+  await settled(first, ({ status }) => status === 'ready' && readTexts(first).at(-1) === 'Done.')
+  await second.addToolApprovalResponse({ id, approved: false })
+  await settled(second, ({ status }) => status === 'ready' && readTexts(second).at(-1) === 'Done.')
+  const approval: unknown = expect.objectContaining({ id, approved: true })
+  for (const page of [first, second])
+    expect(findTool(page, 'pay')).toMatchObject({ state: 'output-available', output: 'paid', approval })
 })
 
 test('a page that reads again what is settled is nobody’s client: nothing is added to the log', async () => {

@@ -112,6 +112,7 @@ function readResults(message: JsonValue | undefined): readonly Given[] {
 function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
   const calls = new Map<string, string>()
   const elsewhere = new Set<string>()
+  const decisions = new Map<string, boolean>()
   const given: Given[] = []
   let steps = 0
   for (const part of parts) {
@@ -123,8 +124,9 @@ function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
     if (part['providerExecuted'] === true) elsewhere.add(callId)
     const one = readGiven(part, callId, state)
     if (one) given.push(one)
+    if (one?.type === 'decision') decisions.set(callId, one.isApproved)
   }
-  return { type: 'continue', known: { id, steps, calls, elsewhere }, given }
+  return { type: 'continue', known: { id, steps, calls, elsewhere, decisions }, given }
 }
 
 function readGiven(part: JsonObject, callId: string, state: string): Given | undefined {

@@ -128,6 +128,37 @@ test.each([
   expect(asked).toBe(2)
 })
 
+test('a page tool behind approvals: what was decided before stays as it ended', async () => {
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: empty,
+    effect: 'once',
+    approval: true,
+    execute: () => 'paid',
+  })
+  const burn = tool({ name: 'burn', description: 'burn', input: empty, approval: true, execute: () => 'burnt' })
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const model = scripted([{ calls: [call('pay'), call('burn')] }, { calls: [call('place')] }, { text: 'Done.' }])
+  const { openPage } = start(defineAgent({ name: 'a', model, tools: [pay, burn, place] }))
+  const page = openPage('c4-behind', {
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+      if (toolName === 'place') void page.addToolOutput({ tool: toolName, toolCallId, output: 'Rome' })
+    },
+  })
+  await page.sendMessage({ text: 'pay' })
+  const states = new Set<unknown>()
+  page['~registerMessagesCallback'](() => states.add(findTool(page, 'burn')['state']))
+  const idOf = (name: string) => (findTool(page, name)['approval'] as { readonly id: string }).id
+  await page.addToolApprovalResponse({ id: idOf('pay'), approved: true })
+  await page.addToolApprovalResponse({ id: idOf('burn'), approved: false, reason: 'no' })
+  states.clear()
+  await settled(page, ({ status }) => status === 'ready' && readTexts(page).at(-1) === 'Done.')
+  expect(findTool(page, 'pay')).toMatchObject({ state: 'output-available', output: 'paid' })
+  expect(findTool(page, 'burn')).toMatchObject({ state: 'output-denied' })
+  expect([...states], 'it is not asked for again').toEqual(['approval-responded', 'output-denied'])
+})
+
 test('another answer, and an edit; the session has what the page shows', async () => {
   const model = scripted([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }, { text: 'Four.' }, { text: 'Five.' }])
   const { openPage, host } = start(defineAgent({ name: 'a', model }))

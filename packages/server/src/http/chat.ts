@@ -1,7 +1,7 @@
 // What a chat page asks for, done to its session: a message, an edit, another answer, results and decisions, or the answer that
 // is being written once more.
 import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, stringifySorted } from '@baton/core'
 import type { ChatAnswerInit } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer, isPage } from './chat-answer.ts'
@@ -307,7 +307,22 @@ async function goOn(session: Session, { known, given }: Of<'continue'>, world: C
     reader.leave()
     throw cause
   }
-  return { answer: createAnswer(session, world, { livePos, calls, known }), events: chain(past, reader) }
+  const endedOtherwise = new Set(
+    given.flatMap((one) => (one.type !== 'decision' && hasEndedOtherwise(one, calls) ? [one.callId] : [])),
+  )
+  const answer = createAnswer(session, world, { livePos, calls, known: { ...known, endedOtherwise } })
+  return { answer, events: chain(past, reader) }
+}
+
+/** Whether a call had settled with something else before this page said what came of it. */
+function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: ReadonlyMap<string, CallView>): boolean {
+  const call = calls.get(given.callId)
+  if (call?.runs !== 'client' || !call.result) return false
+  const isOk = call.result.type === 'ok'
+  if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
+  const { value, content } = call.result
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
 /** What the log has settled already is passed over: a page may say it twice, and may be late. */

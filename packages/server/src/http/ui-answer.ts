@@ -26,6 +26,10 @@ export interface KnownAnswer {
   readonly calls: ReadonlyMap<string, string>
   /** Calls that somebody else runs. */
   readonly elsewhere: ReadonlySet<string>
+  /** Whether the page has approved, by calls; it may have been too late. */
+  readonly decisions: ReadonlyMap<string, boolean>
+  /** Calls that ended otherwise than the page has it, because another page was faster. */
+  readonly endedOtherwise?: ReadonlySet<string>
 }
 
 type Block = 'text' | 'reasoning'
@@ -159,7 +163,7 @@ export class UiAnswer {
         // A page that has its results would hand them in again and again: the approval does not count as open there while
         // somebody else is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
-        else if (state?.startsWith('approval-')) break
+        else if (state?.startsWith('approval-') || UI_FINAL_STATES.has(state ?? '')) break
         const { title, asked } = call
         const reason = asked && { asked: asked as unknown as JsonObject } // plain data
         const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
@@ -173,9 +177,11 @@ export class UiAnswer {
       }
       case 'approval-decided': {
         const { approvalId, callId, decision, reason } = event
-        const isKnown = this.#init.known?.calls.get(callId) === 'approval-responded'
+        const known = this.#init.known
+        const approved = decision !== 'deny'
+        const isKnown = UI_FINAL_STATES.has(known?.calls.get(callId) ?? '') || known?.decisions.get(callId) === approved
         const why = reason !== undefined && { reason }
-        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved: decision !== 'deny', ...why })
+        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
         break
       }
       case 'question-asked': {
@@ -216,7 +222,12 @@ export class UiAnswer {
         this.#tell({ type: 'data-compacted', data: { how: event.how }, transient: true })
         break
       case 'content-left-out':
-        this.#tell({ type: 'data-left-out', data: { messages: event.messages, reason: event.reason } })
+        // With an id: a page that goes on with its answer hears of it again.
+        this.#tell({
+          type: 'data-left-out',
+          id: `left-out-${event.cursor.pos}`,
+          data: { messages: event.messages, reason: event.reason },
+        })
         break
       default:
         break // withdrawals and rewinds end a turn, or are no part of an answer
@@ -294,7 +305,8 @@ export class UiAnswer {
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
-    if (call.status === 'settled' && before?.status !== 'settled' && !isFinal) this.#tellResult(call)
+    const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
+    if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
   }
 
   #isForPage(call: CallView): boolean {
