@@ -180,9 +180,9 @@ for line in sys.stdin:
     r, e = None, None
     if m["method"] == "initialize": r = {"protocolVersion": m["params"]["protocolVersion"], "capabilities": {"tools": None}, "serverInfo": {"name": "py", "version": None}, "instructions": None}
     elif m["method"] == "tools/list": r = {"tools": [{"name": "plain", "description": None, "inputSchema": {"type": "object"}, "annotations": None}, {"name": "plain", "description": "another one", "inputSchema": {"type": "object"}}], "nextCursor": None}
-    elif m["method"] == "tools/call": r = {"content": [{"type": "text", "text": "plain", "annotations": None}], "structuredContent": {"ratio": float("nan")}, "isError": False, "_meta": None}
+    elif m["method"] == "tools/call": r = {"content": [{"type": "text", "text": "café", "annotations": None}], "structuredContent": {"ratio": float("nan")}, "isError": False, "_meta": None}
     else: e = {"code": "unknown", "message": m["method"]}
-    print(json.dumps({"id": m["id"], "result": r, "error": e}), flush=True)
+    sys.stdout.buffer.write(json.dumps({"id": m["id"], "result": r, "error": e}, ensure_ascii=False).encode("latin-1") + b"\\n"); sys.stdout.buffer.flush()
 `
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython)
@@ -191,7 +191,7 @@ if (!hasPython)
 test.skipIf(!hasPython)('a server in Python without an SDK', async () => {
   const { calls, warnings } = await call({ command: 'python3', args: ['-c', PYTHON] }, 'plain')
   expect(warnings).toContainEqual(expect.stringContaining('left out: it lists another one of this name before it'))
-  expect(calls).toEqual(['plain ok: [{"type":"text","text":"plain"},{"type":"text","text":"{\\"ratio\\":null}"}]'])
+  expect(calls).toEqual(['plain ok: [{"type":"text","text":"caf�"},{"type":"text","text":"{\\"ratio\\":null}"}]'])
 })
 
 test('the page has a row for each kind', () => {
