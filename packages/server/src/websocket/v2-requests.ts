@@ -247,7 +247,8 @@ async function findResultDevice(
   // To attach it anew would take its lease and its tools from a copy that is there. Otherwise an earlier copy of the app had
   // claimed the call, and its page was loaded again.
   return (
-    init.deviceNames.find(session.id, name) ?? (await session.client({ client: name, leaseMs: EARLIER_MS, runs: [] }))
+    init.deviceNames.find(session.id, name) ??
+    (await session.client({ client: name, leaseMs: EARLIER_MS, onlyResults: true }))
   )
 }
 

@@ -390,6 +390,37 @@ test('a result under the name of a device that is there takes nothing from it', 
   expect(call.holder).toBe('phone')
 })
 
+test('a device that attaches again is what it says now: its tools, and those that it brings', async () => {
+  const steps = ['camera', 'look', 'camera'].flatMap((name) => [
+    { calls: [{ name, arguments: {} }] },
+    { text: 'Done.' },
+  ])
+  const model = createScriptedModel({ steps })
+  const server = await startServer({ agent: defineAgent({ name: 'home', model, tools: [camera, look, pay] }) })
+  open.push(server)
+  const app = await begin(server.url, 's', { device: { name: 'phone', runs: [] } })
+  const ask = async (turn: number): Promise<string | undefined> => {
+    const message = `t${turn}`
+    await app.request('input.send', { input: `i${turn}`, content: 'Go' })
+    const { call } = await app.event(
+      'call',
+      (event) => event.call.message === message && event.call.status === 'waiting',
+    )
+    await app.request('call.claim', { callId: call.callId })
+    await app.request('call.result', { callId: call.callId, outcome: { output: 1 } })
+    await app.event('turn-finished', (event) => event.message === message)
+    return call.holder
+  }
+  const hadTorch = (): unknown => model.requests.at(-1)?.tools.some(({ name }) => name === 'torch')
+  await app.request('device.attach', { name: 'phone', runs: ['camera'] })
+  expect(await ask(1)).toBe('phone')
+  const torch = { name: 'torch', description: 'Switches the torch', inputSchema: { type: 'object' } }
+  await app.request('device.attach', { name: 'phone', tools: [torch] })
+  expect([await ask(2), hadTorch()]).toEqual(['phone', true])
+  await app.request('device.attach', { name: 'phone' })
+  expect([await ask(3), hadTorch()]).toEqual(['phone', false])
+})
+
 test('a frame with the words of a call in it is counted like any other, and so is a result of no call', async () => {
   const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }], {
     limits: { addressFramesPerMinute: 5 },
