@@ -208,7 +208,7 @@ export const ERROR_CODES = {
   model_auth_failed: row(
     'provider',
     false,
-    'The provider refused the key, or its account has no credit.',
+    'The provider refused the key.',
     'Check the key, its rights and the credit of its account.',
   ),
   model_rate_limited: row(
