@@ -205,7 +205,12 @@ export const ERROR_CODES = {
     'See the message; the input can be sent again.',
   ),
   // Model calls
-  model_auth_failed: row('provider', false, 'The provider refused the key.', 'Check the key and its rights.'),
+  model_auth_failed: row(
+    'provider',
+    false,
+    'The provider refused the key.',
+    'Check the key, its rights and the credit of its account.',
+  ),
   model_rate_limited: row(
     'provider',
     true,

@@ -23,7 +23,7 @@ import type {
 } from '@baton/core'
 
 /** A device: one running copy of an app, such as a page or a process. It holds calls by a lease. */
-export type DeviceInit = Omit<LeaseClientInit, 'client' | 'leaseMs'> & {
+export type DeviceInit = Omit<LeaseClientInit, 'client' | 'leaseMs' | 'onlyResults'> & {
   /** Unique for each running copy of the app, and the same when it connects again: 1 to 256 characters. */
   readonly name: string
   /** Milliseconds that it has to come back after its connection broke: 5,000 to 3,600,000; 60,000 by default. */

@@ -344,7 +344,7 @@ export type DecodedQuestionAnswer = { readonly questionId: string } & (
 )
 
 const readQuestionAnswer: Read<DecodedQuestionAnswer> = readAnswer(
-  readFields('an answer', { questionId: readName, value: readJson }),
+  readFields('an answer without `decline: true`', { questionId: readName, value: readJson }),
   readFields('an answer that declines', {
     questionId: readName,
     decline: readTrue,

@@ -83,6 +83,7 @@ const readLeaseClientInit: Read<LeaseClientInit> = readFields('a client', {
     ),
   },
   asks: { optional: readBoolean },
+  onlyResults: { optional: readBoolean },
 })
 
 /** Decodes a client that holds its place by a lease. Never throws. */

@@ -24,7 +24,7 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   if (unknown === undefined) return
   const meant = findMeant(unknown, fields, elsewhere)
   const isField = meant !== undefined && fields.has(meant)
-  const listed = `Its fields are ${[...fields].join(', ')}.`
+  const listed = fields.size === 0 ? 'It has no fields.' : `Its fields are ${[...fields].join(', ')}.`
   const told = meant === undefined ? listed : `${meant.charAt(0).toUpperCase()}${meant.slice(1)}.`
   throw new BatonError({
     code,

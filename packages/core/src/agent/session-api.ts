@@ -240,6 +240,8 @@ export interface LeaseClientInit {
   readonly tools?: readonly ClientTool[]
   /** Whether a person behind it can be asked; true by default. */
   readonly asks?: boolean
+  /** It only brings results, and runs nothing: a client of this name that is attached stays as it is. False by default. */
+  readonly onlyResults?: boolean
 }
 
 export interface ClientTool {

@@ -14,11 +14,12 @@ type ClientFact = FactOf<
 export function applyClientFact(state: State, fact: ClientFact): State {
   switch (fact.type) {
     case 'client-attached':
-      return { ...state, clients: [...state.clients, clientFrom(fact, state.pos)] }
+      // One that attaches again can what it says now.
+      return { ...state, clients: [...withoutClient(state, fact), clientFrom(fact, state.pos)] }
     case 'client-renewed':
       return renewClient(state, fact)
     case 'client-detached':
-      return { ...state, clients: state.clients.filter((client) => client.connection !== fact.connection) }
+      return { ...state, clients: withoutClient(state, fact) }
     case 'client-tools-set':
       return setTools(state, fact)
     case 'client-tools-dropped':
@@ -28,6 +29,10 @@ export function applyClientFact(state: State, fact: ClientFact): State {
     default:
       return fact satisfies never
   }
+}
+
+function withoutClient({ clients }: State, { connection }: { readonly connection: string }): readonly Client[] {
+  return clients.filter((client) => client.connection !== connection)
 }
 
 function clientFrom(fact: FactOf<'client-attached'>, generation: number): Client {

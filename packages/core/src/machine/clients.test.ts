@@ -30,6 +30,23 @@ describe('a client without a connection', () => {
     expect(session.call('call_1_0').state).toBe('offered')
   })
 
+  test('that attaches again with other tools can run those: what it was offered goes to another, what waits comes to it', () => {
+    const session = leased()
+      .attach('desk', { leaseMs: 5000, tools: [] })
+      .user('go')
+      .says({ calls: ['look'] })
+      .attach('http', { leaseMs: 5000, tools: [] })
+    expect(session.call('call_1_0')).toMatchObject({ state: 'ready', clock: { mode: 'away' } })
+    session.attach('desk', { leaseMs: 5000 })
+    expect(session.call('call_1_0')).toMatchObject({ state: 'offered', offer: { connection: 'desk' } })
+    expect(session.state.clients).toMatchObject([
+      { connection: 'http', tools: [] },
+      { connection: 'desk', tools: null },
+    ])
+    session.attach('desk', { leaseMs: 5000 })
+    expect(session.factTypes()).toEqual(['client-renewed'])
+  })
+
   test('whose lease was renewed is not ended by its older timer', () => {
     const session = leased()
     const { generation } = session.timer('lease:http')

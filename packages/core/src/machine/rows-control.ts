@@ -12,7 +12,7 @@ import { endOverdue, ignoreAnswer } from './rows-model.ts'
 import { expireQuestion } from './rows-question.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
-import type { Deadline } from './state.ts'
+import type { Client, Deadline } from './state.ts'
 import { findCall, findDetached } from './state.ts'
 import { advance, closeStep, finishTurn, startModel } from './turn.ts'
 
@@ -77,13 +77,30 @@ export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
   const { type, connection, principal, sequential, claims, reportsPlayback, asks, tools, leaseMs } = input
   const untilMs = leaseMs === undefined ? undefined : draft.state.nowMs + leaseMs
   const known = draft.state.clients.find((client) => client.connection === connection)
-  if (known) {
-    if (known.lease && untilMs !== undefined) emit(draft, { type: 'client-renewed', connection, untilMs })
+  if (known && (!known.lease || untilMs === undefined)) return
+  const can = { sequential, claims, reportsPlayback, asks, ...(tools && { tools }) }
+  if (known && untilMs !== undefined && isAsBefore(known, { ...can, tools: tools ?? null })) {
+    emit(draft, { type: 'client-renewed', connection, untilMs })
     return
   }
-  const can = { sequential, claims, reportsPlayback, asks, ...(tools && { tools }) }
   emit(draft, { type, connection, principal, ...can, ...(untilMs !== undefined && { untilMs }) })
+  if (known && tools) returnOffers(draft, connection, tools)
   advance(draft)
+}
+
+/** Not so if a new copy of the app, or a device that attaches anew, can run other tools. */
+function isAsBefore(known: Client, can: Omit<Client, 'connection' | 'principal' | 'lease'>): boolean {
+  const list = ({ sequential, claims, reportsPlayback, asks, tools }: typeof can): string =>
+    JSON.stringify([sequential, claims, reportsPlayback, asks, tools])
+  return list(known) === list(can)
+}
+
+/** Calls that the client has not claimed, and that it says it can run no more. */
+function returnOffers(draft: Draft, connection: string, tools: readonly string[]): void {
+  for (const call of draft.state.step?.calls ?? []) {
+    const isOffered = call.state === 'offered' && call.offer?.connection === connection && call.broughtBy === undefined
+    if (isOffered && !tools.includes(call.name)) applyCallEvent(draft, call, 'detach')
+  }
 }
 
 export function detach(draft: Draft, input: InputOf<'client-detached'>): void {

@@ -47,7 +47,8 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
     if (thrown.data === UNREADABLE) return fail('api_malformed', `sent a wrong answer: ${told}`)
     const isArguments = thrown.code === -32_602
-    return fail(isArguments ? 'api_refused' : 'api_failed', `answered with error ${thrown.code}: ${told}`)
+    const said = `answered with error ${thrown.code}: ${told}${tellData(thrown.data, told)}`
+    return fail(isArguments ? 'api_refused' : 'api_failed', said)
   }
   return fail('api_unavailable', `cannot be reached: ${told}${tellCause(thrown)}`)
 }
@@ -129,6 +130,12 @@ const VERBS: Partial<Record<SdkErrorCode, string>> = {
   [SdkErrorCode.SendFailed]: 'cannot be reached',
   [SdkErrorCode.RequestTimeout]: 'did not answer in time',
   [SdkErrorCode.EraNegotiationFailed]: 'speaks no version that both know',
+}
+
+/** What a server says beside the message of its error is often what the model can act on. */
+function tellData(data: unknown, told: string): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  return text === undefined || text === '' || told.includes(text.slice(0, WORDS)) ? '' : ` (${text.slice(0, WORDS)})`
 }
 
 /** The message `fetch failed` does not say why. Its cause does. */

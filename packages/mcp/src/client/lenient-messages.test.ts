@@ -1,5 +1,6 @@
 // Messages of servers as they come: which request an answer belongs to, what questions and lists of strangers read as.
 import type { JsonValue } from '@baton/core'
+import { isSpecType } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { Exchange, OpenRequests } from './lenient-messages.ts'
 import { readResult } from './lenient-results.ts'
@@ -49,6 +50,38 @@ test('a message that nests beyond all measure breaks nothing', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`) as JsonValue
   const { all } = exchange(ask(1, 'tools/call'))
   expect(all.read({ id: 1, result: { content: [deep] } })).toHaveLength(1)
+})
+
+test('a form with what MCP has no words for is asked with the rest', () => {
+  const properties = {
+    name: { type: 'string', title: null, description: 5, default: null },
+    email: { anyOf: [{ type: 'string', format: 'idn-email' }, { type: 'null' }], default: null, title: 'Mail' },
+    age: { type: ['integer', 'null'], minimum: '3', default: 'old' },
+    size: { enum: ['S', 'M'], enumNames: null },
+    colour: { type: 'string', oneOf: [{ const: 'red' }, null] },
+    note: null,
+    tags: { items: { type: 'string', enum: ['a', 'b'] } },
+  }
+  const params = { message: 'Who?', requestedSchema: { properties, required: ['name', 7] } }
+  const [asked] = exchange().all.read({ id: 'q', method: 'elicitation/create', params })
+  expect(isSpecType.ElicitRequest(asked)).toBe(true)
+  expect(asked).toMatchObject({
+    params: {
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          email: { type: 'string', title: 'Mail' },
+          age: { type: 'integer' },
+          size: { type: 'string', enum: ['S', 'M'] },
+          colour: { type: 'string', oneOf: [{ const: 'red', title: 'red' }] },
+          note: { type: 'string' },
+          tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
+        },
+        required: ['name'],
+      },
+    },
+  })
 })
 
 test('a question with null in its fields can be asked', () => {

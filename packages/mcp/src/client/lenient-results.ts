@@ -82,9 +82,63 @@ export function readQuestion(params: JsonObject): JsonObject {
   const given = withoutNull(params)
   const { message = '', mode, requestedSchema } = given
   const isPage = mode === 'url'
-  const schema = isJsonObject(requestedSchema) ? withoutNull(requestedSchema) : {}
-  const form = { type: 'object', ...schema, properties: isJsonObject(schema['properties']) ? schema['properties'] : {} }
+  const form = readForm(isJsonObject(requestedSchema) ? withoutNull(requestedSchema) : {})
   return { ...given, message: asText(message), ...(!isPage && { requestedSchema: form }) }
+}
+
+function readForm({ properties, required, ...schema }: JsonObject): JsonObject {
+  const fields = isJsonObject(properties) ? Object.entries(properties) : []
+  const names = Array.isArray(required) ? (required as readonly JsonValue[]).filter(isText) : []
+  return {
+    type: 'object',
+    ...schema,
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, readFormField(field)])),
+    ...(names.length > 0 && { required: names }),
+  }
+}
+
+/** A field of a form, as far as MCP has words for it. What the SDK would refuse the whole question for is left out. */
+function readFormField(given: JsonValue): JsonObject {
+  const written = isJsonObject(given) ? withoutNull(given) : {}
+  // As Pydantic writes what may be absent.
+  const variants = Array.isArray(written['anyOf']) ? (written['anyOf'] as readonly JsonValue[]) : []
+  const variant = variants.find((one) => isJsonObject(one) && one['type'] !== 'null')
+  const { type, oneOf, default: preset, ...field } = { ...written, ...(isJsonObject(variant) && withoutNull(variant)) }
+  const types = (Array.isArray(type) ? (type as readonly JsonValue[]) : [type]).filter((one) => one !== 'null')
+  const kind = types.find(isText) ?? ('items' in field ? 'array' : 'string')
+  const choices = Array.isArray(oneOf) ? (oneOf as readonly JsonValue[]).filter(isJsonObject) : []
+  return {
+    type: kind,
+    ...Object.fromEntries(Object.entries(field).filter(([name, value]) => FORM_FIELDS[name]?.(value) ?? true)),
+    ...(choices.length > 0 && { oneOf: choices.map((one) => ({ ...one, title: one['title'] ?? one['const'] ?? '' })) }),
+    ...(preset !== undefined && isPreset(kind, preset) && { default: preset }),
+  }
+}
+
+const isText = (value: JsonValue | undefined): value is string => typeof value === 'string'
+const isNumber = (value: JsonValue): boolean => typeof value === 'number'
+const isTexts = (value: JsonValue): boolean => Array.isArray(value) && (value as readonly JsonValue[]).every(isText)
+const FORMATS: readonly JsonValue[] = ['email', 'uri', 'date', 'date-time']
+
+/** What may stand in a field of a form. */
+const FORM_FIELDS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  title: isText,
+  description: isText,
+  minLength: isNumber,
+  maxLength: isNumber,
+  minimum: isNumber,
+  maximum: isNumber,
+  minItems: isNumber,
+  maxItems: isNumber,
+  enum: isTexts,
+  enumNames: isTexts,
+  format: (value) => FORMATS.includes(value),
+  items: isJsonObject,
+}
+
+function isPreset(kind: string, value: JsonValue): boolean {
+  if (kind === 'array') return isTexts(value)
+  return kind === 'integer' ? isNumber(value) : typeof value === kind
 }
 
 function clean(result: JsonValue): JsonObject {

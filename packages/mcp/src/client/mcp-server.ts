@@ -219,15 +219,16 @@ export class McpServer implements ToolSource {
     const names = new Set<string>()
     const chosen = listed.filter((definition) => {
       const { name } = definition
-      if (names.has(name) || (allow && !allow.includes(name)) || deny?.includes(name)) return false
+      if ((allow && !allow.includes(name)) || deny?.includes(name)) return false
+      const leftOut = names.has(name)
+        ? 'it lists another one of this name before it'
+        : isTooLarge(definition)
+          ? 'its definition is too large'
+          : undefined
       names.add(name)
-      const isLeftOut = isTooLarge(definition)
-      if (isLeftOut)
-        log.warn('a tool of an MCP server is left out: its definition is too large', {
-          server: this.name,
-          tool: name.slice(0, 100),
-        })
-      return !isLeftOut
+      if (leftOut !== undefined)
+        log.warn(`a tool of an MCP server is left out: ${leftOut}`, { server: this.name, tool: name.slice(0, 100) })
+      return leftOut === undefined
     })
     const missing = allow?.filter((name) => !names.has(name)) ?? []
     if (missing.length > 0)

@@ -151,6 +151,11 @@ const ENVELOPES: readonly Kind[] = [
     { code: -32_603, message: null, data: { why: 'full' } },
     refused('-32603: {"why":"full"}'),
   ),
+  errs(
+    'an error with data',
+    { code: -32_602, message: 'bad params', data: { field: 'x', hint: 'use y' } },
+    'error api_refused: MCP server "odd" answered with error -32602: bad params ({"field":"x","hint":"use y"})',
+  ),
   errs('an error without anything', {}, refused('-32000: it does not say why')),
   writes('a batch', (id) => [
     { jsonrpc: '2.0', method: 'notifications/unknown' },

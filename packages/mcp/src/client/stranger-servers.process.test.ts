@@ -179,18 +179,19 @@ for line in sys.stdin:
     if "id" not in m: continue
     r, e = None, None
     if m["method"] == "initialize": r = {"protocolVersion": m["params"]["protocolVersion"], "capabilities": {"tools": None}, "serverInfo": {"name": "py", "version": None}, "instructions": None}
-    elif m["method"] == "tools/list": r = {"tools": [{"name": "plain", "description": None, "inputSchema": {"type": "object"}, "annotations": None}], "nextCursor": None}
-    elif m["method"] == "tools/call": r = {"content": [{"type": "text", "text": "plain", "annotations": None}], "structuredContent": {"ratio": float("nan")}, "isError": False, "_meta": None}
+    elif m["method"] == "tools/list": r = {"tools": [{"name": "plain", "description": None, "inputSchema": {"type": "object"}, "annotations": None}, {"name": "plain", "description": "another one", "inputSchema": {"type": "object"}}], "nextCursor": None}
+    elif m["method"] == "tools/call": r = {"content": [{"type": "text", "text": "café", "annotations": None}], "structuredContent": {"ratio": float("nan")}, "isError": False, "_meta": None}
     else: e = {"code": "unknown", "message": m["method"]}
-    print(json.dumps({"id": m["id"], "result": r, "error": e}), flush=True)
+    sys.stdout.buffer.write(json.dumps({"id": m["id"], "result": r, "error": e}, ensure_ascii=False).encode("latin-1") + b"\\n"); sys.stdout.buffer.flush()
 `
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython)
   leaveOut('a server in Python', { why: 'Python is missing', remedy: 'Install python3.' }, (said) => console.warn(said))
 
 test.skipIf(!hasPython)('a server in Python without an SDK', async () => {
-  const { calls } = await call({ command: 'python3', args: ['-c', PYTHON] }, 'plain')
-  expect(calls).toEqual(['plain ok: [{"type":"text","text":"plain"},{"type":"text","text":"{\\"ratio\\":null}"}]'])
+  const { calls, warnings } = await call({ command: 'python3', args: ['-c', PYTHON] }, 'plain')
+  expect(warnings).toContainEqual(expect.stringContaining('left out: it lists another one of this name before it'))
+  expect(calls).toEqual(['plain ok: [{"type":"text","text":"caf�"},{"type":"text","text":"{\\"ratio\\":null}"}]'])
 })
 
 test('the page has a row for each kind', () => {

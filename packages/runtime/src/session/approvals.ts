@@ -1,6 +1,6 @@
 // What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
 // are validated here, where their schemas are known.
-import type { PendingApproval, Principal } from '@baton/core'
+import type { PendingApproval, PendingQuestion, Principal } from '@baton/core'
 import { checkName, isJsonObject, parseJson } from '@baton/core'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
 import type { Call, History, Input } from '@baton/core/machine'
@@ -8,6 +8,20 @@ import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machi
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
+
+/** What tools ask now. */
+export function listQuestions(engine: Pick<SessionEngine, 'history'>): readonly PendingQuestion[] {
+  return engine
+    .history()
+    .openQuestions()
+    .map(({ callId, questionId, message, schema, expiresAtMs }) => ({
+      callId,
+      questionId,
+      message,
+      schema,
+      expiresAtMs,
+    }))
+}
 
 export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()

@@ -36,7 +36,7 @@ export async function findMessage(engine: ReadEngine, message: MessageId): Promi
   throw new BatonError({
     code: 'unknown_input',
     message: `the conversation has no message "${String(message).slice(0, 100)}"`,
-    hint: 'Use the id of a message of `session.messages()`. What waits is taken back with `session.withdraw`.',
+    hint: 'Use the id of a message that the conversation has now. An input that still waits is withdrawn instead.',
   })
 }
 

@@ -20,6 +20,7 @@ const TOOL_MS = 30_000
 export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
   if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
   const client = new Lease(parts)
+  if (parts.init.onlyResults) return client
   await client.renew()
   await client.bringTools()
   return client
@@ -36,6 +37,7 @@ class Lease implements LeaseClient {
 
   async renew(): Promise<void> {
     const { init, principal } = this.#parts
+    const runs = init.onlyResults ? [] : init.runs
     await this.#report({
       type: 'client-attached',
       connection: this.client,
@@ -45,12 +47,15 @@ class Lease implements LeaseClient {
       reportsPlayback: true,
       asks: init.asks ?? true,
       leaseMs: init.leaseMs ?? LEASE_MS,
-      ...(init.runs && { tools: init.runs }),
+      ...(runs && { tools: runs }),
     })
   }
 
   async bringTools(): Promise<void> {
-    const { tools } = this.#parts.init
+    const { init, engine } = this.#parts
+    const brings = engine.state().clientTools.some(({ connection }) => connection === this.client)
+    // What an earlier copy of it brought is gone with that copy.
+    const tools = init.tools ?? (brings ? [] : undefined)
     if (!tools) return
     const brought = tools.map(({ name, description, inputSchema, effect = 'once', timeoutMs = TOOL_MS }) => {
       const runs = { runs: 'client', parallel: true, onInterrupt: effect === 'pure' ? 'cancel' : 'finish' } as const
@@ -93,8 +98,9 @@ class Lease implements LeaseClient {
   async #comeBack(callId: string): Promise<void> {
     const { clients, step, recentCalls } = this.#parts.engine.state()
     const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
-    if (!call || !this.#isOwn(call.offer) || clients.some(({ connection }) => connection === this.client)) return
-    await this.renew()
+    const isForeign = !call || !this.#isOwn(call.offer)
+    if (clients.some(({ connection }) => connection === this.client)) return
+    if (!isForeign || this.#parts.init.onlyResults) await this.renew()
   }
 
   #isOwn(offer: { readonly connection: string } | null): boolean {

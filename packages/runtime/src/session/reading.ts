@@ -10,7 +10,7 @@ import type {
 import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
 import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { listApprovals } from './approvals.ts'
+import { listApprovals, listQuestions } from './approvals.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
 import { EventReader } from './event-reader.ts'
 
@@ -122,7 +122,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
     models,
     queued: state.queue.map(({ inputId, delivery }) => ({ inputId, delivery })),
     approvals: listApprovals(engine),
-    questions: history.openQuestions(),
+    questions: listQuestions(engine),
     plan: history.plan(),
     context: { used: requestTokens(spec, state), ...(size !== undefined && { size }) },
     lastMs: state.nowMs,

@@ -63,7 +63,7 @@ import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { createOutputReader } from '../work/output.ts'
 import { endWithSignal } from './abort-turn.ts'
-import { createApproval, findAnswerIssues, listApprovals, readDecider } from './approvals.ts'
+import { createApproval, findAnswerIssues, listApprovals, readDecider, listQuestions } from './approvals.ts'
 import { openConnection } from './client-connection.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
@@ -301,7 +301,7 @@ class SessionHandle implements Session {
   }
 
   async questions(): Promise<readonly PendingQuestion[]> {
-    return this.#init.engine.history().openQuestions()
+    return listQuestions(this.#init.engine)
   }
 
   async answer(answer: QuestionAnswer): Promise<Accepted> {

@@ -17,12 +17,15 @@ test.each([
   ['<|tool_call_begin|>functions.list_files:0', 'list_files'],
   ['list-files', 'list_files'],
   ['ListFiles', 'list_files'],
+  ['fs_read', 'fs.read'],
+  ['FS-Read', 'fs.read'],
+  ['functions.fs/read:0', 'fs.read'],
   ['functions.List_Files:0', 'list_files'],
 ])('%s means %s', (name, meant) => {
   expect(fitToolName(name, TOOLS)).toBe(meant)
 })
 
-test.each(['list_files', 'weather:0', 'functions.none', 'getTime', 'functions.weather:0', '', '_'])(
+test.each(['list_files', 'weather:0', 'functions.none', 'getTime', 'functions.weather:0', '', '_', '.'])(
   '"%s" stays as it is',
   (name) => {
     expect(fitToolName(name, TOOLS)).toBeUndefined()

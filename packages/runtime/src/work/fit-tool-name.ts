@@ -15,18 +15,22 @@ const MARKUP: readonly RegExp[] = [
 
 /**
  * The name of the one tool that is left after its markup is cut off, else of the one that differs only in capitals, hyphens and
- * underscores. Undefined: it is one as it stands, or none, or several.
+ * underscores, else also in dots, slashes, colons and spaces. Undefined: it is one as it stands, or none, or several.
  */
 export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 'name'>[]): string | undefined {
   if (tools.some((tool) => tool.name === name)) return undefined
   let readings = new Set([name])
   for (const markup of MARKUP) readings = new Set([...readings].flatMap((one) => [one, one.replace(markup, '')]))
   const exact = tools.filter((tool) => readings.has(tool.name))
-  const folded = new Set([...readings].map(foldSpelling).filter((one) => one !== ''))
-  const near = exact.length > 0 ? exact : tools.filter((tool) => folded.has(foldSpelling(tool.name)))
+  let near = exact
+  for (const left of SPELLINGS) {
+    if (near.length > 0) break
+    const fold = (one: string): string => one.toLowerCase().replaceAll(left, '')
+    const folded = new Set([...readings].map(fold).filter((one) => one !== ''))
+    near = tools.filter((tool) => folded.has(fold(tool.name)))
+  }
   return near.length === 1 ? near[0]?.name : undefined
 }
 
-function foldSpelling(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_]/g, '')
-}
+/** What a spelling may leave out or add. Models write `box_set` for `box.set`, which no provider takes as a name. */
+const SPELLINGS: readonly RegExp[] = [/[-_]/g, /[-_./: ]/g]

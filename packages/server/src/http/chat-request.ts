@@ -3,7 +3,7 @@
 import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
-import { findChoiceIssue } from '../shared/allowed-settings.ts'
+import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { createInvalid, readUserParts } from './ui-messages.ts'
 
@@ -153,7 +153,7 @@ function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   }
   const issue = findChoiceIssue({ model, settings: asked }, allowed)
-  if (issue !== undefined) throw createInvalid(issue)
+  if (issue !== undefined) throw createInvalid(issue, CHOICE_HINT)
   if (temperature !== undefined && typeof temperature !== 'number') throw createInvalid('temperature must be a number')
   return {
     ...(typeof model === 'string' && { model }),

@@ -33,10 +33,14 @@ export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): voi
   })
 }
 
-/** Only a message makes a session. @throws BatonError `unknown_input` */
+/** Only a message makes a session. @throws BatonError `unknown_session` */
 export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatRequest): Promise<void> {
   if (wish.type === 'send' || ((await host.has?.(chat)) ?? true)) return
-  throw new BatonError({ code: 'unknown_input', message: 'there is no such chat' })
+  throw new BatonError({
+    code: 'unknown_session',
+    message: 'there is no such chat',
+    hint: 'The first message of a chat makes its session.',
+  })
 }
 
 export function createChatWorld({ world, limits, basePath, cancelWaiting }: HandlerParts, id: string): ChatWorld {

@@ -171,6 +171,7 @@ function pickHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name)]].filter(([, value]) => value !== null)))
 }
 
+const NO_SESSION_HINT = 'Use an id that GET /api/sessions lists. The first message of a chat makes its session.'
 const NOT_FOUND = (): Response => answerRefusal(404, 'invalid_event', 'there is nothing at this address')
 
 function decodePath(part: string): string {
@@ -194,7 +195,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
     if (!isThere)
       return act === 'stream'
         ? new Response(null, { status: 204 })
-        : answerRefusal(404, 'unknown_input', 'there is no such session')
+        : answerRefusal(404, 'unknown_session', 'there is no such session', NO_SESSION_HINT)
   }
   if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
   if (id === undefined) return await answerChat(parts, call)

@@ -8,6 +8,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   unauthorized: 403,
   unknown_input: 404,
   unknown_exchange: 404,
+  unknown_session: 404,
   request_in_flight: 409,
   idempotency_key_reused: 422,
   turn_in_progress: 409,

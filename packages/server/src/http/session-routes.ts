@@ -2,7 +2,7 @@
 import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core'
 import { parseJson } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
-import { findChoiceIssue } from '../shared/allowed-settings.ts'
+import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { startExpiry } from '../shared/expiry.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
@@ -87,7 +87,7 @@ async function changeSession({ parts, call, session }: Routing): Promise<Respons
   if (field !== undefined)
     throw createInvalid(`a session has no field "${field.slice(0, 80)}"; it has title, meta and model`)
   if (model !== undefined && (typeof model !== 'string' || findChoiceIssue({ model }, parts.allow) !== undefined))
-    throw createInvalid('this model may not be chosen here')
+    throw createInvalid('this model may not be chosen here', CHOICE_HINT)
   if (title !== undefined || meta !== undefined)
     await session.describe({ ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) } as Parameters<
       Session['describe']
@@ -103,7 +103,9 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
     ...(before !== null && { before }),
     ...(limit !== undefined && { limit }),
   })
-  const isPlain = call.url.searchParams.get('format') === 'baton'
+  const format = call.url.searchParams.get('format')
+  if (format !== null && format !== 'baton') throw createInvalid('format must be "baton", or absent for UI messages')
+  const isPlain = format === 'baton'
   const messages = isPlain
     ? page.messages.map(encodeAppView)
     : page.messages.map((message) => writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))

@@ -56,6 +56,16 @@ interface Told extends Named {
 const readJson = async (response: Promise<Response>): Promise<Told> => (await (await response).json()) as Told // which of them a test knows
 const listIds = (named: readonly Named[]): readonly string[] => named.map(({ id }) => id)
 
+test('a form of messages that does not exist is refused', async () => {
+  const { ask, say } = start()
+  await say('chat-1', 'Hello')
+  const response = await ask('/api/sessions/chat-1/messages?format=xml')
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
+    error: { message: 'format must be "baton", or absent for UI messages' },
+  })
+})
+
 test('a list has the principal’s own, a page at a time', async () => {
   const { ask, say } = start()
   await say('s1', 'one')
@@ -119,6 +129,9 @@ test('to ask for a session makes none', async () => {
   for (const address of ['', '/messages', '/events', '/export']) {
     const response = await ask(`/api/sessions/nobody${address}`)
     expect([address, response.status]).toEqual([address, 404])
+    expect(await response.json()).toMatchObject({
+      error: { code: 'unknown_session', hint: expect.any(String) as string },
+    })
   }
   expect((await ask('/api/chat/nobody/stream')).status).toBe(204)
   expect((await ask('/api/chat/nobody/stop', { method: 'POST' })).status).toBe(404)

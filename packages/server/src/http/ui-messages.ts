@@ -140,6 +140,6 @@ function readFile({ mediaType, url, filename }: JsonObject, where: string): Cont
   return { type: 'file', mediaType: type, source, ...(typeof filename === 'string' && { name: filename }) }
 }
 
-export function createInvalid(message: string): BatonError {
-  return new BatonError({ code: 'invalid_event', message })
+export function createInvalid(message: string, hint?: string): BatonError {
+  return new BatonError({ code: 'invalid_event', message, ...(hint !== undefined && { hint }) })
 }

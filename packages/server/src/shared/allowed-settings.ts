@@ -9,6 +9,10 @@ export interface AllowedSettings {
   readonly maxOutputTokens?: number
 }
 
+/** What to do about a choice that is refused. */
+export const CHOICE_HINT =
+  'Leave it out, or have the server allow it: `allow` of its front, or --allow-model, --allow-temperature and --allow-output-tokens of "baton serve".'
+
 /** Why a choice is refused; undefined if it is allowed. The values come from a wire. */
 export function findChoiceIssue(
   { model, settings }: { readonly model?: unknown; readonly settings?: unknown },

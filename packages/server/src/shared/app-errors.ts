@@ -16,6 +16,7 @@ const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
   'turn_in_progress',
   'illegal_input',
   'unknown_exchange',
+  'unknown_session',
   'rate_limited',
   'quota_exceeded',
   'request_in_flight',
@@ -57,6 +58,8 @@ const REQUEST_CODES: ReadonlySet<string> = new Set<ErrorCode>([
 export interface ToldError extends AppError {
   readonly hint?: string
   readonly retryable?: true
+  /** Milliseconds to wait before the same request is taken, if known. */
+  readonly retryAfterMs?: number
 }
 
 const GOING_AWAY: ToldError = {
@@ -77,6 +80,7 @@ export function tellAppError(cause: unknown, log: Logger): ToldError {
   const told = REQUEST_CODES.has(cause.code) ? cause : encodeAppError(cause)
   const { code, message } = told
   const isWhole = message === cause.message
+  const { retryAfterMs } = cause.data
   if (!isWhole) log.warn('a request failed', { code: cause.code, cause: cause.message })
   // Where the message is for operators alone, so is the hint.
   return {
@@ -84,6 +88,7 @@ export function tellAppError(cause: unknown, log: Logger): ToldError {
     message,
     ...(isWhole && cause.hint !== '' && { hint: cause.hint }),
     ...(cause.retryable && { retryable: true }),
+    ...(cause.retryable && typeof retryAfterMs === 'number' && { retryAfterMs: Math.ceil(retryAfterMs) }),
   }
 }
 

@@ -9,11 +9,19 @@ export interface FrameOrigin {
   readonly isTranscript: boolean
 }
 
+/** What the sender of too much is told. */
+export interface TooMuch {
+  /** Ends with the wait, for apps of version 1. */
+  readonly message: string
+  /** Milliseconds after which the same passes. */
+  readonly retryAfterMs: number
+}
+
 export interface ConnectionRates {
   /** Of a frame that is not parsed yet. `address` is of the network; with a trusted proxy, the one that the proxy names. */
-  checkAddress(address: string): string | undefined
+  checkAddress(address: string): TooMuch | undefined
   /** What to tell the sender of a parsed frame that is one too many for its session; undefined for one that may pass. */
-  check(frame: FrameOrigin): string | undefined
+  check(frame: FrameOrigin): TooMuch | undefined
 }
 
 type RateNames = 'addressFramesPerMinute' | 'sessionFramesPerMinute' | 'sessionTranscriptsPerMinute'
@@ -24,11 +32,11 @@ export function createConnectionRates(limits: Pick<ConnectionLimits, RateNames>,
   const sessions = createRateLimit({ perMinute: limits.sessionFramesPerMinute, clock })
   const transcripts = createRateLimit({ perMinute: limits.sessionTranscriptsPerMinute, clock })
 
-  const checkAddress = (address: string): string | undefined => {
+  const checkAddress = (address: string): TooMuch | undefined => {
     const waitMs = addresses.take(address)
     return waitMs > 0 ? tooMany(limits.addressFramesPerMinute, 'frames', { from: 'an address', waitMs }) : undefined
   }
-  const check = ({ session, isTranscript }: FrameOrigin): string | undefined => {
+  const check = ({ session, isTranscript }: FrameOrigin): TooMuch | undefined => {
     if (session === undefined) return undefined
     const from = 'a session'
     const sessionMs = sessions.take(session)
@@ -41,6 +49,11 @@ export function createConnectionRates(limits: Pick<ConnectionLimits, RateNames>,
   return { checkAddress, check }
 }
 
-function tooMany(most: number, what: string, { from, waitMs }: { readonly from: string; readonly waitMs: number }) {
-  return `at most ${most} ${what} a minute are taken from ${from}; send this one again later (retryAfterMs ${waitMs})`
+function tooMany(
+  most: number,
+  what: string,
+  { from, waitMs }: { readonly from: string; readonly waitMs: number },
+): TooMuch {
+  const message = `at most ${most} ${what} a minute are taken from ${from}; send this one again later (retryAfterMs ${waitMs})`
+  return { message, retryAfterMs: waitMs }
 }

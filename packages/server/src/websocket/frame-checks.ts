@@ -31,9 +31,9 @@ export function checkUnparsed({ init, follower }: CheckedConnection, { text, byt
   const isResult = text !== undefined && RESULT.test(text)
   if (isResult && follower?.isBusy()) return undefined
   const tooOften = rates?.checkAddress(address)
-  if (tooOften !== undefined) return { code: 'rate_limited', message: tooOften }
+  if (tooOften !== undefined) return { code: 'rate_limited', message: tooOften.message }
   const tooMuch = quotas?.takeBytes(address, bytes)
-  if (tooMuch !== undefined) return { code: 'quota_exceeded', message: tooMuch }
+  if (tooMuch !== undefined) return { code: 'quota_exceeded', message: tooMuch.message }
   return isResult ? undefined : checkSize(bytes, limits.eventBytes, text !== undefined && TRANSCRIPT.test(text))
 }
 
@@ -57,7 +57,7 @@ export function checkRates(
   if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
     return undefined
   const isTranscript = frame?.type === 'user.audio.transcript.final'
-  return init.rates?.check({ session: sessionId, isTranscript })
+  return init.rates?.check({ session: sessionId, isTranscript })?.message
 }
 
 /** Why the words of a user are not taken, before the session is asked. */

@@ -1,6 +1,7 @@
 // What one network address, and one principal, may take of a server at once: connections, sessions, bytes and turns. It counts;
 // who is told what stands with those who ask.
 import type { Clock } from '@baton/core'
+import type { TooMuch } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'
 
@@ -67,17 +68,19 @@ export class Quotas {
   }
 
   /** A connection is about to start a session. */
-  takeSession(address: string): string | undefined {
+  takeSession(address: string): TooMuch | undefined {
     const waitMs = this.#sessions.take(address)
     if (waitMs === 0) return undefined
-    return `an address may start ${this.#limits.addressSessionsPerMinute} sessions a minute; try again later (retryAfterMs ${waitMs})`
+    const message = `an address may start ${this.#limits.addressSessionsPerMinute} sessions a minute; try again later (retryAfterMs ${waitMs})`
+    return { message, retryAfterMs: waitMs }
   }
 
   /** A frame came. */
-  takeBytes(address: string, bytes: number): string | undefined {
+  takeBytes(address: string, bytes: number): TooMuch | undefined {
     const waitMs = this.#bytes.take(address, bytes)
     if (waitMs === 0) return undefined
-    return `an address may send ${this.#limits.addressBytesPerMinute} bytes a minute; send this frame again later (retryAfterMs ${waitMs})`
+    const message = `an address may send ${this.#limits.addressBytesPerMinute} bytes a minute; send this frame again later (retryAfterMs ${waitMs})`
+    return { message, retryAfterMs: waitMs }
   }
 
   /** A turn of this session is about to begin. */

@@ -26,7 +26,7 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
   }
   const tooMany = init.quotas?.takeSession(init.address ?? '')
   if (tooMany !== undefined) {
-    sendError(state, 'quota_exceeded', tooMany, sessionId)
+    sendError(state, 'quota_exceeded', tooMany.message, sessionId)
     return
   }
   state.sessionId = sessionId

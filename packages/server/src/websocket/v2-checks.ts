@@ -3,6 +3,7 @@ import type { ErrorCode } from '@baton/core'
 import { findNearName } from '@baton/core'
 import type { ClientFrame2 } from '@baton/protocol'
 import { REQUEST_TYPES, decodeClientFrame2 } from '@baton/protocol'
+import type { TooMuch } from './connection-rates.ts'
 import type { Message } from './frame-checks.ts'
 import type { Followed, V2ConnectionInit } from './v2-state.ts'
 
@@ -13,6 +14,8 @@ export type CheckedRequest =
       readonly re?: string
       readonly code: ErrorCode
       readonly message: string
+      /** Milliseconds after which it passes, if known. */
+      readonly retryAfterMs?: number
       /** It was not even parsed. */
       readonly isUnread: boolean
     }
@@ -36,7 +39,7 @@ export function checkRequest(
   { text, bytes }: Message,
   followed: Followed | undefined,
 ): CheckedRequest {
-  if (text === undefined) return refuse('invalid_event', 'a message must be text, not bytes')
+  if (text === undefined) return refuse('invalid_event', { message: 'a message must be text, not bytes' })
   const { limits, rates } = init
   const looksOfCall = followed !== undefined && followed.activity !== 'idle' && OF_CALL.test(text)
   const tooMuch = looksOfCall ? undefined : count(init, text, bytes)
@@ -60,7 +63,7 @@ export function checkRequest(
   }
   if (isOfCall) return { ok: true, frame, text }
   const tooMany = rates?.check({ session: followed?.session.id, isTranscript: SPOKEN.has(type) })
-  if (tooMany !== undefined) return { ok: false, re, code: 'rate_limited', message: tooMany, isUnread: false }
+  if (tooMany !== undefined) return { ok: false, re, code: 'rate_limited', ...tooMany, isUnread: false }
   return { ok: true, frame, text }
 }
 
@@ -83,9 +86,9 @@ function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boole
 }
 
 /** What is refused unread is answered under its id all the same, where that stands at the front. */
-function refuse(code: ErrorCode, message: string, text = ''): CheckedRequest {
+function refuse(code: ErrorCode, told: Pick<TooMuch, 'message'> & Partial<TooMuch>, text = ''): CheckedRequest {
   const re = ID.exec(text.slice(0, HEAD_CHARS))?.[1]
-  return { ok: false, code, message, isUnread: true, ...(re !== undefined && { re }) }
+  return { ok: false, code, ...told, isUnread: true, ...(re !== undefined && { re }) }
 }
 
 const HEAD_CHARS = 300

@@ -179,10 +179,13 @@ class Connection implements V2Connection {
     }
   }
 
-  #fail({ code, message }: Pick<BatonError, 'code' | 'message'>, re?: string): void {
-    this.#state.writer.fail(new BatonError({ code, message }), re)
+  #fail({ code, message, retryAfterMs }: Failure, re?: string): void {
+    const data = retryAfterMs === undefined ? {} : { retryAfterMs }
+    this.#state.writer.fail(new BatonError({ code, message, data }), re)
   }
 }
+
+type Failure = Pick<BatonError, 'code' | 'message'> & { readonly retryAfterMs?: number }
 
 /** `session.describe` without a session is of the one that is followed. */
 function isOfFollowed(frame: ClientFrame2): boolean {

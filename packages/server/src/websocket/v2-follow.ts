@@ -36,7 +36,12 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: Clie
       hint: 'Open it without `existing` to make it.',
     })
   const tooMany = init.quotas?.takeSession(init.address ?? '')
-  if (tooMany !== undefined) throw new BatonError({ code: 'quota_exceeded', message: tooMany })
+  if (tooMany !== undefined)
+    throw new BatonError({
+      code: 'quota_exceeded',
+      message: tooMany.message,
+      data: { retryAfterMs: tooMany.retryAfterMs },
+    })
   const { title, meta } = given
   const description = { ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) }
   const opened = await openHeldSession(init, id, {

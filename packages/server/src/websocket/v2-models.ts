@@ -74,8 +74,9 @@ export class V2Models {
     if (!waiting) return { ignored: 'late' }
     waiting.end()
     // What it answers is checked where every model's answer is.
-    if ('answer' in outcome) waiting.resolve(outcome.answer)
-    else if (isModelError(outcome.error)) waiting.reject(readError(outcome.error))
+    const isOne = Object.keys(outcome).length === 1
+    if (isOne && 'answer' in outcome) waiting.resolve(outcome.answer)
+    else if (isOne && 'error' in outcome && isModelError(outcome.error)) waiting.reject(readError(outcome.error))
     else {
       const message = 'model.result: outcome must be { answer: … } or { error: { message: "…" } }'
       waiting.reject(new BatonError({ code: 'model_malformed_answer', message: `the app's ${message}` }))

@@ -5,7 +5,7 @@ import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
 import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
-import { findChoiceIssue } from '../shared/allowed-settings.ts'
+import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
 import type { V2Device } from './v2-device.ts'
 import type { V2Models } from './v2-models.ts'
@@ -184,7 +184,7 @@ async function sendInput(state: V2State, given: Given<'input.send'>): Promise<ob
 /** @throws BatonError `invalid_option` */
 function checkChoice({ init }: V2State, choice: { readonly model?: unknown; readonly settings?: unknown }): void {
   const issue = findChoiceIssue(choice, init.allow)
-  if (issue !== undefined) throw new BatonError({ code: 'invalid_option', message: issue })
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_option', message: issue, hint: CHOICE_HINT })
 }
 
 async function describeSession(
@@ -247,16 +247,22 @@ async function findResultDevice(
   // To attach it anew would take its lease and its tools from a copy that is there. Otherwise an earlier copy of the app had
   // claimed the call, and its page was loaded again.
   return (
-    init.deviceNames.find(session.id, name) ?? (await session.client({ client: name, leaseMs: EARLIER_MS, runs: [] }))
+    init.deviceNames.find(session.id, name) ??
+    (await session.client({ client: name, leaseMs: EARLIER_MS, onlyResults: true }))
   )
 }
 
 /** Milliseconds for which a device that brings one late result counts as there. */
 const EARLIER_MS = 5000
 
+const FAILED_BY_ERROR = 'a failure is { error: "why" } alone'
+
 /** @throws BatonError `invalid_event` */
 function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
   if (typeof outcome !== 'object' || outcome === null) throw createOutcomeError()
+  checkFields(outcome, { what: 'outcome', code: 'invalid_event', fields: OUTCOME_FIELDS, elsewhere: FAILURE_FIELDS })
+  // Of two, one would be dropped in silence: a failure would read as a success, or a success as a failure.
+  if (Object.keys(outcome).length !== 1) throw createOutcomeError(Object.keys(outcome))
   // It was parsed from JSON; what is deeper could not be written again. One level is the outcome's own.
   if (isDeeper(outcome, JSON_DEPTH_MAX + 1)) {
     const message = `the result is deeper than ${JSON_DEPTH_MAX} levels`
@@ -267,23 +273,29 @@ function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
     const message = `the result has ${bytes} bytes; at most ${mostBytes} are taken`
     return { type: 'error', code: 'result_too_large', message }
   }
-  if ('error' in outcome && typeof outcome.error === 'string')
+  if ('error' in outcome) {
+    if (typeof outcome.error !== 'string') throw createOutcomeError()
     return { type: 'error', code: 'tool_failed', message: outcome.error }
+  }
   if ('content' in outcome) {
     const content = decodeUserInput(outcome.content)
     if (!content.ok) throw new BatonError(content.refusal)
     return { type: 'ok', content: content.value }
   }
-  if (!('output' in outcome)) throw createOutcomeError()
   const { output } = outcome
   const text = typeof output === 'string' ? output : JSON.stringify(output)
   return { type: 'ok', content: [{ type: 'text', text }], value: output }
 }
 
-function createOutcomeError(): BatonError {
+const OUTCOME_FIELDS: ReadonlySet<string> = new Set(['output', 'content', 'error'])
+/** Names that MCP and the AI SDK have for a failure. */
+const FAILURE_FIELDS = { isError: FAILED_BY_ERROR, is_error: FAILED_BY_ERROR, errorText: FAILED_BY_ERROR }
+
+function createOutcomeError(given: readonly string[] = []): BatonError {
+  const both = given.length > 1 ? `, not ${given.join(' and ')} together` : ''
   return new BatonError({
     code: 'invalid_event',
-    message: 'outcome must be { output: … }, { content: [ … ] } or { error: "…" }',
+    message: `outcome must be { output: … }, { content: [ … ] } or { error: "…" }${both}`,
   })
 }
 

@@ -323,9 +323,12 @@ test('sessions of the principal are listed, watched, named and deleted', async (
 test('models and settings are chosen only where the server allows it', async () => {
   const { url } = await start([{ text: 'Hi.' }], { allow: { temperature: true } })
   const app = await begin(url)
-  await expect(app.request('input.send', { input: 'i1', content: 'Hi', model: 'other' })).rejects.toThrow(
-    'model "other" may not be chosen here',
-  )
+  await expect(app.request('input.send', { input: 'i1', content: 'Hi', model: 'other' })).rejects.toMatchObject({
+    frame: {
+      message: 'model "other" may not be chosen here',
+      hint: expect.stringContaining('--allow-model') as string,
+    },
+  })
   await expect(app.request('session.configure', { settings: { maxOutputTokens: 5 } })).rejects.toThrow(
     'maxOutputTokens may not be set here',
   )
@@ -387,6 +390,37 @@ test('a result under the name of a device that is there takes nothing from it', 
   expect(call.holder).toBe('phone')
 })
 
+test('a device that attaches again is what it says now: its tools, and those that it brings', async () => {
+  const steps = ['camera', 'look', 'camera'].flatMap((name) => [
+    { calls: [{ name, arguments: {} }] },
+    { text: 'Done.' },
+  ])
+  const model = createScriptedModel({ steps })
+  const server = await startServer({ agent: defineAgent({ name: 'home', model, tools: [camera, look, pay] }) })
+  open.push(server)
+  const app = await begin(server.url, 's', { device: { name: 'phone', runs: [] } })
+  const ask = async (turn: number): Promise<string | undefined> => {
+    const message = `t${turn}`
+    await app.request('input.send', { input: `i${turn}`, content: 'Go' })
+    const { call } = await app.event(
+      'call',
+      (event) => event.call.message === message && event.call.status === 'waiting',
+    )
+    await app.request('call.claim', { callId: call.callId })
+    await app.request('call.result', { callId: call.callId, outcome: { output: 1 } })
+    await app.event('turn-finished', (event) => event.message === message)
+    return call.holder
+  }
+  const hadTorch = (): unknown => model.requests.at(-1)?.tools.some(({ name }) => name === 'torch')
+  await app.request('device.attach', { name: 'phone', runs: ['camera'] })
+  expect(await ask(1)).toBe('phone')
+  const torch = { name: 'torch', description: 'Switches the torch', inputSchema: { type: 'object' } }
+  await app.request('device.attach', { name: 'phone', tools: [torch] })
+  expect([await ask(2), hadTorch()]).toEqual(['phone', true])
+  await app.request('device.attach', { name: 'phone' })
+  expect([await ask(3), hadTorch()]).toEqual(['phone', false])
+})
+
 test('a frame with the words of a call in it is counted like any other, and so is a result of no call', async () => {
   const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }], {
     limits: { addressFramesPerMinute: 5 },
@@ -396,11 +430,57 @@ test('a frame with the words of a call in it is counted like any other, and so i
   const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
   const meta = { type: 'call.claim' }
   for (let count = 0; count < 3; count++) await app.request('session.describe', { meta })
-  await expect(app.request('session.describe', { meta })).rejects.toThrow('rate_limited')
+  const refused: unknown = await app.request('session.describe', { meta }).catch((cause: unknown) => cause)
+  expect(refused).toMatchObject({ frame: { code: 'rate_limited', retryable: true } })
+  const { retryAfterMs = 0 } = (refused as RefusedRequest).frame // as the line above says
+  // Five frames a minute: one in twelve seconds.
+  expect(retryAfterMs).toBeGreaterThan(0)
+  expect(retryAfterMs).toBeLessThanOrEqual(12_000)
   const outcome = { output: { people: 0 } }
   await expect(app.request('call.result', { callId: 'none', outcome })).rejects.toThrow('rate_limited')
   await app.request('call.claim', { callId })
   expect(await app.request('call.result', { callId, outcome })).toEqual({})
+})
+
+test.each([
+  [{ output: 1, error: '' }, 'not output and error together'],
+  [{ output: 1, error: null }, 'not output and error together'],
+  [{ content: [], output: 1 }, 'not content and output together'],
+  [{ output: 1, isError: true }, 'outcome has no field "isError"'],
+  [{ error: 5 }, 'or { error: "…" }'],
+  [{}, 'or { error: "…" }'],
+])('an outcome that is not exactly one of its kinds is refused, and the call stays open: %j', async (outcome, told) => {
+  const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }])
+  const app = await connectApp2(url, { isLoose: true })
+  await app.request('session.open', { session: 's', ...device('phone') })
+  await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
+  await app.request('call.claim', { callId })
+  const wrong = outcome as unknown as { output: number } // as a client of another language writes it
+  await expect(app.request('call.result', { callId, outcome: wrong })).rejects.toThrow(told)
+  await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
+  const settled = await app.event('call', (event) => event.call.status === 'settled')
+  expect(settled.call.result).toMatchObject({ type: 'ok', value: { people: 0 } })
+})
+
+test('a field of a request that has none is refused, and the hint says so', async () => {
+  const { url } = await start([{ text: 'Hello.' }])
+  const app = await connectApp2(url, { isLoose: true })
+  await expect(app.request('ping', { extra: 1 } as object)).rejects.toMatchObject({
+    frame: { message: 'ping has no field "extra"', hint: 'It has no fields.' },
+  })
+})
+
+test('a session that does not exist is refused with words that say what to do', async () => {
+  const { url } = await start([{ text: 'Hello.' }])
+  const app = await connectApp2(url)
+  await expect(app.request('session.open', { session: 'none', existing: true })).rejects.toMatchObject({
+    frame: {
+      code: 'unknown_session',
+      message: 'there is no such session: it was deleted, or never made',
+      hint: 'Open it without `existing` to make it.',
+    },
+  })
 })
 
 test('a result of what is no name of a call is refused', async () => {

@@ -44,7 +44,14 @@ export const QUESTION_SITUATIONS: Situations = {
   'a tool asks its user in mid-call, and its clock and the turn’s stand still meanwhile': async (stage) => {
     const { world, session, turn, told } = await askIn(stage, [QUESTION], { limits: { turnMs: 5000 } })
     await world.time.pass(60_000)
-    expect(await session.questions()).toMatchObject([{ ...QUESTION, callId: CALL, expiresAtMs: 10 ** 12 + 600_000 }])
+    const asked = {
+      ...QUESTION,
+      callId: CALL,
+      questionId: expect.any(String) as string,
+      expiresAtMs: 10 ** 12 + 600_000,
+    }
+    expect(await session.questions()).toEqual([asked])
+    expect((await session.info()).questions).toEqual([asked])
     expect(await answer(session, { value: { size: 4 } })).toBe('accepted')
     expect((await world.time.until(turn.answer)).text).toBe('done')
     expect(told).toEqual([{ size: 4 }])
