@@ -61,6 +61,15 @@ test('a program that ends without a word is no MCP server: the error says how to
   })
 })
 
+test('servers in an array: the error says how they are written', () => {
+  expect(() => createMcpServers([] as never)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_mcp_server',
+      message: 'createMcpServers takes its servers by name, in an object',
+    }),
+  )
+})
+
 test('a server that says nothing: the error names it and its limit', async () => {
   const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] }
   expect(await list(silent, { limits: { connectMs: 200 } })).toMatchObject({
