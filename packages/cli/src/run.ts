@@ -143,4 +143,6 @@ Examples:
   baton init
   baton serve
   baton doctor
+
+Pages that are named, such as docs/chat.md, are in node_modules/@baton/host/docs.
 `
