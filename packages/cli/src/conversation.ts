@@ -38,7 +38,25 @@ export interface Conversation {
   close(): Promise<void>
 }
 
-export type ApprovalAnswer = 'approve' | 'deny' | 'always'
+/** `nobody`: nobody is there who could approve it, so it is denied. */
+export type ApprovalAnswer = 'approve' | 'deny' | 'always' | 'nobody'
+
+/** The decision that an answer is. The model reads the reason, so it is not told that a person saw the request. */
+export function readDecision(answer: ApprovalAnswer) {
+  switch (answer) {
+    case 'approve':
+      return { decision: 'approve' } as const
+    case 'always':
+      return { decision: 'approve', remember: 'tool' } as const
+    case 'deny':
+      return { decision: 'deny' } as const
+    case 'nobody':
+      return {
+        decision: 'deny',
+        reason: 'the command denied it, because nobody is there who could approve it',
+      } as const
+  }
+}
 
 /** Each throws BatonError when the session refuses. */
 export interface SessionControls {

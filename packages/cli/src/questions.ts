@@ -11,7 +11,7 @@ import type { Screen } from './screen.ts'
 export interface Questions {
   /** The result of a client tool. @throws Error with what the person says went wrong */
   result(call: AskedCall): Promise<string>
-  /** `deny` also where nobody can be asked. Undefined: the call ended first. */
+  /** Undefined: the call ended first. */
   approval(call: AskedCall): Promise<ApprovalAnswer | undefined>
   /** What a tool asks. The value is undefined where the person declines or nobody can be asked; so is all once the call ended. */
   question(asked: AskedQuestion): Promise<{ readonly value: JsonValue | undefined } | undefined>
@@ -23,7 +23,7 @@ export interface Questions {
   settleAll(): Promise<void>
 }
 
-const NOBODY = 'this tool runs in an app or by a person, and none is connected to "baton chat"'
+const NOBODY = 'this tool runs in an app or by a person, and nobody is there to run it'
 /** Milliseconds that an answered call has to settle, so that this is seen before the next question. */
 const SETTLE_MS = 200
 
@@ -114,7 +114,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       const { ask } = person
       if (!ask) {
         screen.note(`${escapeLine(call.name)} needs an approval and nobody is there to give it: denied`, 'bad')
-        return 'deny'
+        return 'nobody'
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
     },
