@@ -147,5 +147,5 @@ Examples:
   baton serve
   baton doctor
 
-Pages that are named, such as docs/chat.md, are in node_modules/@baton/host/docs.
+Paths such as docs/chat.md are in node_modules/@baton/host of a project, or in a clone of Baton.
 `
