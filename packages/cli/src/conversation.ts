@@ -71,9 +71,14 @@ export interface SessionControls {
   status(): Promise<{ readonly model: string; readonly context: ContextUse }>
   /** Of all answers of the conversation as it stands. */
   usage(): Promise<Usage>
-  /** Answers what a tool asks; without a value it is declined. */
-  answer(questionId: string, value: JsonValue | undefined): Promise<void>
+  /** Answers what a tool asks. */
+  answer(answer: QuestionAnswer): Promise<void>
 }
+
+/** A value, or a decline: the model reads why where nobody was there to ask. */
+export type QuestionAnswer =
+  | { readonly questionId: string; readonly value: JsonValue }
+  | { readonly questionId: string; readonly decline: true; readonly reason?: string }
 
 export interface ConversationTurn extends AsyncIterable<EventBody> {
   /** @throws BatonError when the turn fails */

@@ -127,7 +127,7 @@ test('a call that ends takes its question back', async () => {
   expect(await approval).toBeUndefined()
 })
 
-test('where nobody is, an approval is denied and a client tool fails', async () => {
+test('where nobody is, an approval is denied, a question declined and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
   await expect(questions.result(call('a'))).rejects.toThrow('nobody is there to run it')
   expect(await questions.approval(call('a'))).toBe('nobody')
@@ -135,7 +135,16 @@ test('where nobody is, an approval is denied and a client tool fails', async () 
     decision: 'deny',
     reason: 'the command denied it, because nobody is there who could approve it',
   })
-  expect(notes).toEqual(['look needs an approval and nobody is there to give it: denied'])
+  const asked = { callId: 'a', questionId: 'q', message: 'Which size?', schema: { type: 'object' } }
+  expect(await questions.question(asked as never)).toEqual({
+    questionId: 'q',
+    decline: true,
+    reason: 'the command declined, because nobody is there to ask',
+  })
+  expect(notes).toEqual([
+    'look needs an approval and nobody is there to give it: denied',
+    'a tool asks and nobody is there to answer: declined',
+  ])
 })
 
 test('a call cannot look like another one, whatever its name and its arguments hold', async () => {
