@@ -16,7 +16,8 @@ const STARTS: Readonly<Record<string, string>> = {
 const [name = ''] = process.argv.slice(2)
 const start = STARTS[name]
 if (start === undefined) {
-  console.error(`There is no example "${name}" to start; there is: ${Object.keys(STARTS).join(', ')}.`)
+  const wrong = name === '' ? 'Name the example to start' : `There is no example "${name}" to start`
+  console.error(`${wrong}: npm run example NAME, with one of ${Object.keys(STARTS).join(', ')}.`)
   console.error('examples/README.md says how to run the others.')
   process.exitCode = 2
 } else await import(pathToFileURL(join(FOLDER, start)).href)

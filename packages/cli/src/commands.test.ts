@@ -43,7 +43,31 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     {},
     [2, 'unknown option --prot, did you mean --port? see "baton serve --help"'],
   ],
-  ['an option without its value', ['chat', '--once'], {}, [2, /^Option '--once <value>' argument missing; see/]],
+  ['an option without its value', ['chat', '--once'], {}, [2, '--once needs a value; see "baton chat --help"']],
+  [
+    'an option whose value begins with a hyphen',
+    ['serve', '--drain-ms', '-5'],
+    {},
+    [2, '--drain-ms needs a value; one that begins with "-" is written --drain-ms=-…; see "baton serve --help"'],
+  ],
+  [
+    'an option that is a flag, with a value',
+    ['serve', '--acp=yes'],
+    {},
+    [2, /^--acp takes no value; see "baton serve/],
+  ],
+  [
+    'a word for the version',
+    ['version'],
+    {},
+    [2, 'there is no command "version", did you mean --version? see "baton --help"'],
+  ],
+  [
+    'a misspelt option of none',
+    ['--hlep'],
+    {},
+    [2, 'there is no command "--hlep", did you mean --help? see "baton --help"'],
+  ],
   [
     'a word too many',
     ['serve', 'now'],

@@ -38,7 +38,25 @@ export interface Conversation {
   close(): Promise<void>
 }
 
-export type ApprovalAnswer = 'approve' | 'deny' | 'always'
+/** `nobody`: nobody is there who could approve it, so it is denied. */
+export type ApprovalAnswer = 'approve' | 'deny' | 'always' | 'nobody'
+
+/** The decision that an answer is. The model reads the reason, so it is not told that a person saw the request. */
+export function readDecision(answer: ApprovalAnswer) {
+  switch (answer) {
+    case 'approve':
+      return { decision: 'approve' } as const
+    case 'always':
+      return { decision: 'approve', remember: 'tool' } as const
+    case 'deny':
+      return { decision: 'deny' } as const
+    case 'nobody':
+      return {
+        decision: 'deny',
+        reason: 'the command denied it, because nobody is there who could approve it',
+      } as const
+  }
+}
 
 /** Each throws BatonError when the session refuses. */
 export interface SessionControls {
@@ -53,9 +71,14 @@ export interface SessionControls {
   status(): Promise<{ readonly model: string; readonly context: ContextUse }>
   /** Of all answers of the conversation as it stands. */
   usage(): Promise<Usage>
-  /** Answers what a tool asks; without a value it is declined. */
-  answer(questionId: string, value: JsonValue | undefined): Promise<void>
+  /** Answers what a tool asks. */
+  answer(answer: QuestionAnswer): Promise<void>
 }
+
+/** A value, or a decline: the model reads why where nobody was there to ask. */
+export type QuestionAnswer =
+  | { readonly questionId: string; readonly value: JsonValue }
+  | { readonly questionId: string; readonly decline: true; readonly reason?: string }
 
 export interface ConversationTurn extends AsyncIterable<EventBody> {
   /** @throws BatonError when the turn fails */

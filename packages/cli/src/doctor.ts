@@ -5,6 +5,7 @@ import type { ProviderVariables, Variables } from '@baton/models/choose-model'
 import {
   chooseModel,
   chooseToolsWay,
+  describeReason,
   findVariables,
   listModelsOf,
   NETWORK_PROVIDERS,
@@ -190,7 +191,7 @@ async function providerFinding(provider: string, variables: Variables, timeoutMs
     return {
       subject: provider,
       state: 'fails',
-      words: isBatonError(cause) ? errorLine(cause) : `${known.label} is not reachable: ${errorLine(cause)}`,
+      words: isBatonError(cause) ? errorLine(cause) : `${known.label} is not reachable: ${describeReason(cause)}`,
     }
   }
 }

@@ -4,6 +4,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
 import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
+import { readDecision } from './conversation.ts'
 import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeLine } from './escape-controls.ts'
@@ -104,8 +105,7 @@ async function openConversation(
     interrupt: async () => void (await session.interrupt({ reason: 'the person interrupted' })),
     setModel,
     decide: async (approvalId, answer) => {
-      const decision = answer === 'deny' ? 'deny' : 'approve'
-      await session.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) })
+      await session.decide({ approvalId, ...readDecision(answer) })
     },
     controls: createSessionControls(session, agent),
     log: async () => logLines(await listRecords(store, session.id)),

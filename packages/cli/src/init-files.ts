@@ -60,6 +60,7 @@ export const TSCONFIG = `{
 export const GITIGNORE = `node_modules/
 *.db
 *.db-*
+*.db.*
 .env
 `
 
@@ -83,7 +84,7 @@ export function createPackage(folder: string) {
       test: 'node --test',
       types: 'tsc',
     },
-    dependencies: { '@baton/cli': VERSION, '@baton/host': VERSION, zod: '^4.0.0' },
+    dependencies: { '@baton/cli': VERSION, '@baton/host': VERSION, zod: '^4.2.0' },
     devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.0' },
   }
 }

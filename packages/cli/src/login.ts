@@ -80,7 +80,7 @@ function findKeyVariable(provider: string): string {
   if (known?.needsKey === true) return known.keyVariable
   const providers = listProviders()
   throw new UsageError(
-    `there is no provider "${provider}" with a key${suggestion(provider, providers)}; there are ${providers.join(', ')}`,
+    `there is no provider "${provider}" with a key${suggestion(provider, providers) || ';'} there are ${providers.join(', ')}`,
   )
 }
 

@@ -1,7 +1,16 @@
 // Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
 import { openSharedSqliteStore } from '@baton/host'
 import { LLMock } from '@copilotkit/aimock'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -195,9 +204,19 @@ test.each<[string, readonly string[], number, RegExp]>([
   ['a store that is not there', ['store', 'check', 'none.db'], 1, /^baton: there is no store at .*none\.db/],
   ['a backup without a target', ['store', 'backup', 'x.db'], 2, /^baton: store backup needs a second file/],
   ['a file to import that is not there', ['sessions', 'import', 'none'], 1, /^baton: there is no file none to import/],
-  ['a file that is not an export', ['sessions', 'import', 'notes.md'], 1, /^baton: line 1: it is not JSON/],
+  [
+    'a file that is not an export',
+    ['sessions', 'import', 'notes.md'],
+    1,
+    /^baton: notes\.md, line 1: it is not JSON \("baton sessions export SESSION --file FILE" makes a file that can be imported\.\)$/m,
+  ],
   ['a store in memory', ['sessions', 'list', '--store', 'memory:'], 2, /^baton: memory: keeps nothing/],
-  ['a provider that is none', ['models', 'olama'], 2, /^baton: there is no provider "olama", did you mean ollama\?/],
+  [
+    'a provider that is none',
+    ['models', 'olama'],
+    2,
+    /^baton: there is no provider "olama", did you mean ollama\? there are/,
+  ],
   ['models without a key', ['models', 'groq'], 1, /^baton: groq needs a key; set GROQ_API_KEY$/m],
   [
     'models without an address',
@@ -284,7 +303,7 @@ test('the doctor says what works, what does not, and how to get the rest', async
   })
   expect(ill.code).toBe(1)
   expect(ill.output).toMatch(/^✗ ollama +.*not reachable at http:\/\/127\.0\.0\.1:9/m)
-  expect(ill.output).toMatch(/^✗ anthropic +Anthropic is not reachable/m)
+  expect(ill.output).toMatch(/^✗ anthropic +Anthropic is not reachable: (?!fetch failed)\w/m)
   expect(ill.output).not.toContain('key-of-a-test')
 })
 
@@ -316,6 +335,11 @@ test('a store is backed up, found to be damaged, and restored', async () => {
     code: 0,
     output: expect.stringMatching(/copy\.db: 1 session, \d+ records, 0 large texts: everything is what was written\n$/),
   })
+  // The folder of the first backup is made, for nobody else; not for a store that is not there.
+  expect((await baton(['store', 'backup', file, 'backups/monday.db'])).code).toBe(0)
+  expect(statSync(join(folder, 'backups')).mode & 0o777).toBe(0o700)
+  expect((await baton(['store', 'backup', 'none.db', 'others/monday.db'])).code).toBe(1)
+  expect(existsSync(join(folder, 'others'))).toBe(false)
   const db = new DatabaseSync(join(folder, file))
   db.exec("UPDATE records SET body = 'x' WHERE id = 67108864 + 2")
   db.close()

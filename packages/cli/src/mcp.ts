@@ -20,7 +20,7 @@ import { createAccess } from './serve-access.ts'
 import { readPort } from './serve-options.ts'
 import { createServerLog } from './server-log.ts'
 import type { ServerOptions } from './server-options.ts'
-import { pickChoice, serverOptions } from './server-options.ts'
+import { pickChoice, readOrigin, serverOptions } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
@@ -132,7 +132,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
       ? {
           host: values.host,
           port: readPort(values.port, variables),
-          origins: values['allow-origin'],
+          origins: values['allow-origin']?.map(readOrigin),
           json: values.json,
         }
       : undefined,

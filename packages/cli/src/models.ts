@@ -85,7 +85,7 @@ async function tellModels(provider: string, variables: Variables, { terminal, js
   const known = findVariables(provider, variables)
   if (!known) {
     const near = suggestion(provider, NETWORK_PROVIDERS)
-    throw new UsageError(`there is no provider "${provider}"${near}; there are ${NETWORK_PROVIDERS.join(', ')}`)
+    throw new UsageError(`there is no provider "${provider}"${near || ';'} there are ${NETWORK_PROVIDERS.join(', ')}`)
   }
   const listed = await listModelLines(provider, known, variables)
   if (json) for (const each of listed) terminal.write(`${escapeControls(JSON.stringify(each))}\n`)

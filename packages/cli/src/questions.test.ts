@@ -1,6 +1,7 @@
 // Questions to a person: their order, what ends them, and what is shown meanwhile.
 import { expect, test } from 'vitest'
 import type { Person } from './conversation.ts'
+import { readDecision } from './conversation.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
 
@@ -126,11 +127,24 @@ test('a call that ends takes its question back', async () => {
   expect(await approval).toBeUndefined()
 })
 
-test('where nobody is, an approval is denied and a client tool fails', async () => {
+test('where nobody is, an approval is denied, a question declined and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
-  await expect(questions.result(call('a'))).rejects.toThrow('none is connected to "baton chat"')
-  expect(await questions.approval(call('a'))).toBe('deny')
-  expect(notes).toEqual(['look needs an approval and nobody is there to give it: denied'])
+  await expect(questions.result(call('a'))).rejects.toThrow('nobody is there to run it')
+  expect(await questions.approval(call('a'))).toBe('nobody')
+  expect(readDecision('nobody')).toEqual({
+    decision: 'deny',
+    reason: 'the command denied it, because nobody is there who could approve it',
+  })
+  const asked = { callId: 'a', questionId: 'q', message: 'Which size?', schema: { type: 'object' } }
+  expect(await questions.question(asked as never)).toEqual({
+    questionId: 'q',
+    decline: true,
+    reason: 'the command declined, because nobody is there to ask',
+  })
+  expect(notes).toEqual([
+    'look needs an approval and nobody is there to give it: denied',
+    'a tool asks and nobody is there to answer: declined',
+  ])
 })
 
 test('a call cannot look like another one, whatever its name and its arguments hold', async () => {

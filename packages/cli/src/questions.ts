@@ -4,17 +4,17 @@ import type { AskedFor, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import { askQuestion } from './ask-question.ts'
 import type { AskedQuestion } from './ask-question.ts'
-import type { ApprovalAnswer, AskedCall, Person } from './conversation.ts'
+import type { ApprovalAnswer, AskedCall, Person, QuestionAnswer } from './conversation.ts'
 import { escapeLine } from './escape-controls.ts'
 import type { Screen } from './screen.ts'
 
 export interface Questions {
   /** The result of a client tool. @throws Error with what the person says went wrong */
   result(call: AskedCall): Promise<string>
-  /** `deny` also where nobody can be asked. Undefined: the call ended first. */
+  /** Undefined: the call ended first. */
   approval(call: AskedCall): Promise<ApprovalAnswer | undefined>
-  /** What a tool asks. The value is undefined where the person declines or nobody can be asked; so is all once the call ended. */
-  question(asked: AskedQuestion): Promise<{ readonly value: JsonValue | undefined } | undefined>
+  /** What a tool asks, declined where nobody can be asked. Undefined: the call ended first. */
+  question(asked: AskedQuestion): Promise<QuestionAnswer | undefined>
   /** Shows something now, or once the open question is answered. */
   whenQuiet(show: () => void): void
   /** The call has ended. */
@@ -23,7 +23,7 @@ export interface Questions {
   settleAll(): Promise<void>
 }
 
-const NOBODY = 'this tool runs in an app or by a person, and none is connected to "baton chat"'
+const NOBODY = 'this tool runs in an app or by a person, and nobody is there to run it'
 /** Milliseconds that an answered call has to settle, so that this is seen before the next question. */
 const SETTLE_MS = 200
 
@@ -114,7 +114,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       const { ask } = person
       if (!ask) {
         screen.note(`${escapeLine(call.name)} needs an approval and nobody is there to give it: denied`, 'bad')
-        return 'deny'
+        return 'nobody'
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
     },
@@ -122,11 +122,17 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       const { ask } = person
       if (!ask) {
         screen.note('a tool asks and nobody is there to answer: declined', 'bad')
-        return { value: undefined }
+        return {
+          questionId: asked.questionId,
+          decline: true,
+          reason: 'the command declined, because nobody is there to ask',
+        }
       }
-      return await inTurnOf(asked.callId, asked.questionId, async (signal) => ({
-        value: await askQuestion(asked, screen, (question) => ask(question, signal)),
-      }))
+      const { callId, questionId } = asked
+      return await inTurnOf(callId, questionId, async (signal) => {
+        const value = await askQuestion(asked, screen, (question) => ask(question, signal))
+        return value === undefined ? { questionId, decline: true } : { questionId, value }
+      })
     },
     whenQuiet,
     settle,

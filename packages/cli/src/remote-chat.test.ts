@@ -46,7 +46,8 @@ async function watch(conversation: Conversation, turn: ConversationTurn): Promis
     if (event.type === 'text') shown.push(event.text)
     if (event.type === 'call') shown.push(`${event.call.name} ${event.call.status}`)
     if (event.type === 'approval-requested') await conversation.decide(event.approvalId, 'always')
-    if (event.type === 'question-asked') await conversation.controls?.answer(event.questionId, { card: 'red' })
+    if (event.type === 'question-asked')
+      await conversation.controls?.answer({ questionId: event.questionId, value: { card: 'red' } })
     if (event.type === 'turn-finished') shown.push(event.stop)
   }
   return shown

@@ -6,6 +6,7 @@ import { BatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
+import { readDecision } from './conversation.ts'
 import { createRemoteControls } from './remote-controls.ts'
 import { createRemoteTurns } from './remote-turns.ts'
 
@@ -63,8 +64,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
       return `model ${model} answers from now on`
     },
     decide: async (approvalId, answer) => {
-      const decision = answer === 'deny' ? 'deny' : 'approve'
-      await client.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) })
+      await client.decide({ approvalId, ...readDecision(answer) })
     },
     controls: createRemoteControls(client, turns),
     log: () => Promise.reject(new Error(`the log is where the server runs: "baton log ${session}"`)),

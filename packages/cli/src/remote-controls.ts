@@ -36,8 +36,7 @@ export function createRemoteControls(client: SessionClient, turns: RemoteTurns):
         if (message.role === 'assistant' && message.usage) usage = addUsage(usage, message.usage)
       return usage ?? {}
     },
-    answer: (questionId, value) =>
-      client.answer(value === undefined ? { questionId, decline: true } : { questionId, value }),
+    answer: (answer) => client.answer(answer),
   }
 }
 

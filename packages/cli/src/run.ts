@@ -120,7 +120,10 @@ async function findCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry) return await entry.load()
   const { suggestion } = await import('./words.ts')
-  const near = suggestion(name, Object.keys(COMMANDS))
+  const options = ['--version', '--help', VERBOSE]
+  const near =
+    suggestion(name, Object.keys(COMMANDS)) ||
+    (name.startsWith('-') ? suggestion(name, options) : suggestion(`--${name}`, options))
   const names = Object.keys(COMMANDS).join(', ')
   throw new UsageError(`there is no command "${name}"${near || `; there are ${names};`} see "baton --help"`)
 }
@@ -143,4 +146,6 @@ Examples:
   baton init
   baton serve
   baton doctor
+
+Paths such as docs/chat.md are in node_modules/@baton/host of a project, or in a clone of Baton.
 `

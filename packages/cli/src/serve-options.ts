@@ -6,7 +6,7 @@ import { wholeNumber } from './limit-options.ts'
 import { MCP_OPTION } from './mcp-option.ts'
 import { PERMISSION_WORDS, readPermissions } from './permission-options.ts'
 import type { ServerOptions } from './server-options.ts'
-import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
+import { SERVER_WORDS, readOrigin, serverOptions, withProxyCount } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
@@ -94,7 +94,7 @@ export function serveOptions(
     permissions,
     host: values.host,
     port: readPort(values.port, variables),
-    origins: values['allow-origin'],
+    origins: values['allow-origin']?.map(readOrigin),
     json: values.json,
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
     store,

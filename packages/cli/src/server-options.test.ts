@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { HTTP_LIMIT_BOUNDS, LIMIT_BOUNDS } from './limit-options.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import { serveOptions } from './serve-options.ts'
+import { readOrigin } from './server-options.ts'
 
 function readServer(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
   return serveOptions(words, { variables, folder: '/' }).server
@@ -206,4 +207,29 @@ test('every default is within the bounds of its limit', () => {
     return value < least || value > most
   })
   expect([...outside, ...outsideOfHttp]).toEqual([])
+})
+
+test.each([
+  'https://app.example',
+  'http://localhost:5173',
+  'https://app.example:8443',
+  'capacitor://localhost',
+  'chrome-extension://abcdefgh',
+  'null',
+  '*',
+])('a page of %s may connect', (origin) => {
+  expect(readOrigin(origin)).toBe(origin)
+})
+
+test.each([
+  ['https://app.example/', ', did you mean https://app.example?'],
+  ['https://app.example/chat', ', did you mean https://app.example?'],
+  ['https://app.example:443', ', did you mean https://app.example?'],
+  ['https://App.example', ', did you mean https://app.example?'],
+  ['app.example', ''],
+  ['', ''],
+])('no browser says that its page is of "%s"', (origin, near) => {
+  expect(() => readOrigin(origin)).toThrow(
+    `--allow-origin must be such as https://app.example, or * for all, not "${origin}"${near}`,
+  )
 })

@@ -106,6 +106,17 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
   }
 }
 
+/** As a browser sends it, else no page would ever be let in. @throws UsageError */
+export function readOrigin(text: string): string {
+  // Apps in a shell have schemes of their own, of which URL knows no origin.
+  const origin = URL.parse(text)?.origin
+  const isSent =
+    text === '*' || text === 'null' || text === origin || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text)
+  if (isSent) return text
+  const near = origin?.startsWith('http') ? `, did you mean ${origin}?` : ''
+  throw new UsageError(`--allow-origin must be such as https://app.example, or * for all, not "${text}"${near}`)
+}
+
 /** @throws UsageError */
 function readHost(text: string): string {
   const url = URL.parse(`https://${text}`)

@@ -29,9 +29,7 @@ export function createSessionControls(session: Session, agent: Agent): SessionCo
         if (message.role === 'assistant' && message.usage) usage = addUsage(usage, message.usage)
       return usage ?? {}
     },
-    answer: async (questionId, value) => {
-      await session.answer(value === undefined ? { questionId, decline: true } : { questionId, value })
-    },
+    answer: async (answer) => void (await session.answer(answer)),
   }
 }
 

@@ -197,12 +197,21 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   const store = await openToWrite(location)
   try {
     const chunks: AsyncIterable<Uint8Array> = createReadStream(path) // without an encoding, so they are bytes
-    const session = await importSession(store, readLines({ name: file, chunks }))
+    const session = await importSession(store, readLines({ name: file, chunks })).catch((cause: unknown) => {
+      throw nameFile(cause, file)
+    })
     terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
   }
   return 0
+}
+
+/** What is wrong with a line of an import says of which file, and where such files come from. */
+function nameFile(cause: unknown, file: string): unknown {
+  if (!isBatonError(cause) || !/^line \d+: /.test(cause.message)) return cause
+  const hint = '"baton sessions export SESSION --file FILE" makes a file that can be imported.'
+  return new BatonError({ code: cause.code, message: `${file}, ${cause.message}`, hint, cause })
 }
 
 async function openToWrite(location: StoreLocation): Promise<LogStore> {

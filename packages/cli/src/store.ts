@@ -2,7 +2,8 @@
 import { BatonError } from '@baton/core'
 import type { StoreReport } from '@baton/host'
 import { backUpStoreFile, checkStoreFile, restoreStoreFile } from '@baton/host'
-import { resolve } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
@@ -54,7 +55,10 @@ async function store(words: readonly string[], terminal: Console): Promise<numbe
   }
   if (to === undefined) throw new UsageError(`store ${action} needs a second file; see "baton store --help"`)
   const target = findFile(to, terminal.folder)
-  if (action === 'backup') return tell(backUpStoreFile(path, target), target, { terminal, json: values.json })
+  if (action === 'backup') {
+    if (existsSync(path)) makeFolder(dirname(target))
+    return tell(backUpStoreFile(path, target), target, { terminal, json: values.json })
+  }
   return restore(path, target, { terminal, replace: values.replace })
 }
 
@@ -63,6 +67,16 @@ function findAction(given: string | undefined): Action {
   if (action) return action
   if (given === undefined) throw new UsageError(`store needs one of ${ACTIONS.join(', ')}; see "baton store --help"`)
   throw new UsageError(`store can ${ACTIONS.join(', ')}, not "${given}"${suggestion(given, ACTIONS)}`)
+}
+
+/** A folder of backups, which the first of them finds missing. @throws BatonError `store_failed` */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'store_failed', message: `the folder ${path} cannot be made: ${why}`, cause })
+  }
 }
 
 function findFile(given: string, folder: string): string {

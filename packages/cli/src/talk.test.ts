@@ -88,13 +88,13 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
         tools: () => ['look (pure): Looks'],
         status: () => Promise.resolve({ model: 'a/b', context: { used: 5, size: 50 } }),
         usage: () => Promise.resolve({ inputTokens: 3, outputTokens: 2 }),
-        answer: (questionId, value) => {
+        answer: ({ questionId, ...answer }) => {
           if (questionId === 'strict' && !done.includes('strict refused')) {
             done.push('strict refused')
             const message = `${questionId}: the answer does not fit: too short`
             return Promise.reject(new BatonError({ code: 'question_refused', message }))
           }
-          done.push(`${questionId} ${JSON.stringify(value)}`)
+          done.push(`${questionId} ${'value' in answer ? JSON.stringify(answer.value) : answer.reason}`)
           running?.end('answered')
           return Promise.resolve()
         },
@@ -217,7 +217,7 @@ test('what a tool asks is answered by the person, and declined where nobody is',
   expect(typed.done).toEqual(['q "n"', 'close s'])
   const piped = await talk(['one'], asking, false, true)
   await piped.started.ended
-  expect(piped.done).toEqual(['q undefined', 'close s'])
+  expect(piped.done).toEqual(['q the command declined, because nobody is there to ask', 'close s'])
 })
 
 test('an answer that the session refuses is asked for again', async () => {

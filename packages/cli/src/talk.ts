@@ -195,7 +195,7 @@ async function answerQuestion(
     const answer = await questions.question(asked)
     if (!answer) return
     try {
-      await conversation.controls?.answer(asked.questionId, answer.value)
+      await conversation.controls?.answer(answer)
       return
     } catch (cause) {
       const isMisfit =

@@ -39,9 +39,14 @@ export function readWords<const Known extends Options>(
   return parsed
 }
 
-/** The messages of parseArgs are good; only their advice about `--` is for others. */
+/** What parseArgs says, in the words of the other refusals. */
 function describeReason(cause: unknown, options: readonly string[]): string {
   const message = cause instanceof Error ? cause.message : String(cause)
+  const [, known, what = ''] = /^Option '(--[\w-]+)[^']*' (.*)/.exec(message) ?? []
+  if (what.startsWith('argument missing')) return `${known} needs a value;`
+  if (what.startsWith('argument is ambiguous'))
+    return `${known} needs a value; one that begins with "-" is written ${known}=-…;`
+  if (what.startsWith('does not take')) return `${known} takes no value;`
   const [first = message] = message.split(/\. To specify|\n/)
   const unknown = /^Unknown option '-+([\w-]+)/.exec(first)?.[1]
   if (unknown === undefined) return `${first.replace(/\.$/, '')};`

@@ -2,6 +2,7 @@
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import { createBoundedMap } from './bounded-map.ts'
+import { createError } from './client-error.ts'
 import type { WebSocketLike, World } from './world.ts'
 
 export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed'
@@ -80,7 +81,12 @@ class SessionConnection implements Connection {
   connect(): void {
     const { world, url, session, onState } = this.#init
     onState('connecting')
-    const opened = world.openSocket(url)
+    let opened: WebSocketLike
+    try {
+      opened = world.openSocket(url)
+    } catch (cause) {
+      throw createError('invalid_option', `url: ${String(cause)}`) // with the first connection
+    }
     this.#socket = opened
     let isOpen = false
     opened.onopen = () => {

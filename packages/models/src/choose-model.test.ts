@@ -80,7 +80,25 @@ test.each<[string, ChooseModelInit, string, string]>([
     'a key alone names no model of Groq',
     { variables: { GROQ_API_KEY: 'gsk' } },
     'offline',
-    'because no key is set; set ANTHROPIC_API_KEY for a real model',
+    'because GROQ_API_KEY is set, but no model; say --model groq/NAME',
+  ],
+  [
+    'the address of a server names no model',
+    { variables: { OPENAI_BASE_URL: 'http://gpu-1:8000/v1' } },
+    'offline',
+    'because OPENAI_BASE_URL is set, but no model; say --model openai-compatible/NAME',
+  ],
+  [
+    'a model of a server that asks for no key chooses no server',
+    { variables: { OLLAMA_MODEL: 'qwen3' } },
+    'offline',
+    'because OLLAMA_MODEL alone chooses no provider; say --model ollama, or set MODEL_PROVIDER to ollama',
+  ],
+  [
+    'a server of one’s own names no model',
+    { variables: { BATON_SERVERS: 'gpu-1=http://gpu-1:8000/v1' } },
+    'offline',
+    'because BATON_SERVERS is set, but no model; say --model gpu-1/NAME',
   ],
   [
     'a key and a model of Groq',
@@ -175,6 +193,22 @@ test.each<[ChooseModelInit, string, string]>([
     'no model is named "google/gemini-x"; did you mean "gemini/gemini-x"?',
   ],
   [{ flag: 'gpt', variables: KEY }, 'unknown_model', `no model is named "gpt"; ${USABLE}`],
+  [
+    { flag: 'antropic/claude-haiku-4-5', variables: KEY },
+    'unknown_model',
+    'no model is named "antropic/claude-haiku-4-5"; did you mean "anthropic/claude-haiku-4-5"?',
+  ],
+  [{ agentModels: ['offlin'], variables: KEY }, 'unknown_model', 'no model is named "offlin"; did you mean "offline"?'],
+  [
+    { flag: 'gpu1/m', variables: { BATON_SERVERS: 'gpu-1=http://gpu-1:8000/v1' } },
+    'unknown_model',
+    'no model is named "gpu1/m"; did you mean "gpu-1/m"?',
+  ],
+  [
+    { variables: { MODEL_PROVIDER: 'opnai' } },
+    'unknown_model',
+    'no model is named "opnai", which MODEL_PROVIDER is set to; did you mean "openai"?',
+  ],
   [
     { flag: 'gguf/x', variables: {} },
     'unknown_model',
@@ -387,6 +421,11 @@ test('every key, token and secret of a provider is known as one, and nothing els
   expect(new Set(known)).toEqual(new Set(secret.map((name) => `value of ${name}`)))
 })
 
+test('a word that stands in for a key is no secret: without it messages could not be read', () => {
+  const variables = { ANTHROPIC_API_KEY: 'y', OPENAI_API_KEY: 'ollama', GROQ_API_KEY: 'EMPTY', XAI_API_KEY: 'xai-17' }
+  expect(secretsIn(variables)).toEqual(['xai-17'])
+})
+
 test('the token of a server, the secret of its peers and the password of its store are secrets', () => {
   const variables = {
     BATON_TOKEN: 'token-1',
@@ -402,7 +441,7 @@ test('the password of a proxy is a secret, as it stands in its address and as it
 })
 
 test('servers of one’s own are there beside each other, with secrets that no log shows', () => {
-  const variables = { BATON_SERVERS: 'a=http://me:hidden@a/v1 b=http://b', B_API_KEY: 'key-b', B_MODEL: 'small' }
+  const variables = { BATON_SERVERS: 'a=http://me:hidden@a/v1 b=http://b', B_API_KEY: 'key-of-b', B_MODEL: 'small' }
   const modelOf = createModelOf({
     variables,
     transport: { post: () => Promise.reject(new Error('unused')) },
@@ -410,7 +449,7 @@ test('servers of one’s own are there beside each other, with secrets that no l
   })
   expect([modelOf('a/m').id, modelOf('b/m').id]).toEqual(['a/m', 'b/m'])
   expect(chooseModel({ flag: 'b', variables }).id).toBe('b/small')
-  expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-b', 'hidden']))
+  expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-of-b', 'hidden']))
   expect(thrownBy(() => modelOf('c/m'))[0]).toBe('unknown_model')
 })
 

@@ -1,7 +1,7 @@
 // Which model answers: names of models, the order in which one is chosen, and the models themselves by their names.
 // Variables are handed in; nothing here reads the environment.
 import type { Clock, Model, Transport } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, findNearName } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
@@ -11,7 +11,7 @@ import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { withModelSettings } from './model-settings.ts'
 import { findMeantModel, withMeantName } from './near-name.ts'
-import { findServer, listOwnServers } from './own-servers.ts'
+import { findServer, listOwnServers, listServerNames } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
@@ -37,7 +37,7 @@ export type { ProviderVariables, ToolsWay, Variables } from './provider-settings
 export { listOwnServers } from './own-servers.ts'
 export { findPreset } from './presets.ts'
 export type { Preset } from './presets.ts'
-export { describePlace, redact, redactAddresses } from './transport/redact.ts'
+export { describePlace, describeReason, redact, redactAddresses } from './transport/redact.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {
@@ -68,10 +68,26 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
   if (own) return { id: own.id, reason: 'because the agent brings it' }
   const provider = readValue(variables, 'MODEL_PROVIDER')
   if (provider !== undefined)
-    return { id: usable(provider, variables), reason: `because MODEL_PROVIDER is ${provider}` }
+    return {
+      id: usable(provider, variables, ', which MODEL_PROVIDER is set to'),
+      reason: `because MODEL_PROVIDER is ${provider}`,
+    }
   const keyed = providerWithKey(variables)
   if (keyed) return { id: usable(keyed.provider, variables), reason: `because ${keyed.keyVariable} is set` }
-  return { id: 'offline', reason: 'because no key is set; set ANTHROPIC_API_KEY for a real model' }
+  return { id: 'offline', reason: `because ${describeMissing(variables)}` }
+}
+
+/** What a real model lacks: of a provider that is half set up, else of the first one. */
+function describeMissing(variables: Variables): string {
+  for (const provider of [...NETWORK_PROVIDERS, ...listServerNames(variables)]) {
+    const known = findVariables(provider)
+    const isSet = (name: string | undefined) => name !== undefined && readValue(variables, name) !== undefined
+    const place = known?.needsKey ? findKeyVariable(known, variables) : (known?.baseUrlVariable ?? 'BATON_SERVERS')
+    if (!known?.needsKey && isSet(known?.modelVariable))
+      return `${known?.modelVariable} alone chooses no provider; say --model ${provider}, or set MODEL_PROVIDER to ${provider}`
+    if (isSet(place)) return `${place} is set, but no model; say --model ${provider}/NAME`
+  }
+  return 'no key is set; set ANTHROPIC_API_KEY for a real model'
 }
 
 /** The first whose key is set and whose model is known without asking. */
@@ -182,8 +198,8 @@ interface ModelName {
   readonly model: string | undefined
 }
 
-/** @throws BatonError `unknown_model` */
-function parseModelName(name: string, variables: Variables): ModelName {
+/** `source` says who gave the name, as the rest of a sentence. @throws BatonError `unknown_model` */
+function parseModelName(name: string, variables: Variables, source = ''): ModelName {
   const slash = name.indexOf('/')
   if (name.length > NAME_CHARS)
     throw unknownModel(`no model has a name of ${name.length} characters: "${name.slice(0, SHOWN_CHARS)}…"; ${USABLE}`)
@@ -192,20 +208,27 @@ function parseModelName(name: string, variables: Variables): ModelName {
   if (provider === 'offline' && model === undefined) return { provider, model }
   if (findVariables(provider, variables) && model?.trim() !== '') return { provider, model }
   const shown = name.length > SHOWN_CHARS ? `${name.slice(0, SHOWN_CHARS)}…` : name
-  throw unknownModel(`no model is named "${shown}"; ${hintFor(shown)}`)
+  throw unknownModel(`no model is named "${shown}"${source}; ${hintFor(shown, variables)}`)
 }
 
-function hintFor(name: string): string {
+function hintFor(name: string, variables: Variables): string {
   if (/^([a-z-]+\.)?(amazon\.nova|anthropic\.claude)-/.test(name)) return `did you mean "bedrock/${name}"?`
   if (name.startsWith('claude-')) return `did you mean "anthropic/${name}"?`
   if (/^(google\/|vertex\/)?gemini-/.test(name)) return `did you mean "gemini/${name.replace(/^.*\//, '')}"?`
   if (name === 'gguf' || name.startsWith('gguf/')) return 'a model in a file is "gguf:FILE", with a colon'
-  return /^(gpt-|o\d)/.test(name) ? `did you mean "openai/${name}"?` : USABLE
+  if (/^(gpt-|o\d)/.test(name)) return `did you mean "openai/${name}"?`
+  const [provider = '', ...model] = name.split('/')
+  const known = ['offline', ...NETWORK_PROVIDERS, ...listServerNames(variables)]
+  const near = provider.length < PROVIDER_CHARS || known.includes(provider) ? undefined : findNearName(known, provider)
+  return near === undefined ? USABLE : `did you mean "${[near, ...model].join('/')}"?`
 }
 
+/** Of a shorter word too many names are near. */
+const PROVIDER_CHARS = 4
+
 /** The full id of a named model, once it is sure that it can be asked. */
-function usable(text: string, variables: Variables): string {
-  const { provider, model } = parseModelName(text, variables)
+function usable(text: string, variables: Variables, source = ''): string {
+  const { provider, model } = parseModelName(text, variables, source)
   return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
 }
 

@@ -180,11 +180,15 @@ function refuseOtherNames(options: object, label: string): void {
   })
 }
 
-/** @throws BatonError `model_not_configured` for the first one that is blank */
+/** @throws BatonError `model_not_configured` for the first one that is blank, or that a program in JavaScript has left out */
 export function assertConfigured(creator: string, fields: Readonly<Record<string, unknown>>): void {
   for (const [field, value] of Object.entries(fields)) {
-    if (typeof value === 'string' && value.trim() === '')
-      throw new BatonError({ code: 'model_not_configured', message: `${creator}: ${field} is empty` })
+    const isBlank = typeof value === 'string' && value.trim() === ''
+    if (isBlank || value === undefined)
+      throw new BatonError({
+        code: 'model_not_configured',
+        message: `${creator}: ${field} is ${isBlank ? 'empty' : 'missing'}`,
+      })
   }
 }
 

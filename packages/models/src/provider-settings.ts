@@ -10,7 +10,7 @@ import { PRESETS } from './presets.ts'
 import { findServer, listOwnServers, listServerNames, listServerSecrets } from './own-servers.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
 import { PROMPTED_FORMATS, isPromptedFormat } from './prompted/formats.ts'
-import { listSecrets } from './transport/redact.ts'
+import { SECRET_LENGTH_MIN, listSecrets } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -87,7 +87,11 @@ const OTHER_SECRETS = [
 /** Addresses that may have a password in them. */
 const PLACES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'BATON_STORE']
 
-/** Every key, token, secret and password of a provider, a proxy, a store or the server that is set: what no log may show. */
+/**
+ * Every key, token, secret and password of a provider, a proxy, a store or the server that is set: what no log may show. Not
+ * those under 6 characters and those that are the name of a provider, such as the key `ollama` that a local server is given:
+ * they are words, and without them messages cannot be read.
+ */
 export function secretsIn(variables: Variables): readonly string[] {
   const known = [...NETWORK_PROVIDERS.map((provider) => findVariables(provider)), ...readOwnServers(variables)]
   const keys = known.flatMap((each) => [each?.keyVariable, each?.otherKeyVariable])
@@ -95,16 +99,14 @@ export function secretsIn(variables: Variables): readonly string[] {
   const addresses = known.flatMap((each) => each?.baseUrlVariable ?? [])
   const urls = [...addresses.flatMap(listValues), ...readOwnServers(variables).flatMap(({ baseUrl = [] }) => baseUrl)]
   const ownKeys = listServerNames(variables).map((name) => `${name.toUpperCase().replaceAll('-', '_')}_API_KEY`)
-  return [
+  const secrets = [
     ...[...keys, ...ownKeys, ...OTHER_SECRETS].flatMap(listValues),
-    ...listServerSecrets(variables).filter((secret) => secret.length >= SECRET_LENGTH_MIN),
+    ...listServerSecrets(variables),
     ...[...urls, ...PLACES.flatMap(listValues)].flatMap(findPassword),
     ...urls.flatMap((url) => listSecrets({ url, headers: {} })),
   ]
+  return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN && !NETWORK_PROVIDERS.includes(secret))
 }
-
-/** Shorter texts are words; without them messages can be read. */
-const SECRET_LENGTH_MIN = 6
 
 /** None where BATON_SERVERS cannot be read: that is told when a model is asked for. */
 function readOwnServers(variables: Variables): readonly ProviderVariables[] {

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { SessionOptions } from '../index.ts'
-import { ClientError, createMemoryOutbox, openSession, platformWorld } from '../index.ts'
+import { ClientError, createClient, createMemoryOutbox, openDirectory, openSession, platformWorld } from '../index.ts'
 import { open, serve, until } from './session.test-kit.ts'
 
 const url = 'ws://127.0.0.1:9/ws'
@@ -47,9 +47,11 @@ test('every option that exists is taken', () => {
 })
 
 test.each(['nonsense', 'ftp://127.0.0.1/ws', '', undefined])('%s is refused as a url', (wrong) => {
-  expect(() => openSession({ url: wrong as string })).toThrow(
-    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('url') }),
-  )
+  const refusal = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('url') })
+  const given = wrong as string
+  expect(() => openSession({ url: given })).toThrow(refusal)
+  expect(() => openDirectory({ url: given })).toThrow(refusal)
+  expect(() => createClient({ url: given, session: 's' })).toThrow(refusal)
 })
 
 test('an address without its path is told, and tried on', async () => {

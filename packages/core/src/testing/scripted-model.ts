@@ -1,5 +1,6 @@
 // A model that says what a script tells it: for tests of agents, hosts and fronts.
 import type { Timers } from '../agent/environment.ts'
+import { checkFields } from '../agent/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -36,7 +37,26 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[]
 }
 
+const FIELDS = { id: true, steps: true, timers: true, capabilities: true } satisfies Record<
+  keyof ScriptedModelInit,
+  true
+>
+const STEP_FIELDS = {
+  text: true,
+  reasoning: true,
+  calls: true,
+  sources: true,
+  finish: true,
+  usage: true,
+  error: true,
+  pieces: true,
+  pieceMs: true,
+  hangs: true,
+} satisfies Record<keyof ScriptedStep, true>
+
+/** @throws BatonError `invalid_option` for a field that does not exist: a misspelt `text` would be an empty answer */
 export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
+  checkScript(init)
   const requests: ModelRequest[] = []
   const id = init.id ?? 'scripted/model'
   const pause = (delayMs: number): Promise<void> =>
@@ -66,6 +86,22 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
   }
   const capabilities: ModelCapabilities = { tools: 'native', images: true, network: false, ...init.capabilities }
   return { id, provider: 'scripted', capabilities, run, requests }
+}
+
+function checkScript(init: ScriptedModelInit): void {
+  const code = 'invalid_option'
+  checkFields(init, { what: 'createScriptedModel', code, fields: new Set(Object.keys(FIELDS)) })
+  const { steps } = init
+  if (typeof steps === 'function') return
+  if (!Array.isArray(steps))
+    throw new BatonError({
+      code,
+      message: 'createScriptedModel: steps must be an array or a function',
+      hint: "Write what the model says: steps: [{ text: 'Hello!' }].",
+    })
+  const fields = new Set(Object.keys(STEP_FIELDS))
+  for (const [index, step] of steps.entries())
+    checkFields(step, { what: `step ${index + 1} of the script`, code, fields })
 }
 
 function readAnswer(step: ScriptedStep, model: string): ModelAnswer {

@@ -42,7 +42,11 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
         : 'Install the program, or write its whole path.',
     )
   if (SdkError.isInstance(thrown))
-    return fail(CODES[thrown.code] ?? 'api_malformed', `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`)
+    return fail(
+      CODES[thrown.code] ?? 'api_malformed',
+      `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`,
+      thrown.code === SdkErrorCode.ConnectionClosed ? RUN_ALONE : undefined,
+    )
   if (ProtocolError.isInstance(thrown)) {
     if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
     if (thrown.data === UNREADABLE) return fail('api_malformed', `sent a wrong answer: ${told}`)
@@ -91,6 +95,8 @@ export function describeSilence(server: string, afterMs: number): BatonError {
     hint: 'Check that its command or address works without Baton. If npx downloads the package first, raise limits.connectMs.',
   })
 }
+
+const RUN_ALONE = 'Run its command alone: an MCP server waits for requests on its standard input, and does not end.'
 
 const GIVE_TOKEN = 'Give a token that the server knows: headers: { Authorization: "Bearer …" }, or an "auth".'
 

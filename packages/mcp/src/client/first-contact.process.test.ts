@@ -54,6 +54,22 @@ test('a program that writes much before it dies: whole lines of the end are told
   expect(message).toMatch(/it wrote: line \d+ of the reasons\n[^]*line 99 of the reasons$/)
 })
 
+test('a program that ends without a word is no MCP server: the error says how to see that', async () => {
+  expect(await list({ command: process.execPath, args: ['-e', '1'] })).toMatchObject({
+    code: 'api_unavailable',
+    hint: 'Run its command alone: an MCP server waits for requests on its standard input, and does not end.',
+  })
+})
+
+test('servers in an array: the error says how they are written', () => {
+  expect(() => createMcpServers([] as never)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_mcp_server',
+      message: 'createMcpServers takes its servers by name, in an object',
+    }),
+  )
+})
+
 test('a server that says nothing: the error names it and its limit', async () => {
   const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] }
   expect(await list(silent, { limits: { connectMs: 200 } })).toMatchObject({

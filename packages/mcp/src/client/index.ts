@@ -1,5 +1,6 @@
 // Tools of MCP servers as sources of tools: `createMcpServers({ files: { command: 'npx', args: […] } }).sources`.
 import type { Logger, Timers, ToolSource } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { McpLimits, McpServerStatus } from './mcp-server.ts'
 import { McpServer } from './mcp-server.ts'
@@ -62,6 +63,12 @@ export function createMcpServers(
   const limits = { ...LIMITS, ...options.limits }
   checkLimits('', limits)
   const { pins = createMemoryPinStore(), log = SILENT, timers = PLATFORM_TIMERS, fetch } = options
+  if (typeof servers !== 'object' || Array.isArray(servers))
+    throw new BatonError({
+      code: 'invalid_mcp_server',
+      message: 'createMcpServers takes its servers by name, in an object',
+      hint: 'Write createMcpServers({ files: { command: "npx", args: [...] } }).',
+    })
   const checked = Object.entries(servers).map(([name, config]) => [name, checkServer(name, config)] as const)
   const opened = checked.map(([name, config]) => {
     const guarded = !fetch && 'url' in config ? createServerFetch(config, limits) : undefined

@@ -50,7 +50,12 @@ const TAIL_LENGTH = 64 * 1024
  */
 export function createGeminiModel(options: GeminiModelOptions): Model {
   const { model, access } = options
-  assertConfigured('createGeminiModel', { model, ...access })
+  assertConfigured('createGeminiModel', { model, access })
+  const { type } = access
+  assertConfigured(
+    'createGeminiModel',
+    type === 'vertex' ? { ...access, location: access.location ?? 'global' } : { apiKey: access.apiKey },
+  )
   return createHttpModel(options, {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,

@@ -11,7 +11,7 @@ import type {
   ModelRequest,
   ToolDeclaration,
 } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, describeValue, isBatonError } from '@baton/core'
 import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -60,6 +60,10 @@ const WAITING_MAX = 16
  * @throws BatonError `model_not_configured` (no such file, no GGUF file, or node-llama-cpp is not installed or cannot start)
  */
 export async function loadGgufModel(path: string, options: GgufModelOptions = {}): Promise<GgufModel> {
+  if (typeof path !== 'string') {
+    const message = `loadGgufModel takes the path of a file, not ${describeValue(path)}`
+    throw new BatonError({ code: 'invalid_option', message })
+  }
   const file = resolve(path)
   await access(file).catch((cause: unknown) => {
     throw new BatonError({

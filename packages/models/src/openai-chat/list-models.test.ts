@@ -52,7 +52,9 @@ describe('failures', () => {
     await new Promise((resolve) => server.close(resolve))
     const failure = await describeFailure(listModels({ baseUrl: `http://127.0.0.1:${port}/v1`, label: 'Ollama' }))
     expect(failure.code).toBe('model_network_failed')
-    expect(failure.message).toMatch(/^Ollama is not reachable at http:\/\/127\.0\.0\.1:\d+\/v1\/models: ECONNREFUSED/)
+    expect(failure.message).toMatch(
+      /^Ollama is not reachable at http:\/\/127\.0\.0\.1:\d+\/v1\/models: connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
+    )
     expect(failure.hint).toBe('Start the server, or correct its base address.')
   })
 

@@ -3,7 +3,7 @@ import type { HttpRequest } from '@baton/core'
 
 const SECRET_NAME = /key|auth|token|secret|signature|credential|cookie|password/i
 /** Shorter values are words such as "true"; replacing them would garble messages and protect nothing. */
-const SECRET_LENGTH_MIN = 6
+export const SECRET_LENGTH_MIN = 6
 
 /** The values of a request that nobody else may see: headers and query parameters with telling names, and user info. */
 export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): readonly string[] {
@@ -75,11 +75,11 @@ export function safeCause(cause: unknown, secrets: readonly string[], depth = 2)
   return code === undefined ? copy : Object.assign(copy, { code })
 }
 
-/** What went wrong, in a few words: the code of the innermost error, else its message. */
+/** What went wrong, in a few words: the message of the innermost error, and its code where the message does not say it. */
 export function describeReason(cause: unknown): string {
   const { message, code, inner } = readError(cause)
   if (inner !== undefined) return describeReason(inner)
-  return code === undefined ? message : `${code} ${message}`.trim()
+  return code === undefined || message.includes(code) ? message : `${code} ${message}`.trim()
 }
 
 function readError(cause: unknown): { message: string; name: string; code: string | undefined; inner: unknown } {

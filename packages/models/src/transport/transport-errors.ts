@@ -10,9 +10,11 @@ export function cancelledError(signal: AbortSignalLike): BatonError {
 /** The connection could not be made, or ended before the answer did. */
 export function networkError(request: HttpRequest, cause: unknown): BatonError {
   const secrets = listSecrets(request)
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(request.url)?.hostname ?? '')
   return new BatonError({
     code: 'model_network_failed',
     message: redact(`the request to ${describePlace(request.url)} failed: ${describeReason(cause)}`, secrets),
+    ...(isHere && { hint: 'Start the server, or correct its base address.' }),
     cause: safeCause(cause, secrets),
   })
 }

@@ -93,7 +93,7 @@ async function answerClient(
   { address, authenticate }: Pick<Asker, 'address'> & { readonly authenticate: HandlerOptions['authenticate'] },
 ): Promise<Response> {
   try {
-    if (findPath(parts, request) === undefined) return NOT_FOUND()
+    if (findPath(parts, request) === undefined) return answerNothing(parts)
     parts.quotas.takeRequest({ principal: undefined, address })
     const found = await identify(parts, request, authenticate)
     if (found instanceof Response) return await asAsked(parts, request, found)
@@ -112,7 +112,7 @@ function findPath({ basePath }: HandlerParts, { url }: Request): string | undefi
 
 async function answer(parts: HandlerParts, request: Request, found: Found): Promise<Response> {
   const path = findPath(parts, request)
-  if (path === undefined) return NOT_FOUND()
+  if (path === undefined) return answerNothing(parts)
   const call = createCall(parts, request, found)
   const names = path.split('/').map(decodePath)
   const run = async (): Promise<Response> => {
@@ -172,7 +172,11 @@ function pickHeaders(headers: Headers): Record<string, string> {
 }
 
 const NO_SESSION_HINT = 'Use an id that GET /api/sessions lists. The first message of a chat makes its session.'
-const NOT_FOUND = (): Response => answerRefusal(404, 'invalid_event', 'there is nothing at this address')
+
+function answerNothing({ basePath }: HandlerParts): Response {
+  const hint = `A chat is POST ${basePath}/chat, and the list of sessions GET ${basePath}/sessions; docs/chat.md has all addresses.`
+  return answerRefusal(404, 'invalid_event', 'there is nothing at this address', hint)
+}
 
 function decodePath(part: string): string {
   try {
@@ -186,7 +190,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const [area, id, act] = path
   const { method } = call.request
   const methods = listMethods(path)
-  if (methods.length === 0) return NOT_FOUND()
+  if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
   // To ask for a session makes none; the first message does.
   if (id !== undefined) {
@@ -197,10 +201,10 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
         ? new Response(null, { status: 204 })
         : answerRefusal(404, 'unknown_session', 'there is no such session', NO_SESSION_HINT)
   }
-  if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
+  if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? answerNothing(parts)
   if (id === undefined) return await answerChat(parts, call)
   if (act === 'stream') return await answerResume(parts, call, id)
-  return act === undefined ? NOT_FOUND() : await answerAct(parts, call, { id, act })
+  return act === undefined ? answerNothing(parts) : await answerAct(parts, call, { id, act })
 }
 
 /** Of an address; none where there is nothing. */
@@ -313,7 +317,7 @@ interface ChatAct {
 
 async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
   const run = Object.hasOwn(ACTS, act) ? ACTS[act] : undefined
-  if (!run) return NOT_FOUND()
+  if (!run) return answerNothing(parts)
   // A page that goes away says it in a hurry, with no body.
   const body = act === 'stop' ? {} : await readObjectBody(call)
   const session = await call.open(id)

@@ -124,6 +124,24 @@ test('a session is named, copied, exported and removed', async () => {
   expect(listIds((await readJson(ask('/api/sessions'))).sessions)).toEqual([copied.id])
 })
 
+test.each(['/', '/api', '/api/none'])(
+  'the address %s has nothing, and the answer says where something is',
+  async (address) => {
+    const { ask } = start()
+    const response = await ask(address)
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      {
+        error: {
+          code: 'invalid_event',
+          message: 'there is nothing at this address',
+          hint: 'A chat is POST /api/chat, and the list of sessions GET /api/sessions; docs/chat.md has all addresses.',
+        },
+      },
+    ])
+  },
+)
+
 test('to ask for a session makes none', async () => {
   const { ask } = start()
   for (const address of ['', '/messages', '/events', '/export']) {

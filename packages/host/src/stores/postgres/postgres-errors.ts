@@ -9,7 +9,13 @@ const PASSING = new Set(['57P01', '57P02', '57P03', '40001', '40P01', '53300'])
 /** Of Node's sockets. */
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])
 
+const UNREACHABLE = 'Start PostgreSQL, or correct the host and the port of its address.'
+
 const REMEDIES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: UNREACHABLE,
+  ENOTFOUND: UNREACHABLE,
+  EHOSTUNREACH: UNREACHABLE,
+  ETIMEDOUT: UNREACHABLE,
   '28000': 'Check the user and the password of the address.',
   '28P01': 'Check the user and the password of the address.',
   '3D000': 'Make the database, or name another one.',

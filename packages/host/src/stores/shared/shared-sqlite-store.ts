@@ -1,6 +1,7 @@
 // A store in one SQLite file for several processes of one user: the first one opens the file, later ones reach it through
 // that process, and when it ends another one of them takes its place.
 import { BatonError } from '@baton/core'
+import { checkPath } from '../sqlite/store-file.ts'
 import type { SqliteStore, SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import { createGuestStore } from './guest-store.ts'
@@ -37,6 +38,7 @@ export async function openSharedSqliteStore(
       code: 'invalid_option',
       message: 'leaseMs of a shared store must have an end, not Infinity',
     })
+  checkPath(path)
   const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
   const found = findSocket(path)
   if (found.type === 'none') {

@@ -12,6 +12,7 @@ import type { AppendOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
 import { findHealth } from './store-health.ts'
+import { checkPath } from './store-file.ts'
 import type { StoreThread } from './store-thread.ts'
 import { startStoreThread } from './store-thread.ts'
 import type { FoundSnapshot } from './text-rows.ts'
@@ -67,6 +68,7 @@ export interface SqliteFile {
 export async function openSqliteFile(path: string, options: SqliteStoreOptions = {}): Promise<SqliteFile> {
   const { readOnly = false, maxBytes, logBytes = LOG_BYTES } = options
   const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
+  checkPath(path)
   const leases = new LeaseBook(options)
   const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes, logBytes, warn })
   const { write, read } = thread

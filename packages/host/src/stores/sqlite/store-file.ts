@@ -3,11 +3,21 @@
 import { chmodSync, closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { BatonError } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core'
 
 /** Bits of a mode that give a file to others than its owner. */
 const OTHERS = 0o077
 const OWN_FILE = 0o600
+
+/** What a program in JavaScript gave as the path of a store. @throws BatonError `invalid_option` */
+export function checkPath(path: unknown): void {
+  if (typeof path === 'string' && path !== '') return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `a store needs the path of its file, which is text, not ${describeValue(path)}`,
+    hint: 'Write one, such as openSqliteStore("chat.db").',
+  })
+}
 
 /** The path behind links to the file and to its folder; of a file that is not there yet, that of its folder. */
 export function findRealPath(path: string): string {

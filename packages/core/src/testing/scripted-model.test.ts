@@ -1,0 +1,27 @@
+// What tests get wrong when they write a script: they are told where it is written, not by an answer that is empty.
+import { expect, test } from 'vitest'
+import { createScriptedModel } from './scripted-model.ts'
+
+test.each<[object, string]>([
+  [{ steps: [{ text: 'Hi' }, { txt: 'Hello' }] }, 'step 2 of the script has no field "txt"; it is called "text" here'],
+  [{ steps: [{ call: [] }] }, 'step 1 of the script has no field "call"; it is called "calls" here'],
+  [{ stepps: [] }, 'createScriptedModel has no field "stepps"; it is called "steps" here'],
+  [{}, 'createScriptedModel: steps must be an array or a function'],
+  [{ steps: { text: 'Hi' } }, 'createScriptedModel: steps must be an array or a function'],
+])('%j is refused', (init, message) => {
+  expect(() => createScriptedModel(init as never)).toThrow(expect.objectContaining({ code: 'invalid_option', message }))
+})
+
+test('a script of all fields is taken', () => {
+  const step = {
+    text: 'a',
+    reasoning: 'b',
+    calls: [],
+    sources: [],
+    finish: 'end',
+    usage: {},
+    pieces: ['a'],
+    pieceMs: 1,
+  }
+  expect(createScriptedModel({ id: 'a/b', steps: [step as never] }).id).toBe('a/b')
+})

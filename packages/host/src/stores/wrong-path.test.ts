@@ -1,0 +1,17 @@
+// What a program in JavaScript gives in place of the path of a store.
+import { expect, test } from 'vitest'
+import { openSharedSqliteStore } from './shared/shared-sqlite-store.ts'
+import { openSqliteStore } from './sqlite/sqlite-store.ts'
+
+test.each([
+  [undefined, 'nothing|undefined'],
+  [{ path: 'chat.db' }, 'an object'],
+  [5, '5'],
+  ['', '""|text'],
+])('%j is refused', async (path, shown) => {
+  for (const open of [openSqliteStore, openSharedSqliteStore])
+    await expect(open(path as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(new RegExp(`^a store needs the path of its file, which is text, not (${shown})`)),
+    })
+})
