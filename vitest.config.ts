@@ -35,7 +35,7 @@ export default defineConfig(({ mode }) => {
     test: {
       name,
       // Modules have no state, so fast tests share a worker and what it has loaded: that halves their time.
-      isolate: name !== 'fast',
+      isolate: name !== 'fast' && name !== 'property',
       include: [...include],
       exclude: [...INSTALLED, ...exclude],
       // A hang, and nothing that a slow machine could reach.

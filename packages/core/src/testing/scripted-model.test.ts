@@ -25,3 +25,14 @@ test('a script of all fields is taken', () => {
   }
   expect(createScriptedModel({ id: 'a/b', steps: [step as never] }).id).toBe('a/b')
 })
+
+test('a model that waits before its next piece ends as soon as it is aborted', async () => {
+  const stopped: number[] = []
+  const timers = { start: (ms: number) => () => void stopped.push(ms) } // time stands still
+  const model = createScriptedModel({ steps: [{ text: 'Hello', pieceMs: 60_000 }], timers })
+  const controller = new AbortController()
+  const answer = model.run({} as never, () => {}, controller.signal)
+  controller.abort()
+  await expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+  expect(stopped).toEqual([60_000])
+})

@@ -1,5 +1,5 @@
 // A model that says what a script tells it: for tests of agents, hosts and fronts.
-import type { Timers } from '../agent/environment.ts'
+import type { AbortSignalLike, Timers } from '../agent/environment.ts'
 import { checkFields } from '../agent/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
@@ -59,12 +59,6 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
   checkScript(init)
   const requests: ModelRequest[] = []
   const id = init.id ?? 'scripted/model'
-  const pause = (delayMs: number): Promise<void> =>
-    new Promise((resolve) => {
-      if (init.timers && delayMs > 0) init.timers.start(delayMs, resolve)
-      else resolve()
-    })
-
   const run: Model['run'] = async (request, sink, signal) => {
     const call = requests.push(request) - 1
     const step = typeof init.steps === 'function' ? init.steps(request, call) : init.steps[call]
@@ -75,9 +69,10 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
         retryable: false,
       })
     if (step.reasoning !== undefined) sink({ type: 'reasoning-delta', text: step.reasoning })
+    const heeded = step.hangs === 'for-ever' ? undefined : signal
     for (const piece of step.pieces ?? words(step.text ?? '')) {
-      await pause(step.pieceMs ?? 0)
-      if (signal.aborted && step.hangs !== 'for-ever') throw aborted()
+      await pause(init.timers, step.pieceMs ?? 0, heeded)
+      if (heeded?.aborted) throw aborted()
       sink({ type: 'text-delta', text: piece })
     }
     if (step.hangs) await untilAborted(step.hangs === 'until-aborted' ? signal : undefined)
@@ -119,6 +114,22 @@ function readAnswer(step: ScriptedStep, model: string): ModelAnswer {
 
 function words(text: string): readonly string[] {
   return text.match(/\S+\s*|\s+/g) ?? []
+}
+
+/** Ends early where it is aborted, as the answer of a provider does. */
+function pause(timers: Timers | undefined, delayMs: number, signal: AbortSignalLike | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (!timers || delayMs <= 0) {
+    resolve()
+    return promise
+  }
+  const stop = timers.start(delayMs, resolve)
+  const end = (): void => {
+    stop()
+    resolve()
+  }
+  signal?.addEventListener('abort', end, { once: true })
+  return promise.then(() => signal?.removeEventListener('abort', end))
 }
 
 function untilAborted(signal: Parameters<Model['run']>[2] | undefined): Promise<never> {
