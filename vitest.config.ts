@@ -34,10 +34,11 @@ export default defineConfig(({ mode }) => {
     ...shared,
     test: {
       name,
-      // Modules have no state, so fast tests share a worker and what it has loaded: that halves their time.
+      // Modules have no state, so fast and property tests share a worker and what it has loaded: that halves their time.
       isolate: name !== 'fast' && name !== 'property',
       include: [...include],
       exclude: [...INSTALLED, ...exclude],
+      setupFiles: [join(import.meta.dirname, 'scripts/expected-warnings.ts')],
       // A hang, and nothing that a slow machine could reach.
       testTimeout,
       hookTimeout: 120_000,
@@ -58,7 +59,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       env: { BATON_TEST_DEPTH: depth },
-      maxWorkers: 2,
+      // One more than the cores of a small machine: many tests wait for processes and sockets.
+      maxWorkers: 3,
       globalSetup: ['scripts/tell-depth.ts'],
       projects: [
         suite('fast', places('.test.ts'), 120_000, longer),

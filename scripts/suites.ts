@@ -22,6 +22,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   { name: 'sqlite', files: ['packages/host/src/stores/sqlite/*'], tier: 'landing', seconds: 35, needs: [] },
   { name: 'shared sqlite', files: ['packages/host/src/stores/shared/*'], tier: 'landing', seconds: 20, needs: [] },
   {
+    name: 'memory of an answer, cost of types',
+    files: ['packages/host/src/local/answer-memory.*', 'packages/host/src/type-cost.*'],
+    tier: 'landing',
+    seconds: 18,
+    needs: [],
+  },
+  {
     name: 'postgres',
     files: ['packages/host/src/stores/postgres/*'],
     tier: 'landing',

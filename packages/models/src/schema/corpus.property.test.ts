@@ -20,7 +20,7 @@ import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
 import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
-const RANDOM = chooseCount({ quick: 40, deep: 150 })
+const RANDOM = chooseCount({ quick: 15, deep: 150 })
 
 const counts = { schemas: 0, compiled: 0, exact: 0, degraded: 0 }
 afterAll(() => {

@@ -87,8 +87,8 @@ function findRefused([name, schema]: Named, more: readonly JsonObject[] = []): r
 
 test.each<[string, () => readonly Named[]]>([
   ['people', () => WRITTEN],
-  ['GitHub', () => chooseSample(listPublished(), chooseCount({ quick: 40, deep: 400 }))],
-  ['chance', () => generateSchemas(chooseCount({ quick: 60, deep: 400 }))],
+  ['GitHub', () => chooseSample(listPublished(), chooseCount({ quick: 20, deep: 400 }))],
+  ['chance', () => generateSchemas(chooseCount({ quick: 30, deep: 400 }))],
 ])('what the dialect of a schema of %s accepts, the check of a call accepts', (_, list) => {
   expect(list().flatMap((one) => findRefused(one))).toEqual([])
 })

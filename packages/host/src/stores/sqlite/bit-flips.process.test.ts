@@ -12,7 +12,7 @@ import { openDatabase } from './database.ts'
 import { checkSessionList, prepareTables } from './schema.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
-const FLIPS = chooseCount({ quick: 1000, deep: 3000 })
+const FLIPS = chooseCount({ quick: 300, deep: 3000 })
 const SESSIONS = ['ann', 'bob', 'carl']
 const RECORDS = 12
 
