@@ -351,8 +351,9 @@ class BodyStart {
     this.words += this.#decoder.decode(bytes, { stream: true })
   }
 
-  /** Whether it is a text, and neither events nor frames of bytes. */
+  /** Whether it is a text, and not JSON, events or frames of bytes. */
   get saysWords(): boolean {
+    if (this.#shape === 'json') return false
     const isText = Array.from(this.words).every((character) => character >= '\t')
     return isText && this.words.trim() !== '' && !/^\s*(?:data|event|id|retry|error)?:/.test(this.words)
   }

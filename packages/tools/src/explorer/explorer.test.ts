@@ -37,9 +37,7 @@ async function explore(
   steps: readonly ScriptedStep[] | ((request: ModelRequest) => ScriptedStep),
   options: Partial<ExplorerOptions> = {},
 ) {
-  const model = createScriptedModel({ steps, traits: { contextTokens: 4096 } } as Parameters<
-    typeof createScriptedModel
-  >[0])
+  const model = createScriptedModel({ steps, capabilities: { contextTokens: 4096 } })
   const none = join(place, 'none')
   const sessions = { claudeCode: none, codex: none, geminiCli: none, opencode: none }
   const host = createHost({ agent: createExplorer({ root, model, sessions, ...options }) })
