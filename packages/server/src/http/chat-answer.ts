@@ -35,6 +35,7 @@ export class ChatAnswer {
   #client: LeaseClient | undefined
   #stopRenewal: (() => void) | undefined
   #isLive = false
+  #hasLeft = false
 
   constructor(init: ChatAnswerInit) {
     this.#init = init
@@ -68,6 +69,7 @@ export class ChatAnswer {
 
   /** Keeps what its page is to run until the calls' own deadlines; lets go of everything else. Never rejects. */
   async leave(): Promise<void> {
+    this.#hasLeft = true
     this.#stopRenewal?.()
     const { session, nowMs } = this.#init
     const client = this.#client
@@ -103,13 +105,16 @@ export class ChatAnswer {
     } catch {
       return // too many clients: another one runs it, or its deadline ends it
     }
-    this.#renewLater()
+    if (this.#hasLeft) await this.leave()
+    else this.#renewLater()
   }
 
   #renewLater(): void {
     this.#stopRenewal = this.#init.timers.start(RENEWAL_MS, () => {
       this.#client?.renew().then(
-        () => this.#renewLater(),
+        () => {
+          if (!this.#hasLeft) this.#renewLater()
+        },
         () => {}, // the session takes it no more
       )
     })

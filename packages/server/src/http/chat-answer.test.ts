@@ -1,0 +1,85 @@
+// A page that leaves while its client is being attached or renewed: nothing of it stays, and nothing is attached again.
+import type { CallView, LeaseClient, Session, SessionEvent } from '@baton/core'
+import { expect, test } from 'vitest'
+import { ChatAnswer } from './chat-answer.ts'
+
+const OFFERED = {
+  callId: 'c1',
+  name: 'scan',
+  arguments: '{}',
+  runs: 'client',
+  status: 'proposed',
+  waitsForClient: true,
+  effect: 'once',
+} as unknown as CallView // the fields that the answer looks at
+
+const event = (call: CallView) =>
+  ({ type: 'call', call, cursor: { pos: 2 }, time: 0, turn: 1, message: 'a1', step: 1 }) as unknown as SessionEvent
+
+/** Answers of the session come when the test gives them; time passes when it says so. */
+function createWorld() {
+  const asked: string[] = []
+  const timers: (() => void)[] = []
+  const pending: (() => void)[] = []
+  const later = async (what: string): Promise<void> => {
+    asked.push(what)
+    await new Promise<void>((resolve) => void pending.push(resolve))
+  }
+  const lease = {
+    client: 'chat-1',
+    renew: () => later('renew'),
+    release: () => later('release'),
+    claim: () => later('claim'),
+  } as unknown as LeaseClient
+  const session = { client: () => later('attach').then(() => lease) } as unknown as Session
+  const answer = new ChatAnswer({
+    session,
+    linkMedia: () => '',
+    timers: {
+      start: (_ms, fire) => {
+        timers.push(fire)
+        return () => void timers.splice(timers.indexOf(fire), 1)
+      },
+    },
+    nowMs: () => 0,
+    newId: () => '1',
+    livePos: 0,
+  })
+  return {
+    answer,
+    asked,
+    timers,
+    /** Gives the answer to the oldest question. */
+    settle: async () => {
+      pending.shift()?.()
+      await new Promise((resolve) => void setImmediate(resolve))
+    },
+    pass: () => {
+      for (const fire of timers.splice(0)) fire()
+    },
+  }
+}
+
+test('a renewal that is under way when its page leaves is the last one', async () => {
+  const { answer, asked, timers, settle, pass } = createWorld()
+  const told = answer.take(event(OFFERED))
+  await settle()
+  await told
+  pass()
+  expect(asked).toEqual(['attach', 'renew'])
+  const left = answer.leave()
+  await settle() // the renewal
+  await settle() // the release
+  await left
+  expect([asked, timers]).toEqual([['attach', 'renew', 'release'], []])
+})
+
+test('a page that leaves while it is being attached is let go of once it is', async () => {
+  const { answer, asked, timers, settle } = createWorld()
+  const told = answer.take(event(OFFERED))
+  await answer.leave()
+  await settle() // the attachment
+  await settle() // the release
+  await told
+  expect([asked, timers]).toEqual([['attach', 'release'], []])
+})
