@@ -118,18 +118,16 @@ function words(text: string): readonly string[] {
 
 /** Ends early where it is aborted, as the answer of a provider does. */
 function pause(timers: Timers | undefined, delayMs: number, signal: AbortSignalLike | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (!timers || delayMs <= 0) {
-    resolve()
-    return promise
-  }
-  const stop = timers.start(delayMs, resolve)
-  const end = (): void => {
-    stop()
-    resolve()
-  }
-  signal?.addEventListener('abort', end, { once: true })
-  return promise.then(() => signal?.removeEventListener('abort', end))
+  if (!timers || delayMs <= 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const stop = timers.start(delayMs, end)
+    signal?.addEventListener('abort', end, { once: true })
+  })
 }
 
 function untilAborted(signal: Parameters<Model['run']>[2] | undefined): Promise<never> {
