@@ -127,6 +127,18 @@ test('a call that ends takes its question back', async () => {
   expect(await approval).toBeUndefined()
 })
 
+test('a call that ends takes back all of its questions, also those that wait for their turn', async () => {
+  const { person, asked } = createPerson()
+  const { questions } = createAsking(person)
+  const ask = (questionId: string) =>
+    questions.question({ callId: 'a', questionId, message: 'Which?', schema: { type: 'string' } } as never)
+  const all = Promise.all([ask('q1'), ask('q2'), ask('q3')])
+  await settled()
+  questions.settle('a')
+  expect(await all).toEqual([undefined, undefined, undefined])
+  expect(asked.length).toBe(1)
+})
+
 test('where nobody is, an approval is denied, a question declined and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
   await expect(questions.result(call('a'))).rejects.toThrow('nobody is there to run it')

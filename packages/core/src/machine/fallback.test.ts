@@ -62,6 +62,16 @@ test('nor is a call of an interrupted turn, or of a tool that lost its fallback'
   expect(changed.fire(`call:${CALL}`).factTypes()).toContain('call-settled')
 })
 
+test('a call whose offer could not be written was seen by nobody, and is taken over', () => {
+  const session = new TestSession(SPEC)
+    .attach('kiosk', { claims: false })
+    .user('go')
+    .says({ calls: ['spawn'] })
+  expect(session.call(CALL)).toMatchObject({ state: 'claimed', offer: { number: 1 } })
+  session.send({ type: 'offer-failed', callId: CALL, offer: 1 })
+  expect(session.fire(`call:${CALL}`).factTypes()).toContain('call-taken-over')
+})
+
 test('while the session is paused it only changes sides, and starts when the session continues', () => {
   const session = called().send({ type: 'pause' })
   session.fire(`call:${CALL}`)

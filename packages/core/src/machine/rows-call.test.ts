@@ -214,6 +214,15 @@ describe('a result', () => {
     ])
   })
 
+  test('that is late and comes twice is told once, while other calls of its step are open', () => {
+    const session = asked().restart().restart().restart().restart()
+    const late = { type: 'tool-finished', callId: 'call_1_1', attempt: 3, outcome: toOutcome('read') } as const
+    expect(session.call('call_1_1').state).toBe('settled')
+    expect(session.state.step?.calls[0]?.state).not.toBe('settled')
+    expect(session.send(late).factTypes()).toEqual(['result-ignored', 'note-queued'])
+    expect(session.send(late).factTypes()).toEqual(['result-ignored'])
+  })
+
   test('of one of the last 256 calls is known, of an older one unknown', () => {
     const session = new TestSession().user('go')
     for (const step of [1, 2, 3]) session.says({ calls: Array.from({ length: 100 }, () => 'fly') }).user(`${step}`)
@@ -353,4 +362,15 @@ describe('an offer', () => {
       .clientReturns('call_1_0')
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
   })
+})
+
+test('a plan of a run that a restart replaced says nothing', () => {
+  const session = new TestSession()
+    .user('go')
+    .says({ calls: ['read'] })
+    .restart()
+  const entries = [{ content: 'old', status: 'pending', priority: 'medium' }] as const
+  expect(session.call('call_1_0').attempt).toBe(2)
+  expect(session.send({ type: 'plan-set', callId: 'call_1_0', attempt: 1, entries }).facts).toEqual([])
+  expect(session.send({ type: 'plan-set', callId: 'call_1_0', attempt: 2, entries }).factTypes()).toEqual(['plan-set'])
 })

@@ -160,9 +160,9 @@ export function passDeadline(draft: Draft, call: Call): void {
   advance(draft)
 }
 
-/** Not if a client may have begun the call, nor in a turn that was interrupted. */
-function mayTakeOver({ spec, state }: Draft, call: Call): boolean {
-  if (call.clock.mode !== 'away' || call.state !== 'ready' || call.mayHaveActed || state.step?.orphaned) return false
+/** Not if a client may have begun the call. In an interrupted turn no call waits for a client: it has settled. */
+function mayTakeOver({ spec }: Draft, call: Call): boolean {
+  if (call.clock.mode !== 'away' || call.state !== 'ready' || call.mayHaveActed) return false
   return call.broughtBy === undefined && spec.tools.some((tool) => tool.name === call.name && tool.fallback === true)
 }
 

@@ -530,6 +530,14 @@ describe('a failed model call', () => {
     session.send({ type: 'summary-finished', attempt: 3, text: 'so far', usage: {} })
     expect(session.state).toMatchObject({ phase: 'modelling', attempt: { attempt: 4 } })
   })
+
+  test('a summary that says nothing was paid for all the same', () => {
+    const session = new TestSession({ window: { exchanges: 1, summarise: true } }).user('one').says('1').user('two')
+    expect(session.state.phase).toBe('summarising')
+    const attempt = session.state.attempt?.attempt ?? 0
+    session.send({ type: 'summary-finished', attempt, text: ' ', usage: { inputTokens: 700 } })
+    expect(session.fact('model-used').usage).toEqual({ inputTokens: 700 })
+  })
 })
 
 describe('progress', () => {

@@ -51,6 +51,31 @@ test('a result for a call whose id is no name is refused, and the session and it
   expect((await time.until(turn.answer)).text).toBe('done')
 })
 
+test('a client that is being attached while its handle closes is not left behind in the session', async () => {
+  const run = world()
+  const session = await run.open()
+  const other = await run.open() // the session stays open
+  const refused = expect(session.attach({ look: () => 'here' })).rejects.toMatchObject({ code: 'session_closed' })
+  await run.time.until(session.close())
+  await refused
+  const turn = other.send('go')
+  await run.time.settle()
+  expect(await run.facts('call-offered')).toEqual([]) // nobody is there to run it
+  turn.answer.catch(() => {})
+})
+
+test('a client that lets go takes its tools with it', async () => {
+  const run = world({ steps: () => ({ text: 'done' }) })
+  const session = await run.open()
+  const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
+  const client = await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  await run.time.until(session.send('one').answer)
+  await run.time.until(client.release())
+  await run.time.until(session.send('two').answer)
+  const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
+  expect(offered).toEqual([['look', 'scan'], ['look']])
+})
+
 test('clients that were detached and readings that ended are not kept', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives

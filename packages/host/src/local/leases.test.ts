@@ -1,5 +1,6 @@
 // Two hosts over one store: who holds a session, who may take it, and what a host does that cannot renew its leases.
 import type { Store, ToolContext } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
   act,
@@ -143,6 +144,40 @@ test('what runs on a host that lost its leases is stopped', async () => {
   expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   await time.pass(LEASE_MS * 0.8)
   expect(signals[0]?.aborted).toBe(true)
+})
+
+test('a renewal that is answered late counts from when it was sent', async () => {
+  const { time, store } = createSharedStore()
+  const signals: ToolContext['signal'][] = []
+  const watched = act((_, { signal }) => (signals.push(signal), never()))
+  let renewals = 0
+  const answerLate = (owner: string): ReturnType<Store['renew']> =>
+    new Promise((resolve) => void time.environment.timers.start(LEASE_MS * 0.45, () => resolve(store.renew(owner))))
+  const renew: Store['renew'] = (owner) => ((renewals += 1) === 1 ? answerLate(owner) : never())
+  const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [listCalls('act')] })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  // Sent after a quarter of the lease, and answered after 0.7 of it: to the store it ends 1.25 leases from now.
+  await time.pass(LEASE_MS * 1.05)
+  expect([renewals > 1, signals[0]?.aborted]).toEqual([true, true])
+})
+
+test('a session that could not be opened to recover it is found again by the next recovery', async () => {
+  const { time, store } = createSharedStore()
+  const { pay } = payment()
+  const dead = createProcess(time, store, { tools: [pay], steps: [listCalls('pay')] })
+  const session = await dead.open()
+  session.send('pay').answer.catch(() => {})
+  await time.pass(1000)
+  dead.die()
+  let isBroken = true
+  const full = new BatonError({ code: 'store_failed', message: 'disk full', retryable: false })
+  const append: Store['append'] = (...request) => (isBroken ? Promise.reject(full) : store.append(...request))
+  const next = createProcess(time, { ...store, append }, { tools: [pay], steps: [{ text: 'I do not know' }] })
+  await time.pass(LEASE_MS * 2)
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 0, failed: 1 })
+  isBroken = false
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
 })
 
 test('an append that its store did not answer is not tried again when the lease is lost', async () => {

@@ -92,6 +92,10 @@ test('calls of two sessions never run on one connection of an older server at on
   one.end() // twice counts once
   await Promise.resolve()
   expect(isOther).toBe(false)
+  // The connection is still that of session a, which need not wait for the other.
+  const third = await pool.take('a', UNUSED)
+  expect(third.connection).toBe(one.connection)
+  third.end()
   again.end()
   await expect(other).resolves.toMatchObject({ connection: one.connection })
 })

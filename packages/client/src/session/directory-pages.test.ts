@@ -1,0 +1,98 @@
+// A list of sessions while something else is under way: pages and changes that cross, and a page that comes after its connection.
+import type { JsonObject } from '@baton/core'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import type { WebSocket } from 'ws'
+import { WebSocketServer } from 'ws'
+import type { Directory } from '../index.ts'
+import { openDirectory } from '../index.ts'
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0).reverse()) close()
+})
+
+const info = (id: string, title: string, lastMs: number): JsonObject => ({
+  id,
+  title,
+  agent: 'a',
+  principal: 'p',
+  meta: {},
+  activity: 'idle',
+  model: 'm',
+  models: ['m'],
+  createdMs: 1,
+  lastMs,
+  head: { pos: 1 },
+})
+const changed = (session: JsonObject): JsonObject => ({ type: 'session.changed', change: { type: 'changed', session } })
+const removed = (id: string): JsonObject => ({ type: 'session.changed', change: { type: 'removed', id } })
+
+/** `onList` answers each request for a page, the first one of a connection being 1. */
+async function serve(
+  onList: (
+    page: number,
+    connection: number,
+    say: (...frames: JsonObject[]) => void,
+    answer: (sessions: readonly JsonObject[], cursor?: string) => JsonObject,
+    socket: WebSocket,
+  ) => void,
+) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  closers.push(() => {
+    for (const socket of server.clients) socket.terminate()
+    server.close()
+  })
+  let connections = 0
+  server.on('connection', (socket) => {
+    const connection = (connections += 1)
+    let pages = 0
+    const say = (...frames: JsonObject[]): void => frames.forEach((frame) => socket.send(JSON.stringify(frame)))
+    say({ type: 'hello', protocol: 2, nowMs: 0, limits: { frameBytes: 1_000_000, resultBytes: 100_000 } })
+    socket.on('message', (data: Buffer) => {
+      const { id, type } = JSON.parse(data.toString()) as { readonly id: string; readonly type: string } // a frame of the client
+      if (type !== 'session.list') return say({ type: 'ok', re: id })
+      const answer = (sessions: readonly JsonObject[], cursor?: string): JsonObject => ({
+        type: 'ok',
+        re: id,
+        sessions,
+        ...(cursor !== undefined && { cursor }),
+      })
+      return onList((pages += 1), connection, say, answer, socket)
+    })
+  })
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  const directory = openDirectory({ url: `ws://127.0.0.1:${port}/ws`, reconnect: { baseMs: 1, mostMs: 10 } })
+  closers.push(() => directory.close())
+  return directory
+}
+
+const titles = (directory: Directory) => directory.getSnapshot().sessions.map(({ title }) => title)
+
+test('a session that was removed while a page was on its way stays removed', async () => {
+  const directory = await serve((page, _connection, say, answer) => {
+    if (page === 1) say(removed('b'), removed('c'), answer([info('a', 'A', 3), info('b', 'B', 2)], 'more'))
+    else say(answer([info('c', 'C', 1), info('d', 'D', 1)]))
+  })
+  await expect.poll(() => directory.getSnapshot().isLoaded).toBe(true)
+  expect(titles(directory)).toEqual(['A', 'D'])
+})
+
+test('a change that was told while a page was on its way is newer than the page', async () => {
+  const directory = await serve((_page, _connection, say, answer) =>
+    say(changed(info('a', 'New', 9)), answer([info('a', 'Old', 3), info('b', 'B', 2)])),
+  )
+  await expect.poll(() => directory.getSnapshot().isLoaded).toBe(true)
+  expect(titles(directory)).toEqual(['New', 'B'])
+})
+
+test('what went away while there was no connection is gone from the list that is read after it', async () => {
+  const directory = await serve((_page, connection, say, answer, socket) => {
+    say(answer(connection === 1 ? [info('a', 'A', 3), info('b', 'B', 2)] : [info('a', 'A', 3)]))
+    if (connection === 1) setImmediate(() => socket.terminate())
+  })
+  await expect.poll(() => titles(directory).join()).toBe('A')
+  expect(directory.getSnapshot().status).toBe('open')
+})
