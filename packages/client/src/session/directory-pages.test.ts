@@ -29,38 +29,41 @@ const info = (id: string, title: string, lastMs: number): JsonObject => ({
 const changed = (session: JsonObject): JsonObject => ({ type: 'session.changed', change: { type: 'changed', session } })
 const removed = (id: string): JsonObject => ({ type: 'session.changed', change: { type: 'removed', id } })
 
-/** `onList` answers each request for a page, the first one of a connection being 1. */
-async function serve(
-  onList: (
-    page: number,
-    connection: number,
-    say: (...frames: JsonObject[]) => void,
-    answer: (sessions: readonly JsonObject[], cursor?: string) => JsonObject,
-    socket: WebSocket,
-  ) => void,
-) {
+interface Asked {
+  /** The request's number on its connection, from 1, and that of the connection. */
+  readonly page: number
+  readonly connection: number
+  readonly say: (...frames: readonly JsonObject[]) => void
+  readonly answer: (sessions: readonly JsonObject[], cursor?: string) => JsonObject
+  readonly socket: WebSocket
+}
+
+/** `onList` answers each request for a page. */
+async function serve(onList: (asked: Asked) => void): Promise<Directory> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   await once(server, 'listening')
   closers.push(() => {
     for (const socket of server.clients) socket.terminate()
     server.close()
   })
-  let connections = 0
+  let connection = 0
   server.on('connection', (socket) => {
-    const connection = (connections += 1)
-    let pages = 0
-    const say = (...frames: JsonObject[]): void => frames.forEach((frame) => socket.send(JSON.stringify(frame)))
+    connection += 1
+    let page = 0
+    const say: Asked['say'] = (...frames) => {
+      for (const frame of frames) socket.send(JSON.stringify(frame))
+    }
     say({ type: 'hello', protocol: 2, nowMs: 0, limits: { frameBytes: 1_000_000, resultBytes: 100_000 } })
     socket.on('message', (data: Buffer) => {
-      const { id, type } = JSON.parse(data.toString()) as { readonly id: string; readonly type: string } // a frame of the client
-      if (type !== 'session.list') return say({ type: 'ok', re: id })
-      const answer = (sessions: readonly JsonObject[], cursor?: string): JsonObject => ({
+      const { id, type } = JSON.parse(data.toString()) as { readonly id: string; readonly type: string } // of the client
+      const answer: Asked['answer'] = (sessions, cursor) => ({
         type: 'ok',
         re: id,
         sessions,
         ...(cursor !== undefined && { cursor }),
       })
-      return onList((pages += 1), connection, say, answer, socket)
+      if (type === 'session.list') onList({ page: (page += 1), connection, say, answer, socket })
+      else say({ type: 'ok', re: id })
     })
   })
   const { port } = server.address() as AddressInfo // it listens on TCP
@@ -72,7 +75,7 @@ async function serve(
 const titles = (directory: Directory) => directory.getSnapshot().sessions.map(({ title }) => title)
 
 test('a session that was removed while a page was on its way stays removed', async () => {
-  const directory = await serve((page, _connection, say, answer) => {
+  const directory = await serve(({ page, say, answer }) => {
     if (page === 1) say(removed('b'), removed('c'), answer([info('a', 'A', 3), info('b', 'B', 2)], 'more'))
     else say(answer([info('c', 'C', 1), info('d', 'D', 1)]))
   })
@@ -81,7 +84,7 @@ test('a session that was removed while a page was on its way stays removed', asy
 })
 
 test('a change that was told while a page was on its way is newer than the page', async () => {
-  const directory = await serve((_page, _connection, say, answer) =>
+  const directory = await serve(({ say, answer }) =>
     say(changed(info('a', 'New', 9)), answer([info('a', 'Old', 3), info('b', 'B', 2)])),
   )
   await expect.poll(() => directory.getSnapshot().isLoaded).toBe(true)
@@ -89,7 +92,7 @@ test('a change that was told while a page was on its way is newer than the page'
 })
 
 test('what went away while there was no connection is gone from the list that is read after it', async () => {
-  const directory = await serve((_page, connection, say, answer, socket) => {
+  const directory = await serve(({ connection, say, answer, socket }) => {
     say(answer(connection === 1 ? [info('a', 'A', 3), info('b', 'B', 2)] : [info('a', 'A', 3)]))
     if (connection === 1) setImmediate(() => socket.terminate())
   })

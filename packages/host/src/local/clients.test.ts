@@ -55,9 +55,9 @@ test('a client that is being attached while its handle closes is not left behind
   const run = world()
   const session = await run.open()
   const other = await run.open() // the session stays open
-  const refused = expect(session.attach({ look: () => 'here' })).rejects.toMatchObject({ code: 'session_closed' })
-  await run.time.until(session.close())
-  await refused
+  const attaching = session.attach({ look: () => 'here' })
+  const [refused] = await Promise.allSettled([attaching, run.time.until(session.close())])
+  expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'session_closed' } })
   const turn = other.send('go')
   await run.time.settle()
   expect(await run.facts('call-offered')).toEqual([]) // nobody is there to run it
