@@ -67,6 +67,8 @@ export interface ModelIo {
   readonly signal: AbortSignalLike
   /** Aborts the signal: the rest of the answer is not needed. */
   abort(): void
+  /** Called when a call is reported although its model may run on. `settled` never rejects. */
+  outlive?(settled: Promise<void>): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
 }

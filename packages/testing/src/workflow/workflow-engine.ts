@@ -221,6 +221,7 @@ class WorkflowRun implements WorkflowService {
       cancellation: activity.cancellation,
       questions: this.gateway.questions,
       isClosed: () => this.#closed,
+      outlive: (settled) => this.#aborted.note(this.#session, settled),
       live: (frame) => {
         if (!activity.hasEnded && !activity.cancellation.signal.aborted) this.gateway.publishLive(copy(frame))
       },
