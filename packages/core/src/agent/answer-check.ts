@@ -4,9 +4,9 @@ import type { ContentPart, Message } from '../messages.ts'
 import type { Principal } from './tool-context.ts'
 
 export interface AnswerToCheck<Output = unknown> {
-  /** Of an agent with an output schema, the JSON as the model wrote it; else the text of its last step. */
+  /** The answer as it would be taken: with an output schema the JSON as the model wrote it, else the texts of all steps. */
   readonly text: string
-  /** The value, which fits the schema; undefined without one. Of a turn with a schema of its own, a value of that. */
+  /** The value, which fits the output schema of the agent or of the turn; undefined without one. */
   readonly output: Output
 }
 
