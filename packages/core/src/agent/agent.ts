@@ -34,11 +34,11 @@ export interface AgentInit<
   readonly tools?: Tools
   /** Tools that come and go while a session lives. */
   readonly sources?: readonly ToolSource[]
-  /** What to do with two tools of the same name; `refuse` by default. */
+  /** How to handle two tools of the same name; `refuse` by default. */
   readonly collisions?: CollisionPolicy
   /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
-  /** What it may do at all, whoever approves. With several, each of them must allow it. All by default. */
+  /** Limits on what it may do at all, whoever approves. With several, each of them must allow it. All by default. */
   readonly permissions?: Permissions | readonly Permissions[]
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
@@ -63,7 +63,7 @@ export interface AgentInit<
    * asked for once more; then the turn fails with `invalid_output`.
    */
   readonly output?: Output
-  /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
+  /** How to handle an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 

@@ -1,4 +1,4 @@
-// What an agent's `checkAnswer` learns about an answer before it is taken, and what it may say of it.
+// The input and the verdicts of an agent's `checkAnswer`, which sees an answer before it is taken.
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, Message } from '../messages.ts'
 import type { Principal } from './tool-context.ts'
@@ -18,7 +18,7 @@ export interface AnsweredCall {
   readonly input: JsonValue
   /** False: it was denied, failed, was cancelled or timed out, and `content` says so. */
   readonly ok: boolean
-  /** What the model read of it. */
+  /** The result as the model read it. */
   readonly content: readonly ContentPart[]
 }
 

@@ -21,7 +21,7 @@ export interface Turn<Output = unknown, Call extends CallView = CallView> extend
 export type Answer<Output = unknown> = AnswerParts &
   (
     | { readonly stop: 'end'; readonly output: Output }
-    /** Where a limit ended the answer there is one too, if it is whole; an interrupted or silent turn has none. */
+    /** The value. Also present after a limit ended the answer, if it is whole; absent for an interrupted or silent turn. */
     | { readonly stop: Exclude<TurnStop, 'failed' | 'end'>; readonly output?: Output }
   )
 
@@ -29,7 +29,7 @@ interface AnswerParts {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** The whole text. Of a turn that was interrupted or stopped, what was said until then and stays in the conversation. */
   readonly text: string
-  /** Of all steps of the turn. */
+  /** Summed over all steps of the turn. */
   readonly usage: Usage
   /**
    * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they

@@ -35,7 +35,7 @@ export function readTextBetween(least: number, most: number): Read<string> {
   }
 }
 
-/** Of an event's label. */
+/** UTF-16 units of an event's label. */
 const LABEL_CHARS_MAX = 64
 
 export const readName: Read<string> = (reader, value) => {
@@ -47,7 +47,7 @@ export const readName: Read<string> = (reader, value) => {
   )
 }
 
-/** What stands in brackets before an event's name. */
+/** Reads the label in brackets before an event's name. */
 export const readLabel: Read<string> = (reader, value) => {
   if (isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
   return reader.refuse(`must have 1 to ${LABEL_CHARS_MAX} characters without brackets, not ${describeValue(value)}`)

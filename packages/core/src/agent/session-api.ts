@@ -46,7 +46,7 @@ export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, Session
 export interface SessionInit<A extends Agent = Agent> {
   readonly agent?: A
   readonly principal?: Principal
-  /** Of a session that is new; an existing one keeps its own. */
+  /** For a new session; an existing one keeps its own. */
   readonly description?: SessionDescription
 }
 
@@ -61,7 +61,7 @@ export interface SendOptions {
   /** The same id again is answered as before and does nothing. */
   readonly inputId?: string
   readonly delivery?: Delivery
-  /** Of `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
+  /** With `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
   readonly heard?: Heard
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
@@ -175,7 +175,7 @@ export interface Session<A extends Agent = Agent> {
    * session; `invalid_arguments` for an edit whose input does not fit the tool: the request stays open
    */
   decide(decision: Decision, options?: { readonly principal?: Principal }): Promise<Accepted>
-  /** What running tools ask their user, oldest first. */
+  /** Open questions of running tools, oldest first. */
   questions(): Promise<readonly PendingQuestion[]>
   /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
   answer(answer: QuestionAnswer): Promise<Accepted>
@@ -198,7 +198,7 @@ export interface Session<A extends Agent = Agent> {
    * Undefined where the session has none of this handle. @throws BatonError `store_failed`
    */
   media(handle: string): Promise<string | undefined>
-  /** What the session is and does now. */
+  /** The session's current state. */
   info(): Promise<SessionDetails>
   /**
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
@@ -234,7 +234,7 @@ export interface LeaseClientInit {
   readonly client: string
   /** Milliseconds after which it counts as gone without a renewal; 30 s by default, an hour at most. */
   readonly leaseMs?: number
-  /** Of the agent's client tools, those that it can run; absent: all. */
+  /** Names of the agent's client tools that it can run; all by default. */
   readonly runs?: readonly string[]
   /** Tools that it brings: offered to the model while it is known, and run by it alone. */
   readonly tools?: readonly ClientTool[]
@@ -298,7 +298,7 @@ export interface PendingApproval extends CallDescription {
 }
 
 export type Decision = {
-  /** Of the request that was shown. */
+  /** The id of the request that was shown. */
   readonly approvalId: string
   /** At most 4,096 characters; the model is told. */
   readonly reason?: string
@@ -314,7 +314,7 @@ export type Decision = {
     }
 )
 
-/** What a running tool asks. */
+/** A question of a running tool. */
 export interface PendingQuestion {
   readonly questionId: string
   readonly callId: string
@@ -347,7 +347,7 @@ export type Frame =
       readonly pos: number
       /** The session's time, in which the deadlines of facts are. */
       readonly nowMs: number
-      /** What the wall clock said, where it is a second or more apart from `nowMs`. */
+      /** Wall-clock time, if it is a second or more apart from `nowMs`. */
       readonly wallMs?: number
       readonly fact: Fact
       /** Further facts of the same record follow. */

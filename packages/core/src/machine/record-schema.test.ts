@@ -1,4 +1,4 @@
-// What is a record, and what is not, whoever wrote it.
+// Valid and invalid records, whoever wrote them.
 import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { TestSession } from '../testing/test-session.ts'

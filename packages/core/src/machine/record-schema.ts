@@ -379,7 +379,7 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   }
 }
 
-/** Of a record from elsewhere. A store counts on from the largest epoch it has seen: a record must not use the numbers up. */
+/** Largest epoch of a record from elsewhere. A store counts on from the largest epoch it has seen, and must not run out of numbers. */
 const FOREIGN_EPOCH_MAX = 2 ** 40
 
 /**

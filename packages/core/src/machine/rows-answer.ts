@@ -17,9 +17,9 @@ import { closeStep, enterNotes, failTurn, finishTurn } from './turn.ts'
 
 export interface Answered {
   readonly attempt: RunningAttempt
-  /** What the step said. */
+  /** Text of the step. */
   readonly text: string
-  /** What the turn said, over all its steps. */
+  /** Text of the turn, over all its steps. */
   readonly whole: string
 }
 

@@ -82,7 +82,7 @@ test('what JavaScript reads without Unicode is read as JavaScript reads it', () 
         } catch {
           return
         }
-        // What is quantified twice means nothing.
+        // A double quantifier means nothing.
         const { pattern = source, why } = translatePattern(source)
         const read = why === undefined ? new RegExp(pattern, 'u') : plain
         expect([source, read.test(text)]).toEqual([source, plain.test(text)])

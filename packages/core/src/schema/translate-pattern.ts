@@ -50,7 +50,7 @@ function countGroups(source: string): number {
   return count
 }
 
-/** What a flag changes, up to the end of the group that it stands in. */
+/** The effect of a flag, up to the end of its group. */
 interface Flags {
   readonly i: boolean
   readonly m: boolean
