@@ -21,7 +21,7 @@ export interface ReplicatedSessionInit {
 
 export class ReplicatedSession implements SessionEngine {
   readonly session: string
-  /** Of tools that run in this process. */
+  /** Questions of tools that run in this process. */
   readonly questions: ToolQuestions
   readonly #init: ReplicatedSessionInit
   readonly #replica: FoldedReplica

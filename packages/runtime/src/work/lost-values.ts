@@ -7,7 +7,7 @@ export interface LostValue {
   readonly place: string
   /** Its class: `Map`. */
   readonly name: string
-  /** What to return in its place. */
+  /** The value to return in its place. */
   readonly instead: string
 }
 

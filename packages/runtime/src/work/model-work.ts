@@ -49,7 +49,7 @@ interface ModelWork {
   readonly streaks?: Streaks | undefined
 }
 
-/** What was wrong with the pieces of an answer, the first of all. */
+/** The first fault in the pieces of an answer. */
 interface Heard {
   failure?: BatonError
 }

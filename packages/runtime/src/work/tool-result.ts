@@ -195,13 +195,13 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
 }
 
 interface Piece {
-  /** Where it begins in `text`; 0 by default. */
+  /** Offset of the piece in `text`; 0 by default. */
   readonly offset?: number
   /** 12,288 by default. */
   readonly chars?: number
   /** Absent: the rest is lost. */
   readonly handle?: string
-  /** Where `text` is a piece itself: its place in the whole, and the whole's length. */
+  /** If `text` is a piece itself: its offset in the whole, and the whole's length. */
   readonly from?: number
   readonly of?: number
 }
@@ -226,7 +226,7 @@ export function showPiece(
 /** A piece that `showPiece` made, read again. */
 export interface ShownPiece {
   readonly text: string
-  /** Where it stands in the whole, in characters. */
+  /** Its offset in the whole, in characters. */
   readonly from: number
   readonly to: number
   /** Characters of the whole. */
