@@ -18,7 +18,7 @@ export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Its agent may change. */
   readonly session: Pick<SessionEngine, 'session' | 'world'>
-  /** Of all performers of the session. */
+  /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
   readonly history: History
   readonly feed: Pick<SessionFeed, 'publishLive'>

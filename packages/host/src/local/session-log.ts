@@ -197,7 +197,7 @@ function notHeld(session: string): BatonError {
   })
 }
 
-/** What a store throws may be anything; what the session says of it has one of these codes. */
+/** Wraps whatever a store throws in an error with one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
   if (isBatonError(cause) && known === 'session_held') return cause

@@ -64,7 +64,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
   }
 }
 
-/** What is being written, by session. */
+/** Running writes, by session. */
 class Writes {
   readonly #running = new Map<string, Set<Promise<void>>>()
 
