@@ -221,7 +221,7 @@ const DEFINITIONS: JsonObject = {
 }
 const EVENT: JsonObject = { oneOf: SESSION_EVENT_SCHEMA['oneOf'] ?? [] }
 
-/** What an app sends. */
+/** Frames of an app. */
 export const CLIENT_FRAME_2_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A frame from an app to a server, version 2',
@@ -235,7 +235,7 @@ export const CLIENT_FRAME_2_SCHEMA: JsonObject = {
   $defs: DEFINITIONS,
 }
 
-/** What a server sends. The fields of an `ok` are those of its request's answer. */
+/** Frames of a server. The fields of an `ok` are those of its request's answer. */
 export const SERVER_FRAME_2_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A frame from a server to an app, version 2',
