@@ -17,7 +17,7 @@ interface Asking {
   readonly traits: ModelTraits
 }
 
-/** What the options of one provider's stock package can say; an absent field cannot be said. */
+/** The options of one provider's stock package; an absent field has no option. */
 interface StockOptions {
   /** The key in `providerOptions`. */
   readonly key: string

@@ -176,7 +176,7 @@ function providerData(block: Block, { isEndedForCalls, answered }: PartOptions):
   return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
 }
 
-/** What belongs to the whole answer: the id of the container in which Anthropic's own tools ran. */
+/** The state of the whole answer: the id of the container in which Anthropic's own tools ran. */
 export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
   const { container } = message
   if (!isJsonObject(container) || typeof container['id'] !== 'string') return []

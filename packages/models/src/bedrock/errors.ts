@@ -1,4 +1,4 @@
-// What Bedrock's exceptions mean. The same ones come as HTTP errors, named in a header, and as frames of a stream.
+// Codes for Bedrock's exceptions. The same ones come as HTTP errors, named in a header, and as frames of a stream.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'

@@ -70,7 +70,7 @@ class AppModel implements ClientModel {
     const { id, contextTokens, tools = 'native', images = false, waitMs = WAIT_MS, timers = PLATFORM_TIMERS } = options
     this.id = id
     this.provider = id.split('/', 1)[0] ?? id
-    // What it is asked goes to an app of the session alone, and to no provider.
+    // Requests go to an app of the session alone, and to no provider.
     this.capabilities = { tools, images, network: false, ...(contextTokens !== undefined && { contextTokens }) }
     this.#waitMs = waitMs
     this.#timers = timers
@@ -95,7 +95,7 @@ class AppModel implements ClientModel {
     return await ask(app, { request: { ...request, settings: this.#ownSettings(request.settings) }, sink, signal })
   }
 
-  /** What the agent says to other providers is not the app's: it may hold a token, as for a server of MCP that a provider calls. */
+  /** Removes fields for other providers: they may hold a token, as for an MCP server that a provider calls. */
   #ownSettings({ provider, serverTools, ...settings }: ModelSettings): ModelSettings {
     const own = provider?.[this.provider]
     const tools = serverTools?.[this.provider]

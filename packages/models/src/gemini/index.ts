@@ -33,7 +33,7 @@ export interface GeminiModelOptions extends HttpModelOptions {
   readonly access: GeminiAccess
   /** As in GOOGLE_GEMINI_BASE_URL; Google's own by default. */
   readonly baseUrl?: string
-  /** What you know better of the model than the table of traits: `{ contextTokens: 32_768 }`. */
+  /** Corrections of the model's row in the table of traits: `{ contextTokens: 32_768 }`. */
   readonly traits?: TraitsOverride
 }
 

@@ -39,7 +39,7 @@ export interface OpenAiResponsesDecoder {
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
-/** What an item costs beside its text, so that items without any are bounded too. */
+/** UTF-16 units that an item counts beside its text, so that items without any are bounded too. */
 const ITEM_LENGTH = 64
 
 export function createOpenAiResponsesDecoder(options: OpenAiResponsesDecoderOptions): OpenAiResponsesDecoder {

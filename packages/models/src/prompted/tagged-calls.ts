@@ -96,7 +96,7 @@ interface RawValue {
   readonly key: string
   /** The tool's. */
   readonly name: string
-  /** Where the tag says whether its value is text. */
+  /** The attribute by which a tag says whether its value is text. */
   readonly isText: string | undefined
 }
 

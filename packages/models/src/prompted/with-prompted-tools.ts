@@ -101,7 +101,7 @@ function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
   const whole = isWhole(answer.finish)
   const parser = new AnswerParser({
     ...reader,
-    // What was cut off is never repaired.
+    // A cut-off call is never repaired.
     mayRepair: whole,
     onParsed: (parsed) => {
       if (parsed.type === 'thought-ended') parts = parts.filter(({ type }) => type !== 'call')
@@ -133,7 +133,7 @@ function isWhole(finish: FinishReason): boolean {
   return finish === 'end' || finish === 'tool-calls' || finish === 'pause'
 }
 
-/** Where nobody can say which tool was meant. */
+/** The name of a call whose tool nobody can tell. */
 const NO_NAME = 'unreadable_call'
 
 function toPart(

@@ -17,7 +17,7 @@ export interface RecordedModel {
 
 export interface RecordedCall {
   readonly type: 'call'
-  /** Of the request. */
+  /** Hash of the request. */
   readonly hash: string
   readonly request: JsonObject
   readonly events: readonly ModelEvent[]
@@ -30,7 +30,7 @@ export interface RecordedCall {
   }
 }
 
-/** What of a request is compared: not the session, and calls by their order, since their ids differ from log to log. */
+/** The compared part of a request: not the session, and calls by their order, since their ids differ from log to log. */
 export function describeRequest(request: ModelRequest, hide: (text: string) => string): JsonObject {
   const { session: _, ...asked } = request
   let text = JSON.stringify(asked)
