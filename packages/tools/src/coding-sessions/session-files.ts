@@ -1,4 +1,4 @@
-// Where the session files of coding agents lie, and which of them may be read: files that are not links, of sessions whose folder is the
+// Finds session files of coding agents that may be read: files that are not links, of sessions whose folder is the
 // workspace.
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
@@ -69,7 +69,7 @@ export class SessionFiles {
     const wanted = provider === undefined ? Object.values(listers) : [listers[provider]]
     const found = (await Promise.all(wanted.map((list) => list()))).flat()
     const newest = found.toSorted((one, other) => other.updatedMs - one.updatedMs)
-    // Of a session that stands in several files the newest one.
+    // The newest file of a session counts.
     const seen = new Set<string>()
     return newest.filter(({ id, provider: of }) => seen.size < seen.add(`${of} ${id}`).size)
   }

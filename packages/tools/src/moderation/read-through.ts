@@ -62,7 +62,7 @@ export class ReadThrough {
     this.#end = source.length
   }
 
-  /** Where a part of `text` stands in the source. */
+  /** Position in the source of a part of `text`. */
   place(start: number, end: number): { readonly start: number; readonly end: number } {
     return { start: this.#starts[start] ?? this.#end, end: this.#starts[end] ?? this.#end }
   }
