@@ -1,4 +1,4 @@
-// What `baton init` writes. `npm run pack:check` runs it against the packed packages.
+// The files that `baton init` writes. `npm run pack:check` runs it against the packed packages.
 import { VERSION } from './version.ts'
 
 export const AGENT_FILE = `// The agent: what it is told, and what it may do. "npm run chat" talks to it, "npm run serve" serves it to apps.

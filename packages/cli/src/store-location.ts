@@ -1,4 +1,4 @@
-// Where the sessions of a command are kept: in memory, in one file, or in a PostgreSQL database.
+// The store of a command's sessions: in memory, in one file, or in a PostgreSQL database.
 import type { LogStore, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@baton/host'
