@@ -1,4 +1,4 @@
-// What users and other packages import from @baton/core.
+// The exports of @baton/core, for users and other packages.
 export * from './errors.ts'
 export * from './error-layers.ts'
 export * from './service-failure.ts'

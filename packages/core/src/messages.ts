@@ -3,7 +3,7 @@ import type { JsonValue } from './json.ts'
 import { isJsonObject } from './json.ts'
 
 /**
- * What only one provider understands (signatures, wire ids, cache marks). It goes back unchanged to the same provider
+ * Opaque state of one provider (signatures, wire ids, cache marks). It goes back unchanged to the same provider
  * and model family; any other provider gets the part without it.
  */
 export interface ProviderState {

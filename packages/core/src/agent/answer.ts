@@ -6,7 +6,7 @@ import type { SourcePart, Usage } from '../messages.ts'
 import type { Agent } from './agent.ts'
 
 /**
- * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
+ * Events from the moment in which the model gets the input, up to the turn's end: `for await (const event of turn)`.
  * The loop throws what `answer` rejects with, after the last event. Text that nobody reads yet is joined, so an unread turn
  * stays small. A turn is not awaited itself: its `answer` is.
  */

@@ -78,14 +78,14 @@ export interface OutputOptions<Output extends Schema = Schema> extends SendOptio
   /**
    * The answer is a value of this schema, in place of the agent's `output`: `answer.output`. An object at the root, of at most
    * 32,768 characters as JSON Schema. The host checks the JSON Schema, and asks once more for an answer that does not fit.
-   * What only the schema's library can check, such as a refinement, is checked in this process; then the answer rejects with
+   * Checks that only the schema's library can do, such as a refinement, run in this process; then the answer rejects with
    * `invalid_output`. Inputs that want different outputs never share a turn: their turns come one after the other.
    */
   readonly output: Output
 }
 
 /**
- * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` and the
+ * A session rejects what it does not accept: every method rejects with a `BatonError` whose code says why, and `submit` and the
  * methods of a connection answer with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
  * methods work on their own: `const { send } = session`.
  */
@@ -142,7 +142,7 @@ export interface Session<A extends Agent = Agent> {
   /** Takes back an input that waits. @throws BatonError `unknown_input` once the model has read it */
   withdraw(inputId: MessageId): Promise<Accepted>
   /**
-   * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
+   * Sets the model and settings from the next turn on: another model (a running turn's next step too), and settings that stand
    * below those of `send`. Null takes the settings away.
    * @throws BatonError `unknown_model`, `model_not_configured`
    */
@@ -182,7 +182,7 @@ export interface Session<A extends Agent = Agent> {
   /** Names the session, and keeps what a program notes about it. */
   describe(patch: SessionDescription): Promise<Accepted>
   /**
-   * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
+   * Events of the session, as messages, steps, calls and turns: the past from `from` on, `live`, then new ones.
    * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
    * @throws BatonError `invalid_event` for a place that this session has not reached
    */
@@ -202,7 +202,7 @@ export interface Session<A extends Agent = Agent> {
   info(): Promise<SessionDetails>
   /**
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
-   * Of a turn with an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
+   * Finds a turn. If it has an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
    * given: then it has its type. It rejects with `unknown_input` where the session has taken no input of this id.
    */
   turn<const Output extends Schema>(
@@ -358,7 +358,7 @@ export type Frame =
   | { readonly type: 'lagged'; readonly pos: number }
 
 /**
- * What happens between records. Pieces of an attempt are provisional until its step ends: superseded with it. They come
+ * Frames between records. Pieces of an attempt are provisional until its step ends: superseded with it. They come
  * after the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
  */
 export type LiveFrame =

@@ -55,7 +55,7 @@ export interface TranscriptEntry extends Reported {
 export interface UrgentEvent extends Reported {
   readonly name: string
   /**
-   * What stands in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
+   * The word in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
    * default.
    */
   readonly label?: string

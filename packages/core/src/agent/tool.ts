@@ -33,7 +33,7 @@ export interface CallDescription {
   /** The changes it would make; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
   /**
-   * Where it writes or sends: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
+   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
    * and for every call of a tool that names none.
    */
   readonly destination?: string
@@ -78,7 +78,7 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
   /**
-   * Of a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
+   * For a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
    * `limits.awayMs` by default, 10 minutes.
    */
   readonly awayMs?: number
@@ -87,7 +87,7 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   /** True, or a function of the validated arguments: a person must approve the call first. */
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
-   * What becomes of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
+   * Handling of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
    * next input. `detach` answers the next input at once while the tool goes on, to the end of its `timeoutMs`; the model is told
    * of its outcome in a note. `detach` is for tools with `execute`. `cancel` by default for pure tools, else `finish`.
    */

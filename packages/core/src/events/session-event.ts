@@ -13,7 +13,7 @@ import type { PlanEntry } from '../machine/spec.ts'
 export const EVENTS_VERSION = 1
 
 /**
- * Where a reader goes on, after any event. Keep it as it is and hand it back; its fields are plain numbers, so it can be
+ * The position at which a reader continues, after any event. Keep it as it is and hand it back; its fields are plain numbers, so it can be
  * sent to a browser and back. The text fields are there while a step is being written.
  */
 export interface EventCursor {
@@ -328,7 +328,7 @@ export type EventBody<Call extends CallView = CallView> =
        */
       readonly text: string
       /**
-       * What the providers counted for the turn: its steps, answers that were thrown away, summaries, and what its tools asked models. A
+       * Counts of the providers for the turn: its steps, answers that were thrown away, summaries, and what its tools asked models. A
        * count is there where at least one of them has it, a cost where all of them have one.
        */
       readonly usage: Usage

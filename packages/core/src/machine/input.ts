@@ -98,7 +98,7 @@ export type AnswerCheck =
   | { readonly verdict: 'failed'; readonly message: string }
 
 /**
- * What a person or a program may say through a session. `asks` (true by default) says whether who sends an input can be
+ * Inputs that a person or a program may give through a session. `asks` (true by default) says whether who sends an input can be
  * asked for approvals and questions while it is answered.
  */
 export type UserCommand =

@@ -5,7 +5,7 @@ import type { Provenance } from '../messages.ts'
 export type Effectful = 'pure' | 'idempotent' | 'once'
 
 /**
- * What becomes of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
+ * Handling of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
  * seconds after the next input. `detach`: the next input is answered at once, the tool goes on, and the model is told of its
  * outcome in a note; only for tools that the server runs.
  */
