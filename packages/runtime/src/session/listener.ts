@@ -71,7 +71,7 @@ export interface Listener<A extends Agent = Agent> {
    */
   start(instructions?: string, tools?: readonly Tool[]): Promise<void>
   /**
-   * What a speaker said. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
+   * Passes on a speaker's words. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
    * Leave out what the agent itself said.
    * @throws BatonError `session_stopped`, `illegal_input` (not started), `invalid_transcript`, `queue_full`, `store_failed`
    */
@@ -96,7 +96,7 @@ export interface Listener<A extends Agent = Agent> {
    */
   on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => unknown): () => void
   /**
-   * Where the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
+   * The cursor at which the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
    * that is still being written.
    */
   readonly cursor: EventCursor | undefined

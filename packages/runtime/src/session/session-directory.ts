@@ -169,7 +169,7 @@ export class Directory {
 }
 
 /**
- * Whose session it is, by its first record; undefined where there is none.
+ * Owner of the session, by its first record; undefined if there is none.
  * @throws BatonError `log_damaged`, `store_failed`
  */
 export async function readOpening(
