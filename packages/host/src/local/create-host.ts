@@ -52,14 +52,14 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** In memory by default. Whoever opened it closes it, after the host has stopped. */
   readonly store?: Store
   /**
-   * Where other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
+   * The address at which other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
    * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
    */
   readonly address?: string
   /** Handed to every tool as `context.services`; what the agent's tools say that they need. */
   readonly services?: unknown
   /**
-   * What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. Those of the
+   * Secrets, such as keys, that messages of failed tools and models must not show; each is replaced by `[redacted]`. Those of the
    * variables by default, where `modelOf` is the default too.
    */
   readonly secrets?: readonly string[]

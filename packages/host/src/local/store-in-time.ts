@@ -15,7 +15,7 @@ export function createLateError(name: string): BatonError {
 }
 
 /**
- * What belongs to a session and is still being written when the session is removed would come back after it, and belong to
+ * Waits for running writes of a session before it is removed: they would come back after it, and belong to
  * the next session of its name: a removal waits for it, and fails when that does not end.
  * @throws BatonError `store_failed` from every act that takes longer than its time
  */
