@@ -152,7 +152,7 @@ export const REQUEST_FIELDS = Object.fromEntries(
 ) as unknown as Readonly<Record<RequestType, ReadonlySet<string>>> // of the keys of REQUESTS
 
 /**
- * What is wrong with the fields of a request: one that is missing, or a value of a wrong kind. What is inside of objects and
+ * Finds a fault in the fields of a request: a missing one, or a value of a wrong kind. What is inside of objects and
  * lists is for who takes them to check. Undefined: nothing.
  */
 export function findFieldIssue(type: RequestType, fields: Readonly<Record<string, unknown>>): string | undefined {
