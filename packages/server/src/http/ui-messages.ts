@@ -112,7 +112,7 @@ function writeCall({ callId, name, input, title, result, runs }: CallView, linkM
 }
 
 /**
- * What a person says in a UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
+ * Reads a person's UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
  * @throws BatonError `invalid_event`
  */
 export function readUserParts(parts: readonly JsonValue[]): readonly ContentPart[] {

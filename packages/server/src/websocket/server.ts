@@ -76,7 +76,7 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    */
   readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
   /**
-   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
+   * Tokens of which every connection must show one, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
    * default none is asked for: then the address must be one that only friends can reach.
    */
   readonly token?: string | readonly string[]
