@@ -147,7 +147,7 @@ export interface ProviderSettings {
 }
 
 /**
- * What is needed to ask a model; `model` undefined takes the one of the variables.
+ * Settings that are needed to ask a model; `model` undefined takes the one of the variables.
  * @throws BatonError `model_not_configured` when something is missing, `invalid_option` when something cannot be used
  */
 export function readSettings(provider: string, model: string | undefined, variables: Variables): ProviderSettings {

@@ -135,7 +135,7 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
 }
 
 /**
- * What a text cites: web_search_result_location and search_result_location have an address, places in documents a title
+ * Sources that a text cites: web_search_result_location and search_result_location have an address, places in documents a title
  * (https://platform.claude.com/docs/en/build-with-claude/citations).
  */
 export function findSources(block: Block): readonly FoundSource[] {

@@ -35,7 +35,7 @@ export interface AnthropicEncodeOptions {
   /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
   /**
-   * What becomes of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
+   * Handling of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
    * models refuse the request ("The block is bound to a different conversation", anomalyco/opencode#48637), which is the
    * default; `drop` asks the API to leave such blocks out.
    */

@@ -205,7 +205,7 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
 }
 
 /**
- * What an app says has any shape, and wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
+ * Checks an app's answer, which has any shape. Wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
  * length would keep them busy for ever.
  * @throws TypeError
  */

@@ -45,7 +45,7 @@ const REQUEST_BYTES_MAX = 20_971_520
 const TAIL_LENGTH = 64 * 1024
 
 /**
- * Where thoughts are asked for, the deadlines are 3 minutes.
+ * If thoughts are asked for, the deadlines are 3 minutes.
  * @throws BatonError `model_not_configured` without a model, a key, a project or a token
  */
 export function createGeminiModel(options: GeminiModelOptions): Model {

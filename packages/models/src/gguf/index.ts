@@ -38,7 +38,7 @@ export interface GgufModelOptions {
   /** Threads of the processor; all but one by default. */
   readonly threads?: number
   /**
-   * What you know of the model: `{ thinking: { kind: 'untold', off: 'never' } }` gives its thoughts room beside the answer. Of
+   * Corrections of the model's traits: `{ thinking: { kind: 'untold', off: 'never' } }` gives its thoughts room beside the answer. Of
    * these count `thinking`, `outputTokens`, `sampling`, `output`, `stop`, `singleCalls`, `schemas`, and `contextTokens` where the option of that
    * name is absent.
    */

@@ -38,7 +38,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Where a request went, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
+ * The target of a request, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
  * a `?` or `#`, those may be of a password, and nothing but the scheme is shown.
  */
 export function describePlace(url: string): string {
