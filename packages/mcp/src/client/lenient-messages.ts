@@ -87,7 +87,7 @@ export interface ExchangeInit {
   readonly tell: TellOdd
 }
 
-/** What a server says: all that a program writes, or over HTTP one answer. Its methods never throw. */
+/** Reads a server's messages: all that a program writes, or over HTTP one answer. Its methods never throw. */
 export class Exchange {
   readonly #init: ExchangeInit
   /** An answer with an id that nobody used, which may be that of the exchange's own request. */
@@ -170,7 +170,7 @@ function readRequest({ id, params }: JsonObject, method: string): Message {
   const fields = isJsonObject(params) ? readParams(method, withoutNull(params)) : undefined
   const given = { jsonrpc: '2.0', method, ...(fields && { params: fields }) } as const
   const hasId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
-  // What it says is checked for its method by the SDK.
+  // The SDK checks its fields for its method.
   return (hasId ? { ...given, id } : given) as Message
 }
 
