@@ -123,7 +123,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       place.view.take(records)
       await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
       if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
-        // What is known here is of a session of this name that was removed.
+        // The known session of this name was removed.
         init.places.forget(identity.session)
         throw new BatonError({ code: 'store_failed', message: `session ${identity.session} has begun anew` })
       }

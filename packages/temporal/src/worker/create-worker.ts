@@ -46,7 +46,7 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   /** Chooses the task queue and the time limits of a model call or a tool. Called when it begins; the answer is recorded. */
   readonly timesOf?: (about: WorkAbout) => WorkTimes | undefined
   /**
-   * What is written as search attributes (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
+   * Search attributes to write (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
    * registered as keywords. By default those that are registered when the worker starts; `[]` for none.
    */
   readonly searchAttributes?: readonly SearchField[]
