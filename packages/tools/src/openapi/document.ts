@@ -138,7 +138,7 @@ export class OpenApiDocument {
   }
 
   /**
-   * What a reference names, or the value itself.
+   * Resolves a reference, or returns the value itself.
    * @throws BatonError `invalid_option` for one that leads out of the document, nowhere, or in a circle
    */
   follow(value: JsonValue | undefined, where: string): JsonValue {

@@ -121,7 +121,7 @@ export class ServiceClient {
   }
 
   /**
-   * Where the service redirects to, without going there; undefined: it does not redirect.
+   * The target of the service's redirect, without following it; undefined: it does not redirect.
    * @throws BatonError as `ask` does
    */
   async findRedirect(request: ServiceRequest): Promise<string | undefined> {
