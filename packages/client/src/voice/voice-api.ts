@@ -84,7 +84,7 @@ export interface Voice {
   /** Stops the voice, and says no more of the answers so far. The server is told nothing: send a message with `heard`. */
   stop(): void
   /**
-   * What was played, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing was said of the
+   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing was said of the
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard
