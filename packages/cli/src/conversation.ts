@@ -21,7 +21,7 @@ export interface Conversation {
   /** A turn that was running when the session was left goes on: here it is. */
   readonly resumed: ConversationTurn | undefined
   /**
-   * Where another process has taken the session over: opens it again. Resolves with the conversation to go on with, whose `about`
+   * Opens the session again after another process has taken it over. Resolves with the conversation to go on with, whose `about`
    * tells what was said meanwhile; undefined where the session is still here. @throws BatonError
    */
   reopen?(): Promise<Conversation | undefined>
