@@ -202,7 +202,7 @@ export interface Session<A extends Agent = Agent> {
   info(): Promise<SessionDetails>
   /**
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
-   * Finds a turn. If it has an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
+   * If it has an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
    * given: then it has its type. It rejects with `unknown_input` where the session has taken no input of this id.
    */
   turn<const Output extends Schema>(

@@ -16,7 +16,7 @@ export function createLateError(name: string): BatonError {
 
 /**
  * Waits for running writes of a session before it is removed: they would come back after it, and belong to
- * the next session of its name: a removal waits for it, and fails when that does not end.
+ * the next session of its name. Fails when they do not end.
  * @throws BatonError `store_failed` from every act that takes longer than its time
  */
 export function limitStoreActs(store: Store, timers: Timers): LimitedStore {

@@ -78,7 +78,7 @@ export class Workspace {
     }
   }
 
-  /** Patterns of files that models may read, whatever their name or content. */
+  /** Whether the owner lets models read the file, whatever its name or content. */
   isAllowed(path: string): boolean {
     return this.#allowed?.(path) === true
   }

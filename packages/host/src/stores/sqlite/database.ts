@@ -20,7 +20,7 @@ export interface DatabaseInit {
   readonly maxBytes: number | undefined
   /** Milliseconds for which a write waits for another program's. */
   readonly busyMs: number
-  /** The mark of the writing connection: present in the one that writes. */
+  /** Owner of the file; present in the connection that writes. */
   readonly owner: FileOwner | undefined
 }
 
