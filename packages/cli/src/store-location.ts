@@ -15,7 +15,7 @@ export type StoreLocation =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres'; readonly url: string }
 
-export const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
+const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
 
 /**
  * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.

@@ -49,7 +49,10 @@ export interface AgentInit<
   readonly firstTool?: string
   /** Which tools must have given an `ok` result in the turn before a tool runs, or before an answer is taken. */
   readonly order?: readonly OrderRule[]
-  /** Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. */
+  /**
+   * Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. It has 30 seconds. If
+   * it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked.
+   */
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
   readonly profile?: AgentProfile

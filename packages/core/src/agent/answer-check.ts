@@ -22,7 +22,7 @@ export interface AnsweredCall {
   readonly content: readonly ContentPart[]
 }
 
-/** Copies: to change them changes nothing. */
+/** Context of a check. All of it is copied: changing it has no effect. */
 export interface AnswerContext<Services = unknown> {
   readonly session: string
   readonly agent: string
@@ -44,9 +44,3 @@ export type AnswerVerdict =
   | 'accept'
   | { readonly again: string }
   | { readonly ask: string; readonly title?: string; readonly by?: readonly string[] }
-
-/** It has 30 s. If it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked. */
-export type CheckAnswer<Output = unknown> = (
-  answer: AnswerToCheck<Output>,
-  context: AnswerContext,
-) => AnswerVerdict | Promise<AnswerVerdict>

@@ -83,7 +83,7 @@ const readBase64: Read<string> = (reader, value) => {
 }
 
 /** Why a text is not base64, to be said after its name; undefined when it is. */
-export function findBase64Issue(value: string): string | undefined {
+function findBase64Issue(value: string): string | undefined {
   if (value.startsWith('data:')) return 'must be base64 alone, without "data:…;base64," before it'
   const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0
   const wrongAt = value.search(NOT_BASE64)

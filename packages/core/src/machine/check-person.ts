@@ -37,7 +37,7 @@ function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undef
 }
 
 /** In a session without a principal nobody asks who speaks. */
-export function isStranger(state: State, principal: string): boolean {
+function isStranger(state: State, principal: string): boolean {
   return state.principal !== '' && principal !== state.principal
 }
 

@@ -103,7 +103,7 @@ export interface BegunFold {
  * From the session's snapshot, where it has one that can be used: a snapshot only saves time. Its own record is looked at:
  * no two owners have one epoch, so a snapshot that was written late, over the log of another session of this name, is told.
  */
-export async function beginFold(
+async function beginFold(
   store: Pick<LimitedStore, 'read' | 'snapshots'>,
   session: string,
   lastPos = Infinity,

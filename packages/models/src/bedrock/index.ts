@@ -88,7 +88,7 @@ function checkOptions({ model, region, apiKey, credentials }: BedrockModelOption
 }
 
 /** The model stands in the path, encoded: ids have colons, ARNs slashes. */
-export function converseUrl({
+function converseUrl({
   baseUrl,
   region,
   model,

@@ -41,7 +41,7 @@ export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedForma
 const NAME_CHARS = 256
 
 /** The format of an unknown model: most open ones were trained on it. */
-export const USUAL_FORMAT: PromptedFormatName = 'hermes'
+const USUAL_FORMAT: PromptedFormatName = 'hermes'
 
 /** The first that is found in a chat template (Jinja) tells the format. Seen in the templates named beside each format. */
 const BY_TEMPLATE: readonly (readonly [part: string, format: PromptedFormatName])[] = [

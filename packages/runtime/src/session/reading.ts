@@ -17,7 +17,7 @@ import { EventReader } from './event-reader.ts'
 export type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
 
 /** The parts of the agent that a projection of this session needs. */
-export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
+function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
   const { limits, window } = engine.world.spec
   return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
 }

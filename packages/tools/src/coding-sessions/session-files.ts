@@ -30,7 +30,7 @@ export interface SessionHead extends SessionFile {
 }
 
 /** Files that one call looks at, the newest by name first. */
-export const FILES_MAX = 20_000
+const FILES_MAX = 20_000
 /** Bytes at the beginning in which the folder of a session must be named. */
 const HEAD_BYTES = 1024 * 1024
 /** Lines there; of OpenCode, whose first record has the title and the folder, those after which the model is known. */
@@ -163,7 +163,7 @@ function memberOf(line: string): readonly string[] {
 }
 
 /** The first session, folder and branch, the newest model, and the title of the highest rank. */
-export function joinFacts(before: SessionFacts, next: SessionFacts = {}): SessionFacts {
+function joinFacts(before: SessionFacts, next: SessionFacts = {}): SessionFacts {
   const { model = before.model, title = before.title } = next
   const best = before.title && title && before.title.rank > title.rank ? before.title : title
   return { ...next, ...before, ...(model !== undefined && { model }), ...(best && { title: best }) }

@@ -34,7 +34,7 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
 )
 
 /** Characters that take no room: https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt, Default_Ignorable_Code_Point. */
-export const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 
 export class ReadThrough {
   readonly text: string

@@ -97,7 +97,7 @@ export interface FileIdentity {
   readonly ino: number
 }
 
-export function identifyFile(path: string): FileIdentity | undefined {
+function identifyFile(path: string): FileIdentity | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   return found && { dev: found.dev, ino: found.ino }
 }

@@ -42,7 +42,7 @@ const GLM: TagSyntax = {
 }
 
 /** A tool's name in the first line, then a pair of tags for each argument. */
-export const GLM_CALLS: Body = {
+const GLM_CALLS: Body = {
   begins: (start, tools) => {
     const [, name = '', behind = ''] = /^([^<]*)(.*)$/s.exec(start) ?? []
     const known = tools.has(name.trimEnd())
