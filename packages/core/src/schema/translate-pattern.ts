@@ -20,7 +20,7 @@ export function translatePattern(source: string): TranslatedPattern {
     if (cause instanceof Untranslatable)
       return { pattern: undefined, why: `has ${cause.message}, which cannot be translated` }
     const said = cause instanceof Error ? cause.message : String(cause)
-    return { pattern: undefined, why: `is no pattern (${said.slice(said.lastIndexOf(':') + 1).trim()})` }
+    return { pattern: undefined, why: `is not a pattern (${said.slice(said.lastIndexOf(':') + 1).trim()})` }
   }
 }
 

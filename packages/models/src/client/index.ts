@@ -212,7 +212,7 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
 function checkPiece(event: ModelEvent): void {
   const { type } = event
   const isDelta = type === 'text-delta' || type === 'reasoning-delta' || type === 'call-delta'
-  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is no text`)
+  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is not text`)
 }
 
 function createCancelled(signal: AbortSignalLike): BatonError {

@@ -104,7 +104,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (isJsonObject(response) && (!error || status === 'failed'))
       this.#handleEnd(response, typeof status === 'string' ? status : 'completed')
     else if (error) this.#failWith(error)
-    else this.#fail('it is no response')
+    else this.#fail('it is not a response')
   }
 
   get progress(): AnswerProgress {

@@ -275,7 +275,7 @@ export class AnswerParser {
     this.#mode = TEXT
     if (calls) this.#tellCalls(calls, mode.length)
     else if (mode.mark.mayBeText) this.#takeAll(mode.mark.open + raw)
-    else this.#tellCalls([{ name: '', arguments: '{}', problem: 'it is no call of the format' }], mode.length)
+    else this.#tellCalls([{ name: '', arguments: '{}', problem: 'it is not a call of the format' }], mode.length)
   }
 
   #feedThought(mode: ModeOf<'thought'>, char: string): void {

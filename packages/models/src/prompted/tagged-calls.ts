@@ -59,7 +59,7 @@ function readCall(reader: Reader): ReadCall {
     }
     const found = match(reader, syntax.argument)
     const key = found?.[1]?.trim() ?? ''
-    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is no argument`)
+    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is not an argument`)
     const end = findArgumentEnd(reader)
     if (end === undefined) return wrong(`where the argument "${key}" ends is not clear`)
     if (end === -1) return wrong(`the argument "${key}" has no closing tag`)

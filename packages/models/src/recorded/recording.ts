@@ -116,7 +116,7 @@ export function readRecording(file: string): Recording {
   }
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   const [head, ...calls] = lines.map(({ line, number }) => parseLine(line, `line ${number} of ${file}`))
-  if (head?.type !== 'baton-model-recording') throw refuse(`${file} is no recording of a model`)
+  if (head?.type !== 'baton-model-recording') throw refuse(`${file} is not a recording of a model`)
   if (head.version !== RECORDING_VERSION)
     throw refuse(`${file} is a recording of version ${head.version}; this Baton reads version ${RECORDING_VERSION}`)
   return { model: head, calls: calls.filter((call) => call.type === 'call') }

@@ -120,7 +120,7 @@ export class SourceTools {
   #keep(source: ToolSource, { tools, leftOut }: ListedTools = { tools: [], leftOut: 0 }): void {
     const { log, session } = this.#init
     if (leftOut > 0)
-      log.warn('a source lists what is no tool', {
+      log.warn('a source lists something that is not a tool', {
         session,
         source: source.name,
         leftOut,

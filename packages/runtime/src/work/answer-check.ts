@@ -114,7 +114,7 @@ function readVerdict(given: unknown): AnswerCheck {
   }
   throw new BatonError({
     code: 'invalid_agent',
-    message: `it gave ${describeValue(given)}, which is no verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
+    message: `it gave ${describeValue(given)}, which is not a verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
   })
 }
 

@@ -127,7 +127,7 @@ function demandDevice({ device }: Followed): V2Device {
   if (device) return device
   throw new BatonError({
     code: 'illegal_input',
-    message: 'this connection is no device',
+    message: 'this connection is not a device',
     hint: 'Send device.attach first, or name a device in session.open.',
   })
 }

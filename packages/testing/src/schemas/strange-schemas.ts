@@ -221,7 +221,7 @@ const PATTERNS: Readonly<Record<string, StrangeSchema>> = {
   'no pattern': {
     input: text('(['),
     right: [{ a: 'x' }],
-    told: 'properties.a: pattern "([" is no pattern (a class has no end), so it is left out',
+    told: 'properties.a: pattern "([" is not a pattern (a class has no end), so it is left out',
   },
   'names by patterns that cannot be checked, and no others': {
     input: { type: 'object', patternProperties: { '^(a)\\1': { type: 'number' } }, additionalProperties: false },
