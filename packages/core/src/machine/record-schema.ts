@@ -367,10 +367,8 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
   const refuse = (issue: string | undefined): void => {
     if (issue === undefined) return
-    throw new BatonError({
-      code: 'log_damaged',
-      message: `${where} is not a record: ${issue.replace(/^\./, '').trim()}`,
-    })
+    const message = `${where} is not a record: ${issue.replace(/^\./, '').trim()}`
+    throw new BatonError({ code: 'log_damaged', message })
   }
   refuse(checkHead(value))
   const { facts } = value as SessionRecord // of this form, but for what each fact holds
