@@ -58,7 +58,7 @@ function createSlowModel(id: string, { environment: { timers } }: ManualTime, sc
 
 type Scripts = Readonly<Record<string, readonly Said[]>>
 
-/** What became of a turn, after how many milliseconds, and when each model was asked. */
+/** The outcome of a turn, after how many milliseconds, and when each model was asked. */
 async function play(scripts: Scripts, init: Partial<TestWorldInit> = { profile: voice }) {
   const time = createManualTime()
   const slow = Object.entries(scripts).map(([id, script]) => createSlowModel(id, time, script))

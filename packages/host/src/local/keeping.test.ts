@@ -1,4 +1,4 @@
-// What a host keeps of its sessions, and for how long: recovery at start, snapshots, retention, removal, export and import.
+// Keeping of sessions by a host, and for how long: recovery at start, snapshots, retention, removal, export and import.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'

@@ -141,13 +141,13 @@ export class Performer {
   /** Asks once earlier calls have settled. The wait counts towards `firstWordMs`. Undefined if the call was aborted meanwhile. */
   async #askAfter(before: Promise<void>, job: ModelJob, io: ModelIo): Promise<Input | undefined> {
     const { session, environment } = this.#init
-    const beganMs = environment.clock.nowMs()
+    const { effect } = job
+    const limitMs = effect.type === 'call-model' ? effect.firstWordMs : undefined
+    const beganMs = limitMs === undefined ? 0 : environment.clock.nowMs()
     await before
     if (io.signal.aborted) return undefined
-    const { effect } = job
-    if (effect.type === 'summarise' || effect.firstWordMs === undefined)
-      return await performModel(session.world, job, io)
-    const firstWordMs = Math.max(0, effect.firstWordMs - (environment.clock.nowMs() - beganMs))
+    if (limitMs === undefined || effect.type !== 'call-model') return await performModel(session.world, job, io)
+    const firstWordMs = Math.max(0, limitMs - (environment.clock.nowMs() - beganMs))
     return await performModel(session.world, { ...job, effect: { ...effect, firstWordMs } }, io)
   }
 
