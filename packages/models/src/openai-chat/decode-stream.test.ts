@@ -1,4 +1,4 @@
-// What servers send that is not as OpenAI would send it: each situation was seen in recordings or in the issues that are named.
+// Streams of servers that differ from OpenAI's: each situation was seen in recordings or in the issues that are named.
 import type { JsonObject } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

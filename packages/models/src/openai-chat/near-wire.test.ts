@@ -1,4 +1,4 @@
-// What gateways write that nearly speak the wire, where it is neither of OpenAI nor seen in a recording: calls without their list,
+// Streams of gateways that nearly speak the wire, neither of OpenAI nor seen in a recording: calls without their list,
 // reasons and counts in others' words, ends of streams, thoughts between tags.
 import type { JsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
