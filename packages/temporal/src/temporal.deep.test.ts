@@ -1,4 +1,4 @@
-// What a Temporal host does beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
+// A Temporal host beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
 // long payloads, goals, and tools that are somebody's own activities.
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
