@@ -14,7 +14,7 @@ const UNCLEAR = '{"verdict":"unclear","confidence":0.2}'
 const scan = act(() => 'clean', { name: 'scan' })
 const pay = act(() => 'paid', { name: 'pay', effect: 'once' })
 
-/** What a check was given. */
+/** Input of a check. */
 interface Seen {
   readonly answer: AnswerToCheck
   readonly context: AnswerContext

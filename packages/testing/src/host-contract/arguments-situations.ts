@@ -1,4 +1,4 @@
-// What a model gives server tools: arguments that fit no schema, schemas that are none, tools that are not there.
+// Arguments of a model for server tools: arguments that fit no schema, schemas that are none, tools that are not there.
 import { makeTool, tool } from '@baton/core'
 import { expect } from 'vitest'
 import { z } from 'zod'

@@ -7,7 +7,7 @@ export interface StrangeSchema {
   readonly right: readonly JsonObject[]
   /** Arguments that are wrong in any reading; absent where all are right. */
   readonly wrong?: readonly JsonObject[]
-  /** What is told when the tool is defined; absent where nothing is. */
+  /** Warning when the tool is defined; absent if there is none. */
   readonly told?: string
 }
 

@@ -1,4 +1,4 @@
-// What a process holds at a moment at which all its conversations are at rest, and whether one of these numbers grows.
+// Holdings of a process at a moment at which all its conversations are at rest, and whether one of these numbers grows.
 import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
