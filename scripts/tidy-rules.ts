@@ -187,7 +187,7 @@ const BANNED_STARTS = /^\W*(Of|Whose|Where|What|To who) /
 
 /** Comments whose first word hides their subject. A line that continues the comment above it is not a start. */
 function commentStarts(file: SourceFile): readonly Finding[] {
-  if (isTest(file.path) || !/^packages\/(?!testing\/)[^/]+\/src\//.test(file.path)) return []
+  if (!/^packages\/[^/]+\/src\//.test(file.path)) return []
   const lineTexts = file.text.split('\n')
   return file.comments.flatMap(({ type, value, start }) => {
     const line = file.lineOf(start)
