@@ -148,8 +148,7 @@ const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
 
 const readTitle: Read<string | null> = (reader, value) => (value === null ? null : readText(reader, value))
 
-const readTrue: Read<true> = (reader, value) =>
-  value === true ? value : reader.refuse('must be true, or absent')
+const readTrue: Read<true> = (reader, value) => (value === true ? value : reader.refuse('must be true, or absent'))
 
 const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
 
