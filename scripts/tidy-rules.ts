@@ -1,4 +1,4 @@
-// The rules of our style that no linter has: sizes, names, opening comments, module state. `machine-purity.ts` has the
+// The rules of our style that no linter has: sizes, names, comments, module state. `machine-purity.ts` has the
 // rules of the session machine. Each rule measures a file; the limits stand here.
 import type { Node } from 'oxc-parser'
 import { impurities } from './machine-purity.ts'
@@ -14,6 +14,7 @@ export type Rule =
   | 'type-parameters'
   | 'file-name'
   | 'opening-comment'
+  | 'comment-start'
   | 'module-state'
   | 'machine-purity'
   | 'test-wait'
@@ -35,6 +36,7 @@ export const LIMITS: Readonly<Record<Rule, number>> = {
   'type-parameters': 3,
   'file-name': 0,
   'opening-comment': 0,
+  'comment-start': 0,
   'module-state': 0,
   'machine-purity': 0,
   'test-wait': 0,
@@ -65,6 +67,7 @@ export function checkSource(file: SourceFile): readonly Finding[] {
     ...sizes(file),
     ...fileName(file),
     ...openingComment(file),
+    ...commentStarts(file),
     ...moduleState(file),
     ...(isMachine(file.path)
       ? impurities(file).map(({ line, message }) => finding(file, 'machine-purity', { size: 1, line, message }))
@@ -178,6 +181,22 @@ function openingComment(file: SourceFile): readonly Finding[] {
       message: `the file does not open with 1 to ${OPENING_LINES_MAX} lines of comment`,
     }),
   ]
+}
+
+const BANNED_STARTS = /^\W*(Of|Whose|Where|What|To who) /
+
+/** Comments whose first word hides their subject. A line that continues the comment above it is not a start. */
+function commentStarts(file: SourceFile): readonly Finding[] {
+  if (!/^packages\/[^/]+\/src\//.test(file.path)) return []
+  const lineTexts = file.text.split('\n')
+  return file.comments.flatMap(({ type, value, start }) => {
+    const line = file.lineOf(start)
+    const word = BANNED_STARTS.exec(value)?.[1]
+    const isContinued = type === 'Line' && /^\s*\/\//.test(lineTexts[line - 2] ?? '')
+    if (word === undefined || isContinued) return []
+    const message = `a comment begins with "${word}"; begin with a noun or a verb`
+    return [finding(file, 'comment-start', { size: 1, line, message })]
+  })
 }
 
 /** State that all users of a module share: variables that can be assigned, and containers that begin empty. */

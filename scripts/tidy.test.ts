@@ -33,6 +33,16 @@ describe('rules', () => {
     ['an opening comment that is too long', `${lines(6, '// c')}\nexport {}`, ['opening-comment 1']],
     ['a comment in block form, and behind a shebang', '#!/usr/bin/env node\n/* c */\nexport {}', []],
     [
+      'comments that hide their subject',
+      '// What it is.\n/** Of a call. */\nconst a = 1\n/**\n * Where it is,\n * and why.\n */\nconst b = 2 // Whose it is.',
+      ['comment-start 1', 'comment-start 2', 'comment-start 4', 'comment-start 8'],
+    ],
+    [
+      'comments with such a word later',
+      '// The place.\n// Where it is, and what of.\n/** Says what it is. */\nconst a = 1\n/** Offset. */\nconst b = 2',
+      [],
+    ],
+    [
       'module state',
       '// c\nlet a = 1\nexport let b\nconst c = new Map()\nexport const d = []\nvar e',
       ['module-state 2', 'module-state 3', 'module-state 4', 'module-state 5', 'module-state 6'],

@@ -41,6 +41,7 @@ const COUNTED: ReadonlySet<Rule> = new Set([
   'syntax',
   'file-name',
   'opening-comment',
+  'comment-start',
   'module-state',
   'machine-purity',
   'test-wait',

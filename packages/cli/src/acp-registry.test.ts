@@ -1,4 +1,4 @@
-// What the registry of the Agent Client Protocol is given of Baton: `acp/agent.json` and `acp/icon.svg`, by the registry's own rules.
+// Files for the registry of the Agent Client Protocol: `acp/agent.json` and `acp/icon.svg`, by the registry's own rules.
 import { Ajv } from 'ajv'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

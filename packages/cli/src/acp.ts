@@ -114,7 +114,7 @@ async function serve(options: AcpWords, terminal: Console, streams: ConsoleStrea
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
   const late = createLateHost(() => openHost(options, terminal, log))
-  // What is wrong with the agent or the store is told before the editor asks for anything; a missing model can wait.
+  // Faults of the agent or the store are reported before the editor asks for anything; a missing model can wait.
   await late.missing()
   const { serveAcpOverStdio } = await import('@baton/server/acp')
   const acp = describeFront(options, { terminal, late, log })

@@ -1,4 +1,4 @@
-// What a tool asks: a line for each field, and what does not fit is asked for again.
+// Questions of tools: a line for each field, and what does not fit is asked for again.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { askQuestion } from './ask-question.ts'

@@ -1,4 +1,4 @@
-// What a tool asks its user: each field of the answer's schema is one line to type.
+// Asks a tool's question on the terminal: each field of the answer's schema is one line to type.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { escapeLine } from './escape-controls.ts'

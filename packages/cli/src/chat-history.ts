@@ -1,4 +1,4 @@
-// What a person typed in chats, kept between runs for Arrow Up: a file of the user's own, as the shell's.
+// Lines that a person typed in chats, kept between runs for Arrow Up: a file of the user's own, as the shell's.
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -13,7 +13,7 @@ const LINE_CHARS_MAX = 4096
 /** Bytes from which the file is written anew with the newest lines. */
 const BYTES_MAX = 1024 * 1024
 
-/** Where the file cannot be read or written, there is no history, and the chat goes on. */
+/** History in a file. If it cannot be read or written, there is no history, and the chat goes on. */
 export function openChatHistory(file: string): ChatHistory {
   return {
     lines: readLines(file),
@@ -46,7 +46,7 @@ function readLines(file: string): readonly string[] {
   }
 }
 
-/** What is not text is passed over; a message may have several lines. */
+/** Skips entries that are not text; a message may have several lines. */
 function readLine(text: string): string {
   try {
     const line: unknown = JSON.parse(text)

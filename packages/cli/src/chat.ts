@@ -93,7 +93,7 @@ async function createPerson(
 
 const HISTORY = 'chat-history'
 
-/** Of a chat that leaves no session nothing is left. */
+/** A chat that leaves no session leaves nothing. */
 function keepsNothing(partner: ChatOptions['partner']): boolean {
   return partner.type === 'embedded' && partner.store.type === 'memory'
 }

@@ -1,4 +1,4 @@
-// What every command of `baton` is.
+// The shape of every command of `baton`.
 import type { Console } from './console.ts'
 
 export interface Command {

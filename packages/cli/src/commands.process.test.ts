@@ -1,5 +1,5 @@
 // The `baton` command in processes of its own: answers without a key or a network, files that Node loads, signals, exit codes.
-// What needs no process is in `commands.test.ts`.
+// Tests without a process are in `commands.test.ts`.
 import { chooseSample } from '@baton/testing/depth'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 
 let folder: string
-/** Where sessions are kept by default. */
+/** The default store of sessions. */
 let data: string
 let commands: StartedCommand[]
 let apps: V1App[]

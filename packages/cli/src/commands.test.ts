@@ -1,4 +1,4 @@
-// What the `baton` command prints and the code it ends with, without a process: help, and one clear line for what is wrong.
+// Output and exit codes of the `baton` command, without a process: help, and one clear line for what is wrong.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a command has of its process; tests give their own.
+// A command's access to its process; tests give their own.
 import type { Readable, Writable } from 'node:stream'
 
 export interface Console {
@@ -73,7 +73,7 @@ export function wantsColor(stream: TerminalOutput | undefined, variables: Consol
   return stream?.isTTY === true && (variables['NO_COLOR'] ?? '') === '' && stream.hasColors?.({ ...variables }) === true
 }
 
-/** What a shell expects of a process that a signal ended. */
+/** The exit code that a shell expects of a process that a signal ended. */
 const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const
 
 function onStop(callback: () => void): () => void {

@@ -1,13 +1,13 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
 import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/core'
 
-/** Where turns run. */
+/** Runs turns. */
 export interface ChatPartner {
-  /** What a person should know before the first word. */
+  /** Notes for a person before the first word. */
   readonly about: readonly string[]
-  /** What a person may ask, in one line. */
+  /** Suggestion what to ask, in one line. */
   readonly hint?: string
-  /** What its agent may do, in one line where it is not everything. */
+  /** Permissions of its agent, in one line, unless it may do everything. */
   readonly may: readonly string[]
   /** Opens the session of that name, or a new one. @throws BatonError */
   open(session: string | undefined): Promise<Conversation>
@@ -16,12 +16,12 @@ export interface ChatPartner {
 
 export interface Conversation {
   readonly session: string
-  /** What came before. */
+  /** Earlier messages. */
   readonly about: readonly string[]
   /** A turn that was running when the session was left goes on: here it is. */
   readonly resumed: ConversationTurn | undefined
   /**
-   * Where another process has taken the session over: opens it again. Resolves with the conversation to go on with, whose `about`
+   * Opens the session again after another process has taken it over. Resolves with the conversation to go on with, whose `about`
    * tells what was said meanwhile; undefined where the session is still here. @throws BatonError
    */
   reopen?(): Promise<Conversation | undefined>
@@ -69,7 +69,7 @@ export interface SessionControls {
   /** A line for each. */
   tools(): readonly string[]
   status(): Promise<{ readonly model: string; readonly context: ContextUse }>
-  /** Of all answers of the conversation as it stands. */
+  /** Usage of all answers of the conversation as it stands. */
   usage(): Promise<Usage>
   /** Answers what a tool asks. */
   answer(answer: QuestionAnswer): Promise<void>
@@ -99,7 +99,7 @@ export interface AskedCall {
 export type AskPerson = (call: AskedCall) => Promise<string>
 
 export interface Person {
-  /** What the person says next; undefined at the end. */
+  /** Resolves with the person's next message; undefined at the end. */
   next(): Promise<string | undefined>
   /** Present where somebody can be asked. Rejects when `signal` aborts, and when the person leaves. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string>

@@ -48,7 +48,7 @@ Examples:
 
 export const doctorCommand: Command = { help: HELP, run: doctor }
 
-/** What was found about one thing: it works, it does not, or nobody asked for it. */
+/** A finding about one thing: it works, it does not, or nobody asked for it. */
 interface Finding {
   readonly subject: string
   readonly state: 'works' | 'fails' | 'absent'
@@ -119,7 +119,7 @@ function countTools({ length }: readonly Tool[]): string {
   return length === 1 ? '1 tool' : `${length} tools`
 }
 
-/** What of a tool's schema calls are not checked against. The tool works all the same. */
+/** The parts of a tool's schema that calls are not checked against. The tool works all the same. */
 function schemaFindings({ name, schemaWarnings = [] }: Tool): readonly Finding[] {
   return schemaWarnings.map((warning) => ({
     subject: 'schema',

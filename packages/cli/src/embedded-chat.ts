@@ -35,7 +35,7 @@ export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPart
 
 const TOOLS_SHOWN = 3
 
-/** What a person may ask: `agent` is absent where the agent of the folder answers. */
+/** Suggests what to ask: `agent` is absent if the agent of the folder answers. */
 function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
   if (!agent) return { hint: 'ask about this folder, such as: which files here mention WebSocket?' }
   const shown = agent.tools.slice(0, TOOLS_SHOWN).map(({ name, description }) => {
@@ -48,7 +48,7 @@ function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
 /** A session that somebody paused or stopped waits for them. */
 const AT_REST: ReadonlySet<Session['phase']> = new Set(['idle', 'paused', 'stopped'])
 
-/** What a chat that had the session before hands on. */
+/** State that a chat passes on to the next one of the session. */
 interface Before {
   readonly from: EventCursor
   /** Chosen in this chat. */
@@ -75,7 +75,7 @@ async function openConversation(
   if (tools.length > 0) await session.attach(Object.fromEntries(tools.map((tool) => [tool.name, ask])))
   let isUsed = before !== undefined
   let model = before?.model ?? choice.id
-  // What the person says now wins over what was said then.
+  // The person's present options win over the earlier ones.
   let wanted = own ? own.model : init.model === undefined ? undefined : choice.id
   const setModel = async (named: string | undefined): Promise<string> => {
     if (named === undefined) return `model ${model}`

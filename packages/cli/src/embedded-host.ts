@@ -21,9 +21,9 @@ export interface EmbeddedHostInit extends AgentWords {
   /** In memory by default. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
-  /** What no error may show; those of the variables by default. */
+  /** Secrets that no error may show; those of the variables by default. */
   readonly secrets?: readonly string[]
-  /** Where other servers over the same store reach this one. */
+  /** Address at which other servers over the same store reach this one. */
   readonly address?: string | undefined
   readonly observers?: readonly SessionObserver[]
   /**

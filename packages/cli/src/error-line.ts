@@ -1,11 +1,11 @@
-// What went wrong, as one line for a person.
+// An error as one line for a person.
 import { ERROR_CODES, isBatonError } from '@baton/core'
 import { redact, redactAddresses, secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { Variables } from './words.ts'
 
-/** What happened, and what to do where the message does not say so itself; without secrets of the variables and of addresses. */
+/** Describes an error, with advice if the message has none; without secrets of the variables and of addresses. */
 export function errorLine(cause: unknown, variables: Variables = {}): string {
   const makeLine = (text: string): string => {
     const safe = redactAddresses(redact(text, secretsIn(variables)))

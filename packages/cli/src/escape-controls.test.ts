@@ -1,4 +1,4 @@
-// What a terminal is never sent, whoever wrote it.
+// Characters that a terminal is never sent, whoever wrote them.
 import { expect, test } from 'vitest'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 

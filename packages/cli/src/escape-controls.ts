@@ -1,4 +1,4 @@
-// What comes from models, tools, files and other people, made harmless for a terminal: it can neither steer it nor hide
+// Makes text of models, tools, files and other people harmless for a terminal: it can neither steer it nor hide
 // or reorder what a person reads. Nothing disappears: what is harmful is shown as an escape of JavaScript.
 
 /** C0 but tab and line feed, DEL, C1, line separators, halves of surrogate pairs, and what turns the direction of writing. */

@@ -3,7 +3,7 @@ import type { EventBody } from '@baton/core'
 import { escapeControls } from './escape-controls.ts'
 import type { TurnDisplay } from './turn-display.ts'
 
-/** What controls a terminal is written as escapes, which are the same text in JSON. */
+/** Writes control characters as escapes, which are the same text in JSON. */
 export function createEventLines(write: (text: string) => void): TurnDisplay {
   return {
     show: (event: EventBody) => write(`${escapeControls(JSON.stringify(event))}\n`),

@@ -112,7 +112,7 @@ test('a key in the environment counts for nothing', async () => {
   expect(notes).toContain('permissions no network; only models on this machine')
   expect(notes).toContain('model offline')
   expect(output).toContain('The model gave no report that its calls support.')
-  expect(notes).toContain('"offline" is no language model, and reports nothing: name one on this machine')
+  expect(notes).toContain('"offline" is not a language model, and reports nothing: name one on this machine')
   expect(code).toBe(3)
   const without = await explore(['--store', 'memory:'])
   expect(without.notes).toContain('model offline, because no model on this machine is named; name one by --model')

@@ -122,7 +122,7 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
 
 const OFFLINE = 'offline'
 const NO_MODEL =
-  '"offline" is no language model, and reports nothing: name one on this machine, by --model gguf:FILE or --model ollama/NAME'
+  '"offline" is not a language model, and reports nothing: name one on this machine, by --model gguf:FILE or --model ollama/NAME'
 
 function createAgent(
   root: string,

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 interface Chat {
   readonly say: (text: string) => void
-  /** What its person has seen, notes among answers. */
+  /** Lines that its person has seen, notes among answers. */
   readonly seen: () => string
   /** Resolves with the exit code. */
   readonly leave: () => Promise<number>

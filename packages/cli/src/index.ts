@@ -1,4 +1,4 @@
-// What programs import from @baton/cli: the command itself, with a process of their own around it.
+// The exports of @baton/cli: the command itself, with a process of their own around it.
 export { run } from './run.ts'
 export { createNodeConsole } from './console.ts'
 export type { Console } from './console.ts'

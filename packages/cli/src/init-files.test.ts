@@ -1,4 +1,4 @@
-// What `baton init` writes, as git and npm read it.
+// Files of `baton init`, as git and npm read them.
 import { matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
 import { GITIGNORE, createPackage } from './init-files.ts'

@@ -1,4 +1,4 @@
-// What `baton init` writes. `npm run pack:check` runs it against the packed packages.
+// The files that `baton init` writes. `npm run pack:check` runs it against the packed packages.
 import { VERSION } from './version.ts'
 
 export const AGENT_FILE = `// The agent: what it is told, and what it may do. "npm run chat" talks to it, "npm run serve" serves it to apps.
@@ -17,7 +17,7 @@ const population = tool({
 export default defineAgent({ name: 'cities', instructions: 'Answer briefly.', tools: [population] })
 `
 
-export const AGENT_TEST = `// What the agent does when a model says exactly this. No key and no network are needed.
+export const AGENT_TEST = `// The agent, when a model says exactly this. No key and no network are needed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHost } from '@baton/host'
@@ -35,7 +35,7 @@ test('the population comes from the tool', async () => {
   const session = await host.session()
   const answer = await session.send('What is the population of the city "Oslo"?').answer
   assert.equal(answer.text, 'Oslo has 717,710 people.')
-  // What the tool gave is what the model read before it answered.
+  // The model read the tool's result before it answered.
   assert.match(JSON.stringify(model.requests[1]?.messages), /717710/)
   await host.stop()
 })

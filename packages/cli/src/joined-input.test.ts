@@ -1,4 +1,4 @@
-// What is piped into a command beside its question.
+// Input that is piped into a command beside its question.
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Console } from './console.ts'

@@ -1,4 +1,4 @@
-// What is piped into a command beside its question: `git diff | baton chat --once "what changed?"`.
+// Input that is piped into a command beside its question: `git diff | baton chat --once "what changed?"`.
 import { BatonError } from '@baton/core'
 import { fstatSync } from 'node:fs'
 import type { Console } from './console.ts'

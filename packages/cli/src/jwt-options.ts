@@ -1,4 +1,4 @@
-// Whose JWTs `baton serve` believes, from words and variables to checked values. Nothing is fetched here.
+// Options for the JWTs that `baton serve` accepts, from words and variables to checked values. Nothing is fetched here.
 import type { TokenVerifierInit } from '@baton/server/auth'
 import { createTokenVerifier } from '@baton/server/auth'
 import { UsageError } from './usage-error.ts'

@@ -29,7 +29,7 @@ export function findKeysFile(): string {
   return join(envPaths('baton', { suffix: '' }).config, 'keys.json')
 }
 
-/** What is kept; nothing where there is no file. @throws BatonError `invalid_option` for a file that others can read, or that has another form */
+/** Reads the kept keys; none if there is no file. @throws BatonError `invalid_option` for a file that others can read, or that has another form */
 export function readKeys(file = findKeysFile()): KeptKeys {
   const text = readOwn(file)
   if (text === undefined) return {}

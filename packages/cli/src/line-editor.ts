@@ -23,7 +23,7 @@ export interface LineEditorInit {
 }
 
 export interface LineEditor {
-  /** What was typed meanwhile is the beginning of a message. Undefined at the end. */
+  /** Reads a message, which begins with what was typed meanwhile. Undefined at the end. */
   readMessage(prompt: string): Promise<string | undefined>
   /** An answer to a question, which is not kept. @throws when `signal` aborts, or at the end */
   readAnswer(question: string, signal: AbortSignal): Promise<string>
@@ -55,13 +55,13 @@ class TerminalLineEditor implements LineEditor {
   /** Newest first. */
   readonly #history: string[]
   #edited: EditedText = EMPTY
-  /** Of the history that is shown; -1: the line that is typed. */
+  /** Index in the history that is shown; -1: the line that is typed. */
   #shownHistory = -1
   #begun = ''
   #reading: Reading | undefined
   #isPasting = false
   #isClosed = false
-  /** Of the cursor, below the first row that is shown. */
+  /** Row of the cursor, below the first row that is shown. */
   #cursorRow = 0
 
   constructor(init: LineEditorInit) {
@@ -199,7 +199,7 @@ class TerminalLineEditor implements LineEditor {
     else this.#init.onLine(text)
   }
 
-  /** What was read stays on the screen, and what is written next begins below it. */
+  /** Leaves the typed lines on the screen; later output begins below them. */
   #finish(): void {
     this.#edited = { text: this.#edited.text, cursor: this.#edited.text.length }
     this.#show()
@@ -267,7 +267,7 @@ class TerminalLineEditor implements LineEditor {
       ...this.#edited,
       columns: output.columns ?? COLUMNS,
     })
-    // What does not fit on the screen cannot be written again: the rows around the cursor are shown.
+    // Rows off the screen cannot be written again: the rows around the cursor are shown.
     const most = Math.max(1, (output.rows ?? ROWS) - 1)
     const from = Math.max(0, Math.min(cursor.row - most + 1, rows.length - most), cursor.row - most + 1)
     const shown = rows.slice(from, from + most)
@@ -284,7 +284,7 @@ function up(rows: number): string {
   return rows > 0 ? `\u001b[${rows}A` : ''
 }
 
-/** What is typed and pasted cannot steer the terminal that shows it. */
+/** Removes controls from typed and pasted text, which could steer the terminal. */
 function readable(text = ''): string {
   return escapeControls(text) === text ? text : ''
 }

@@ -1,4 +1,4 @@
-// Where typed characters stand, and what keys do to a text.
+// Positions of typed characters, and the effect of keys on a text.
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Where each character of a text that is being typed stands on a terminal: rows, columns, and what a reader of the text calls
+// Positions on a terminal of the characters of a text that is being typed: rows, columns, and what a reader of the text calls
 // one character. It writes nothing.
 import stringWidth from 'string-width'
 
@@ -57,12 +57,12 @@ export function splitGraphemes(text: string): readonly string[] {
   return [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment)
 }
 
-/** Where the character before `cursor` begins. */
+/** Offset at which the character before `cursor` begins. */
 export function findPrevious(text: string, cursor: number): number {
   return cursor - (splitGraphemes(text.slice(0, cursor)).at(-1)?.length ?? 0)
 }
 
-/** Where the character at `cursor` ends. */
+/** Offset at which the character at `cursor` ends. */
 export function findNext(text: string, cursor: number): number {
   return cursor + (splitGraphemes(text.slice(cursor, cursor + GRAPHEME_CHARS_MAX))[0]?.length ?? 0)
 }

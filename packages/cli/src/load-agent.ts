@@ -8,12 +8,12 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { locateError } from './locate-error.ts'
 
-/** Where an agent is to work. */
+/** The working folder of an agent. */
 export interface AgentPlace {
   /** An absolute path. */
   readonly cwd: string
   readonly additionalDirectories?: readonly string[]
-  /** Of an editor that does files and commands for tools: hand it to `workspaceTools`. */
+  /** The host of an editor that does files and commands for tools: hand it to `workspaceTools`. */
   readonly editor?: WorkspaceEditor
 }
 
@@ -24,7 +24,7 @@ export interface LoadedAgent {
   make(place: AgentPlace): Promise<Agent>
 }
 
-/** Of `folder`. @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
+/** Loads the agent of `folder`. @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
 export async function loadAgent(file: string, folder: string): Promise<Agent> {
   const { make } = await loadAgentFile(file, folder)
   return await make({ cwd: folder })
@@ -38,11 +38,11 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
   if (found.isDirectory()) throw wrong(file, 'is a folder; name the TypeScript or JavaScript file in it')
   let module: { readonly default?: unknown }
   try {
-    // What a module exports cannot be known before it is looked at.
+    // The exports of a module are unknown before it is loaded.
     module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause)
-    // What `npm init -y` makes of a folder.
+    // The package.json that `npm init -y` writes.
     const isCommon = cause instanceof SyntaxError && /import statement outside a module|token 'export'/.test(said)
     const place = isCommon ? undefined : locateError(cause, path, folder)
     const why = isCommon

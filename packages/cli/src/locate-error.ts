@@ -1,4 +1,4 @@
-// Where in somebody's own files an error was thrown or found, from what Node says of it.
+// Locates an error in somebody's own files, from Node's report of it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -9,7 +9,7 @@ interface Place {
   readonly line: number
 }
 
-/** What loads the file, and what it calls, is not at fault. */
+/** Frames of the loader, and of what the file calls, are not at fault. */
 const OWN_PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
 /** Milliseconds for Node to look at the syntax of one file. */
 const CHECK_MS = 10_000
@@ -24,7 +24,7 @@ export function locateError(cause: unknown, file: string, folder: string): strin
   return found && `${relative(folder, found.file) || found.file}:${found.line}`
 }
 
-/** What Node cannot parse stands above the stack: the file, the line, then the source. */
+/** A file that Node cannot parse is named above the stack: the file, the line, then the source. */
 function readHead({ stack = '' }: Error): Place | undefined {
   const [, file, line] = /^((?:file:\/\/|\/|[A-Za-z]:\\)[^\n]*?):(\d+)\n/.exec(stack) ?? []
   return file === undefined ? undefined : { file: toPath(file), line: Number(line) }

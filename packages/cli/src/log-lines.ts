@@ -67,7 +67,7 @@ function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefine
   }
 }
 
-/** What changed in the session beside what was said. */
+/** Changes of the session beside its messages. */
 function describeChange(fact: Fact): string | undefined {
   switch (fact.type) {
     case 'model-set':

@@ -5,7 +5,7 @@ import { run } from './run.ts'
 /** Milliseconds for what is left once the output is written. */
 const EXIT_MS = 1000
 
-// What a command waits for at its end (a thread that nothing keeps) must not end the process before the command has.
+// Waits at the end of a command (for a thread that nothing keeps) must not end the process before the command has.
 const alive = setInterval(() => {}, EXIT_MS)
 process.exitCode = await run(process.argv.slice(2), createNodeConsole())
 clearInterval(alive)

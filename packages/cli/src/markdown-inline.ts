@@ -25,7 +25,7 @@ export function createInlineStream(write: (text: string) => void): InlineStream 
     write(text)
     isAfterGap = !/[\p{L}\p{N}]$/u.test(text)
   }
-  /** What began with a mark is none: the mark is text, and what follows it is looked at again. */
+  /** Turns an open mark into text, and reads the text behind it again. */
   const release = (): void => {
     const mark = MARK.exec(held)?.[0] ?? ''
     const rest = held.slice(mark.length)

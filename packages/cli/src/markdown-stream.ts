@@ -25,7 +25,7 @@ type LineKind = 'begun' | 'prose' | 'heading' | 'held' | 'verbatim'
 
 /** Characters of a line's beginning that can be held; a longer one is prose. */
 const HELD_MAX = 400
-/** What may still become a heading, a fence, a rule, an item, a quote, a table or code that is indented. */
+/** Text that may still become a heading, a fence, a rule, an item, a quote, a table or code that is indented. */
 const OPEN_BEGINNING = /^\s*(?:#{1,6}|`{1,2}|~{1,2}|[-*+]|[-*_]{2,}|[-*_ ]{2,}|\d{1,9}[.)]?)?$/
 const FENCE = /^\s*(`{3,}|~{3,})/
 const INDENTED = /^(?: {4}|\t)/
@@ -41,7 +41,7 @@ class LineByLine implements MarkdownStream {
   readonly #inline: InlineStream
   #kind: LineKind = 'begun'
   #held = ''
-  /** Of the code that is open. */
+  /** Fence of the code that is open. */
   #fence: string | undefined
 
   constructor(init: MarkdownInit) {

@@ -45,7 +45,7 @@ test('a command in quotes: its tools are called, and a question that nobody can 
   expect(command.errors()).toContain('✓ get-sum')
   expect(command.errors()).toContain('✓ get-tiny-image')
   expect(command.errors()).toContain('nobody is there to answer: declined')
-  // What the tools were is kept for the next time.
+  // The definitions of the tools are kept for the next time.
   expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
 })
 

@@ -1,4 +1,4 @@
-// What `--mcp` says when a server is named wrongly or is not there: one clear line each.
+// Errors of `--mcp` for a server that is named wrongly or is not there: one clear line each.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

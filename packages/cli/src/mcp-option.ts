@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.ts'
 
 export const MCP_HELP = `  --mcp SERVER   tools of an MCP server: a command in quotes, an address, or a file such as .mcp.json; may be repeated`
 
-/** Of `readWords`. */
+/** Options for `readWords`. */
 export const MCP_OPTION = { type: 'string', multiple: true } as const
 
 export interface McpWords {

@@ -36,7 +36,7 @@ interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** What each call came to: `<type> <kinds of content>`, or `<type> <code>`. */
+/** The outcome of each call: `<type> <kinds of content>`, or `<type> <code>`. */
 async function say(session: Session, text: string, onQuestion?: (session: Session, id: string) => void) {
   const results: string[] = []
   for await (const event of session.send(text)) {

@@ -61,7 +61,7 @@ function isSet(variables: Variables, name: string): boolean {
   return (variables[name]?.trim() ?? '') !== ''
 }
 
-/** What stands in the variables; nobody is asked. */
+/** Reads the variables; nobody is asked. */
 function readiness(known: ProviderVariables, variables: Variables): string {
   if (known.needsKey && !isSet(variables, known.keyVariable)) return 'no key'
   if (known.baseUrl === undefined && !isSet(variables, known.baseUrlVariable)) return 'no address'

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 export interface Witnessed {
-  /** Where connections went, as `address:port`, and that names were looked up. */
+  /** Targets of connections, as `address:port`, and looked-up names. */
   readonly seen: readonly string[]
   /** TCP connections that were begun, also to this machine. */
   readonly connections: number

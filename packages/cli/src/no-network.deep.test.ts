@@ -1,4 +1,4 @@
-// What permissions promise, seen by the kernel: in a network namespace in which every address leads to a witness, no connection and no
+// Promises of permissions, seen by the kernel: in a network namespace in which every address leads to a witness, no connection and no
 // datagram leaves for models, tools and MCP servers. Each situation is played with the network, too, where the witness must see it.
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What a person commands in a chat, done.
+// Performs a person's commands in a chat.
 import type { Conversation, ConversationTurn, SessionControls } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import { LOG_MARGIN } from './log-lines.ts'
@@ -7,7 +7,7 @@ import type { ShownCalls } from './shown-calls.ts'
 import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
 import { describeUsage } from './usage-line.ts'
 
-/** What a command may use and change. */
+/** Parts that a command may use and change. */
 export interface ChatRoom {
   readonly screen: Screen
   readonly shownCalls: ShownCalls

@@ -1,4 +1,4 @@
-// What a command says of the rights that its options take away.
+// A command's notes on the rights that its options take away.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

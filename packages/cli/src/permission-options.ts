@@ -17,7 +17,7 @@ export const PERMISSION_HELP = `  --allow PATTERN, --deny PATTERN
   --no-external-models
                  only models on this machine, whatever keys are set`
 
-/** Of `readWords`. */
+/** Options for `readWords`. */
 export const PERMISSION_WORDS = {
   allow: { type: 'string', multiple: true },
   deny: { type: 'string', multiple: true },

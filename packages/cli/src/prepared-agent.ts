@@ -1,4 +1,4 @@
-// What every command prepares that runs an agent: the agent, the model that was chosen for it, and the way to providers.
+// Preparation of every command that runs an agent: the agent, the model that was chosen for it, and the way to providers.
 import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core'
 import { mayUseExternalModels, mayUseNetwork } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
@@ -26,11 +26,11 @@ export interface AgentWords {
   readonly createAgent?: (folder: string) => Agent
   /** Wraps each model. */
   readonly wrapModel?: (model: Model) => Model
-  /** Of the agent of who names none. */
+  /** Profile of the default agent. */
   readonly profile?: AgentProfile
-  /** What `--mcp` names; none by default. */
+  /** Servers that `--mcp` names; none by default. */
   readonly mcp?: readonly string[]
-  /** What the options take away. */
+  /** Permissions that the options take away. */
   readonly permissions?: Permissions | undefined
   readonly terminal: Console
   readonly log?: Logger
@@ -40,7 +40,7 @@ export interface AgentWords {
 
 export interface PreparedAgent {
   readonly agent: Agent
-  /** What it may do, in one line; undefined for everything. */
+  /** Its permissions, in one line; undefined for everything. */
   readonly permissions: string | undefined
   readonly choice: ModelChoice
   readonly environment: Environment
@@ -116,7 +116,7 @@ interface Adapting extends Pick<AgentWords, 'model' | 'exchanges'> {
   readonly maxOutputTokens: number | undefined
 }
 
-/** What the person who starts the program says wins over the file. */
+/** The person who starts the program wins over the file. */
 function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
   const { maxOutputTokens } = init
   return {

@@ -13,7 +13,7 @@ export interface Questions {
   result(call: AskedCall): Promise<string>
   /** Undefined: the call ended first. */
   approval(call: AskedCall): Promise<ApprovalAnswer | undefined>
-  /** What a tool asks, declined where nobody can be asked. Undefined: the call ended first. */
+  /** The reply to a tool's question; declined if nobody can be asked. Undefined: the call ended first. */
   question(asked: AskedQuestion): Promise<QuestionAnswer | undefined>
   /** Shows something now, or once the open question is answered. */
   whenQuiet(show: () => void): void

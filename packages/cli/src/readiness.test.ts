@@ -1,4 +1,4 @@
-// What a readiness check says of the store, and how often it asks.
+// Answers of a readiness check about the store, and how often it asks.
 import type { StoreHealth } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createReadiness } from './readiness.ts'

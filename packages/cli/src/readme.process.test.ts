@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
-/** Of the system's user who owns nothing. */
+/** Id of the system's user who owns nothing. */
 const NOBODY = '65534'
 const ORDINARY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 

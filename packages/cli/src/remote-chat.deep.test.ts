@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createRemoteChat } from './remote-chat.ts'
 
-/** Of RFC 6455, section 1.3. */
+/** The GUID of RFC 6455, section 1.3. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 test('a server that speaks only version 1 is named as such', async () => {

@@ -39,7 +39,7 @@ async function open(partner: ChatPartner, session = 's'): Promise<Conversation> 
   return conversation
 }
 
-/** What a person is shown of a turn; approvals and questions are answered as they come. */
+/** Records a turn as a person sees it; approvals and questions are answered as they come. */
 async function watch(conversation: Conversation, turn: ConversationTurn): Promise<readonly string[]> {
   const shown: string[] = []
   for await (const event of turn) {

@@ -1,4 +1,4 @@
-// What a person may do with a session on a server: go back, copy, look at usage, answer questions.
+// Controls of a session on a server: go back, copy, look at usage, answer questions.
 import type { SessionClient, SessionMessage } from '@baton/client'
 import type { Usage } from '@baton/core'
 import { addUsage, BatonError } from '@baton/core'

@@ -7,7 +7,7 @@ import type { EventQueue } from './event-queue.ts'
 import { createEventQueue } from './event-queue.ts'
 
 export interface RemoteTurns {
-  /** Of an input that was sent a moment ago. `anew`: it asks again for what was asked before, under that one's id. */
+  /** Follows an input that was sent a moment ago. `anew`: it asks again for what was asked before, under that one's id. */
   begin(sent: SentInput, anew?: 'anew'): ConversationTurn
   /** The turn that was running when the session was opened. */
   resume(): ConversationTurn | undefined
@@ -69,7 +69,7 @@ function begins(event: SessionEvent, input: string | undefined): boolean {
   return event.type === 'message-entered' && (input === undefined || event.message === input)
 }
 
-/** What was asked of a turn was said before, so nobody but the turn's end tells of it. */
+/** A turn's open requests were reported before, so only its end mentions them. */
 function awaitEnd(client: SessionClient): Promise<SessionAnswer> {
   return new Promise((resolve, reject) => {
     const stop = client.on('event', (event) => {
@@ -85,7 +85,7 @@ function awaitEnd(client: SessionClient): Promise<SessionAnswer> {
   })
 }
 
-/** What the running turn has told, as a reader from its beginning would see it. */
+/** Events of the running turn, as a reader from its beginning would see them. */
 function repeatEvents(
   client: SessionClient,
   { id: message, steps }: Extract<SessionMessage, { readonly role: 'assistant' }>,

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import type { ConsoleStreams } from './console.ts'
 
-/** What else is printed goes to the standard error. */
+/** Redirects everything else that is printed to the standard error. */
 export function reserveOutput({ output, errors }: ConsoleStreams): Writable {
   const write = output.write.bind(output)
   output.write = errors.write.bind(errors)

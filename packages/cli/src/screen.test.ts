@@ -1,4 +1,4 @@
-// What a terminal and a pipe get of a conversation.
+// Output of a conversation on a terminal and on a pipe.
 import { expect, test } from 'vitest'
 import type { ScreenInit } from './screen.ts'
 import { createScreen } from './screen.ts'

@@ -1,4 +1,4 @@
-// Where a conversation is shown: answers as they stream, and notes of one line beside them. On a terminal both are laid out
+// The screen of a conversation: answers as they stream, and notes of one line beside them. On a terminal both are laid out
 // in its width; elsewhere the answer is written as it is. What models and tools say never moves a terminal's cursor.
 import stringWidth from 'string-width'
 import { styleText } from 'node:util'

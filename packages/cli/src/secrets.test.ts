@@ -1,4 +1,4 @@
-// What the commands say when something is wrong with an address or a key: never the key, a token or a password.
+// Errors of the commands about an address or a key: never the key, a token or a password.
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { run } from './run.ts'

@@ -31,7 +31,7 @@ export interface ServeOptions {
   /** Days that a session is kept after its last use; for ever without. */
   readonly keepDays: number | undefined
   readonly server: ServerOptions
-  /** What apps and pages may choose for their turns. */
+  /** Choices that apps and pages may make for their turns. */
   readonly allow: AllowedSettings
   /** Sessions are workflows of this service. */
   readonly temporal: TemporalPlace | undefined

@@ -140,7 +140,7 @@ function tellAddress(store: StoreLocation, address: ServerAddress, log: Logger):
 /** Milliseconds between two looks for sessions of a server that died over the same store. */
 const RECOVER_EVERY_MS = 5000
 
-/** What was given by an option counts as its variable does. */
+/** Lists secrets. An option counts as its variable does. */
 function listSecrets({ server, store }: ServeOptions, { variables }: Console): readonly string[] {
   return secretsIn({
     ...variables,
@@ -161,7 +161,7 @@ async function openHost(
   return await openEmbeddedHost({ ...options, profile: voice, address, heldMs: 0, terminal, log })
 }
 
-/** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */
+/** EX_SOFTWARE of sysexits.h, an internal software error: a supervisor starts the server again, and it recovers its sessions. */
 const STRAY_EXIT = 70
 
 /**

@@ -1,4 +1,4 @@
-// Where a server is found by its store, and which files are not believed.
+// Finding a server by its store, and files that are not believed.
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'

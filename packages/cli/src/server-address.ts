@@ -1,4 +1,4 @@
-// Where a server over a store is reached: a file beside the store, for its owner's eyes alone. What a dead server left is found
+// The address of a server over a store: a file beside the store, for its owner alone. The file of a dead server is found
 // out: its process is gone, or nobody answers at its address.
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'

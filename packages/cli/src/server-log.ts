@@ -7,7 +7,7 @@ import { wantsColor } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { ServerOptions } from './server-options.ts'
 
-/** What formats lines for people is loaded only where people read them. */
+/** The formatter for people is loaded only if people read the lines. */
 export async function createServerLog(
   { logFormat, logLevel }: Pick<ServerOptions, 'logFormat' | 'logLevel'>,
   terminal: Pick<Console, 'isTerminal' | 'variables' | 'streams' | 'note'>,

@@ -28,7 +28,7 @@ export function readLogOptions(values: Pick<ServerValues, 'log-format' | 'log-le
 
 export interface ServerOptions extends LogOptions {
   readonly token: string | undefined
-  /** Whose tokens open beside it. */
+  /** Issuers whose tokens open beside it. */
   readonly jwt: JwtOptions | undefined
   /** Names of files. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined

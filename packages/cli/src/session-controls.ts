@@ -1,4 +1,4 @@
-// What a person may do with the session of a chat in this process: go back, copy, look at tools and usage, answer questions.
+// Controls of the session of a chat in this process: go back, copy, look at tools and usage, answer questions.
 import type { Agent, ChatMessage, Session, Usage } from '@baton/core'
 import { addUsage, BatonError, readText } from '@baton/core'
 import type { ConversationTurn, SessionControls } from './conversation.ts'

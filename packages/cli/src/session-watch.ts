@@ -7,7 +7,7 @@ export interface SessionWatch {
   isAway(): boolean
   /** Behind what was seen here. */
   cursor(): EventCursor
-  /** What people said between where the watch began and now, once that is read. */
+  /** Messages of people since the watch began, once they are read. */
   readonly past: Promise<readonly string[]>
   leave(): void
 }

@@ -55,7 +55,7 @@ type Action = (typeof ACTIONS)[number]
 interface Request {
   readonly terminal: Console
   readonly location: StoreLocation
-  /** Where the workflow of a session may run. */
+  /** Service in which the workflow of a session may run. */
   readonly place: TemporalPlace | undefined
   readonly json: boolean
   readonly file: string | undefined
@@ -207,7 +207,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   return 0
 }
 
-/** What is wrong with a line of an import says of which file, and where such files come from. */
+/** Adds the file to an error about a line of an import, and where such files come from. */
 function nameFile(cause: unknown, file: string): unknown {
   if (!isBatonError(cause) || !/^line \d+: /.test(cause.message)) return cause
   const hint = '"baton sessions export SESSION --file FILE" makes a file that can be imported.'

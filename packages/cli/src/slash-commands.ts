@@ -1,10 +1,10 @@
-// What a person may command in a chat.
+// Commands of a person in a chat.
 import { suggestion } from './words.ts'
 
 export type SlashCommand =
   | { readonly type: PlainCommand }
   | { readonly type: 'model'; readonly name: string | undefined }
-  /** Of the calls that the chat has shown, the newest without one. */
+  /** Number of a call that the chat has shown; the newest without one. */
   | { readonly type: 'show'; readonly call: number | undefined }
   | { readonly type: 'approve'; readonly isAlways: boolean }
   | { readonly type: 'wrong'; readonly message: string }

@@ -1,4 +1,4 @@
-// Where the sessions of a command are kept: in memory, in one file, or in a PostgreSQL database.
+// The store of a command's sessions: in memory, in one file, or in a PostgreSQL database.
 import type { LogStore, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@baton/host'
@@ -15,7 +15,7 @@ export type StoreLocation =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres'; readonly url: string }
 
-export const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
+const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
 
 /**
  * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.

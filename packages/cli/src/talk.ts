@@ -37,7 +37,7 @@ export interface Talk {
   lastStop(): TurnStop
 }
 
-/** What a shell expects of a program that Ctrl+C ended. */
+/** The exit code that a shell expects of a program that Ctrl+C ended. */
 const LEFT_IN_A_TURN = 130
 
 interface TalkState extends TalkInit, ChatRoom {
@@ -213,7 +213,7 @@ async function showStatus({ conversation, screen }: TalkState, usage: Usage): Pr
     const status = await conversation.controls?.status()
     if (status) screen.note(describeUsage({ usage, ...status }), 'dim')
   } catch {
-    // What cannot be read now is told with the next turn.
+    // Events that cannot be read now are shown with the next turn.
   }
 }
 

@@ -25,7 +25,7 @@ export interface TemporalPlace {
   readonly namespace: string
   readonly taskQueue: string
   readonly redis: string | undefined
-  /** Of the database that holds the records. */
+  /** Address of the database that holds the records. */
   readonly postgres: string
 }
 

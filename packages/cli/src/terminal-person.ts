@@ -14,7 +14,7 @@ export interface TerminalPersonInit {
   readonly completions: readonly string[]
   /** Ctrl+C; `hadText`: a begun line was thrown away by it. */
   readonly onInterrupt: (hadText: boolean) => void
-  /** Of this and earlier chats. */
+  /** History of this and earlier chats. */
   readonly history?: ChatHistory
 }
 

@@ -1,10 +1,10 @@
-// What `baton chat` writes of a turn, event by event.
+// Output of `baton chat` for a turn, event by event.
 import type { CallResult, EventBody, StepResetReason } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createScreen } from './screen.ts'
 import { createTurnDisplay } from './turn-display.ts'
 
-/** What is written, piece by piece, elsewhere than on a terminal. */
+/** Written pieces, elsewhere than on a terminal. */
 function told(events: readonly EventBody[]): readonly string[] {
   const pieces: string[] = []
   const write = (text: string): void => void pieces.push(text)

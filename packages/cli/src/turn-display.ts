@@ -1,4 +1,4 @@
-// What is shown of a turn, event by event: the answer as it streams, calls as they run and settle, what became void.
+// Shows a turn, event by event: the answer as it streams, calls as they run and settle, what became void.
 import type { CallResult, CallView, EventBody, JsonValue, LimitName, StepResetReason, TurnStop } from '@baton/core'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
@@ -91,7 +91,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
   }
 }
 
-/** What was left out, and which limit was reached. */
+/** Notes on left-out content and reached limits. */
 function tellLimits(screen: Screen, event: EventBody): void {
   if (event.type === 'compacted')
     screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages are forgotten', 'dim')

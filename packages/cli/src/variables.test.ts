@@ -143,7 +143,7 @@ test.each([
   expect(provider.requests().map((sent) => sent.messages.length)).toEqual(messages)
 })
 
-/** What the server answers to these frames of a session, up to the first error. */
+/** Answers of the server to these frames of a session, up to the first error. */
 async function errorFor(url: string, texts: readonly string[]): Promise<string> {
   const socket = new WebSocket(url)
   await new Promise((resolve) => {

@@ -12,7 +12,7 @@ type Parsed<Known extends Options> = ReturnType<
   typeof parseArgs<{ options: Known; args: string[]; allowPositionals: true }>
 >
 
-/** What a command takes: its options, and its other words. */
+/** Arguments of a command: its options, and its other words. */
 export interface Grammar<Known extends Options> {
   readonly command: string
   readonly options: Known
@@ -39,7 +39,7 @@ export function readWords<const Known extends Options>(
   return parsed
 }
 
-/** What parseArgs says, in the words of the other refusals. */
+/** Rewords an error of parseArgs like the other refusals. */
 function describeReason(cause: unknown, options: readonly string[]): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const [, known, what = ''] = /^Option '(--[\w-]+)[^']*' (.*)/.exec(message) ?? []

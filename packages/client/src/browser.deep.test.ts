@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-/** What a page has to load for the client, before anything makes it smaller. */
+/** The files that a page loads for the client, before anything makes them smaller. */
 const BUNDLE_BYTES_MAX = 18 * 1024
 const SOURCE = fileURLToPath(new URL('./client.ts', import.meta.url))
 const executablePath = findChromium('the client in a browser', (message) => console.warn(message))
@@ -39,7 +39,7 @@ async function bundleClient() {
     input: SOURCE,
     platform: 'browser',
     resolve: { conditionNames: ['@baton/source', 'import', 'default'] },
-    // What it does not find would be left to the page's loader: here that is a failure.
+    // A missing module would be left to the page's loader: here that is a failure.
     onwarn: (warning) => {
       throw new Error(warning.message)
     },

@@ -1,4 +1,4 @@
-// What a page has to load for a session of version 2.
+// Size of the code that a page loads for a session of version 2.
 import { expect, test } from 'vitest'
 import { bundleForPage } from './bundle.test-kit.ts'
 

@@ -7,7 +7,7 @@ export interface Bundle {
   readonly files: Readonly<Record<string, string>>
   /** Packages of the repository that it is made of. */
   readonly packages: ReadonlySet<string>
-  /** What it would leave to the page's loader. */
+  /** Modules that it would leave to the page's loader. */
   readonly imports: readonly string[]
 }
 

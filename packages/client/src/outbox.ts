@@ -1,4 +1,4 @@
-// What may have to be sent again: what the user said, until the server shows that it has it, and results of the turn.
+// Messages that may have to be sent again: the user's, until the server shows that it has them, and results of the turn.
 import type { Connection } from './connection.ts'
 import type { ToolResult } from './tool-calls.ts'
 

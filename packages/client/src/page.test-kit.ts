@@ -53,7 +53,7 @@ export async function createPageWorld(browser: Browser, files: Readonly<Record<s
 const PAGE =
   '<!doctype html><title>A page</title><link rel="icon" href="data:,"><main id="root"></main><script type="module" src="/entry.js"></script>'
 
-/** What waits in the outbox of a page. Only a database that is there is opened: opening would make another one. */
+/** Entries that wait in the outbox of a page. Only a database that is there is opened: opening would make another one. */
 export async function untilOutboxHas(page: Page, entries: number): Promise<void> {
   // Not `waitForFunction`, which takes the promise of an async function for a value that is there.
   const count = (): Promise<unknown> =>

@@ -88,7 +88,7 @@ async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Pro
   }
 }
 
-/** What was thrown, in words. Never throws, whatever a tool threw. */
+/** Describes a thrown value in words. Never throws, whatever a tool threw. */
 export function describeThrown(thrown: unknown): string {
   try {
     const said: unknown = thrown instanceof Error ? thrown.message : thrown

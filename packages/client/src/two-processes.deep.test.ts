@@ -124,7 +124,7 @@ async function openWorld(postgres: PostgresServer): Promise<World> {
 
 interface Talked {
   readonly counts: Readonly<Record<Trouble, number>>
-  /** Of each session. */
+  /** Records of each session. */
   readonly turns: readonly number[]
 }
 
@@ -206,7 +206,7 @@ async function make(
   counts.cut += world.postgres.cutConnections(world.store)
 }
 
-/** What the logs and the effects must show. */
+/** Checks the logs and the effects. */
 async function check(world: World, turns: readonly number[]) {
   const store = await openPostgresStore(world.store, { readOnly: true })
   const lines = existsSync(world.effectsFile) ? readFileSync(world.effectsFile, 'utf8').trim().split('\n') : []

@@ -1,4 +1,4 @@
-// What the compiler knows of the tools of an app, by the type of the server's agent: `tsc` is the test.
+// Types of the tools of an app, by the type of the server's agent: `tsc` is the test.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'

@@ -8,7 +8,7 @@ import { countBytes } from './count-bytes.ts'
 import type { WebSocketLike, World } from './world.ts'
 
 export type Hello = Extract<ServerFrame2, { readonly type: 'hello' }>
-/** What a server says that answers no request. */
+/** Frames of a server that answer no request. */
 export type Notice = Exclude<ServerFrame2, { readonly type: 'hello' | 'ok' | 'error' }>
 
 export interface WireOptions {
@@ -29,7 +29,7 @@ export interface WireUser {
    * answered with `connection_failed` afterwards.
    */
   takeLoss(isDeviceTaken: boolean): void
-  /** What went wrong beside a request. */
+  /** An error that answers no request. */
   complain(error: ClientError): void
   /** The server refuses this client for good: the connection stays closed. */
   end(error: ClientError): void
@@ -70,14 +70,14 @@ class ServerWire implements Wire {
   readonly #world: World
   readonly #asked = new Map<string, Settle<never>>()
   #socket: WebSocketLike | undefined
-  /** Of the connection that is open. */
+  /** Hello of the open connection. */
   #hello: Hello | undefined
   #helloMs = 0
   #tries = 0
   #requests = 0
   #quietLooks = 0
   #closed = false
-  /** Of the hello, of the next look, or of the pause. */
+  /** Timer of the hello, of the next look, or of the pause. */
   #stopTimer: (() => void) | undefined
   readonly #stopOnline: (() => void) | undefined
 

@@ -1,4 +1,4 @@
-// What the client needs of the platform, as its own small interfaces: browsers and Node have all of it, tests bring theirs.
+// The client's needs of the platform, as its own small interfaces: browsers and Node have all of it, tests bring theirs.
 
 /** The slice of the web's WebSocket that the client uses. */
 export interface WebSocketLike {

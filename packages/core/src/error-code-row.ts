@@ -1,7 +1,7 @@
-// What the table of error codes says of each one.
+// A row of the table of error codes.
 
-/** Whose fault an error is: of the code that calls Baton, of the other end of a wire, of a model or its provider, of a
- * service that a tool asks, or ours. */
+/** The party at fault: the code that calls Baton, the other end of a wire, a model or its provider, a service that a tool asks, or
+ * Baton itself. */
 export type Fault = 'caller' | 'peer' | 'provider' | 'service' | 'baton'
 
 export interface ErrorCodeRow {

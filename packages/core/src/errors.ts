@@ -8,9 +8,9 @@ export { ERROR_CODES } from './error-codes.ts'
 
 export interface BatonErrorInit {
   readonly code: ErrorCode
-  /** What happened, with which value. */
+  /** States what happened, and with which value. */
   readonly message: string
-  /** What to do next; the table's advice by default. */
+  /** Advice on what to do next; the table's by default. */
   readonly hint?: string
   readonly retryable?: boolean
   readonly data?: JsonObject

@@ -1,4 +1,4 @@
-// What users and other packages import from @baton/core.
+// The exports of @baton/core, for users and other packages.
 export * from './errors.ts'
 export * from './error-layers.ts'
 export * from './service-failure.ts'
@@ -62,7 +62,7 @@ export type {
 export * from './agent/decode-control.ts'
 export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-reading.ts'
 export * from './agent/decode-report.ts'
-export { decodeUserInput, findBase64Issue, PARTS_MAX } from './agent/decode-content.ts'
+export { decodeUserInput, PARTS_MAX } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
 export type { DataAddress } from './agent/media-type.ts'
 export { checkFields, checkKinds, findNearName } from './agent/known-fields.ts'

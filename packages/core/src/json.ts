@@ -81,7 +81,7 @@ function endsEarly(text: string): boolean {
   return inString || depth > 0
 }
 
-/** What is open at the end of the text. */
+/** Counts the brackets, and the string, that are open at the end of the text. */
 function walkBrackets(text: string, onOpen: (depth: number) => void): { depth: number; inString: boolean } {
   let depth = 0
   let inString = false

@@ -3,7 +3,7 @@ import type { JsonValue } from './json.ts'
 import { isJsonObject } from './json.ts'
 
 /**
- * What only one provider understands (signatures, wire ids, cache marks). It goes back unchanged to the same provider
+ * Opaque state of one provider (signatures, wire ids, cache marks). It goes back unchanged to the same provider
  * and model family; any other provider gets the part without it.
  */
 export interface ProviderState {
@@ -18,7 +18,7 @@ export interface TextPart {
   readonly state?: ProviderState
 }
 
-/** What the model thought. `text` may be empty where a provider shows only a signature. */
+/** The model's reasoning. `text` may be empty where a provider shows only a signature. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string
@@ -37,7 +37,7 @@ export interface BlobSource {
   readonly bytes: number
 }
 
-/** Where the bytes of a picture or a file are. Records hold blobs (older ones base64); a model is asked with base64. */
+/** The bytes of a picture or a file, or their place. Records hold blobs (older ones base64); a model is asked with base64. */
 export type MediaSource = InlineSource | BlobSource
 
 export interface ImagePart<Source extends MediaSource = InlineSource> {
@@ -80,21 +80,21 @@ export interface ResultPart<Source extends MediaSource = InlineSource> {
   readonly moved?: true
 }
 
-/** Where a result comes from, and whether it may be believed: data from outside can try to give orders. */
+/** The source of a result, and whether it may be believed: data from outside can try to give orders. */
 export interface Provenance {
   readonly trust: 'trusted' | 'untrusted'
   /** The source of tools that brought the tool. */
   readonly source?: string
 }
 
-/** What an answer rests on, as people may be shown it: a page, a document, a place in it. No provider is sent it back. */
+/** A source that an answer cites, for people: a page, a document, a place in it. No provider is sent it back. */
 export interface SourcePart {
   readonly type: 'source'
   /** Tells the sources of one answer apart. */
   readonly id: string
   readonly url?: string
   readonly title?: string
-  /** Of a document that has no address. */
+  /** For a document that has no address. */
   readonly mediaType?: string
   /** The words that are cited. */
   readonly quote?: string
@@ -106,11 +106,11 @@ export interface ProviderPart {
   readonly state: ProviderState
 }
 
-/** What a user or a tool can say. */
+/** Content of a user or a tool. */
 export type ContentPart<Source extends MediaSource = InlineSource> = TextPart | ImagePart<Source> | FilePart<Source>
 /** The same as records hold it. */
 export type StoredPart = ContentPart<MediaSource>
-/** What a model can say. */
+/** Content of a model. */
 export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | ProviderPart
 
 export interface UserMessage<Source extends MediaSource = InlineSource> {
@@ -123,7 +123,7 @@ export interface UserMessage<Source extends MediaSource = InlineSource> {
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly parts: readonly AssistantPart[]
-  /** What stood before it has changed since the model wrote it, so thoughts that are signed for that place are void. */
+  /** The history before it has changed since the model wrote it, so thoughts that are signed for that place are void. */
   readonly rebased?: true
 }
 

@@ -42,7 +42,7 @@ export function readPartialJson(text: string): JsonObject | undefined {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
 }
 
-/** Where the text that begins here ends; below 0 while it is written. */
+/** Index of the end of the string that begins here; below 0 while it is written. */
 function findClose(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === '\\') at += 1

@@ -1,4 +1,4 @@
-// What is repaired, what is refused, and what is never guessed.
+// JSON that is repaired, refused, or never guessed.
 import { expect, test } from 'vitest'
 import { repairJson } from './repair-json.ts'
 

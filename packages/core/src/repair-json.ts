@@ -2,7 +2,7 @@
 // was cut off is never completed.
 import type { JsonValue } from './json.ts'
 
-/** What was repaired, in the words of the log. */
+/** Names of repairs, as the log has them. */
 export type JsonRepair =
   | 'fence'
   | 'trailing-comma'

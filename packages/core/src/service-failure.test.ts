@@ -1,4 +1,4 @@
-// What errors of common clients say of the service that they asked.
+// Errors of common clients about the service that they asked.
 import { expect, test } from 'vitest'
 import { readServiceFailure, readStatusCode } from './service-failure.ts'
 

@@ -13,7 +13,7 @@ export function readStatusCode(status: number): ErrorCode {
 
 /** How many causes of causes to look at. */
 const CAUSES = 4
-/** Of Node, and of undici behind its `fetch`. */
+/** Codes of Node, and of undici behind its `fetch`. */
 const NETWORK =
   /^(?:ECONN\w+|ENOTFOUND|EAI_\w+|ETIMEDOUT|EPIPE|EHOST\w+|ENET\w+|UND_ERR_(?:\w+_TIMEOUT|SOCKET|CONNECT\w*))$/
 

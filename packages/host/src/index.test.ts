@@ -1,4 +1,4 @@
-// What a first program needs of @baton/host, and nothing else: one import, and methods that work on their own.
+// The needs of a first program, from @baton/host alone: one import, and methods that work on their own.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { Session, SessionEvent, Tool } from './index.ts'

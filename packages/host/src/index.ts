@@ -1,4 +1,4 @@
-// What programs import from @baton/host, all of it from here: agents and tools, the local host, and what it is given.
+// The exports of @baton/host, all from here: agents and tools, the local host, and what it is given.
 export type * from '@baton/core'
 export {
   BatonError,

@@ -1,4 +1,4 @@
-// What watches the sessions of a host from beside: traces, metrics, a program's own. It hears what was committed here and
+// Observers of a host's sessions: traces, metrics, a program's own. An observer hears what was committed here and
 // what is streamed in between; it decides nothing, and nothing waits for it.
 import type { LiveFrame, Logger } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'

@@ -1,4 +1,4 @@
-// What a program needs to test its agents, from the package that it has: models that say what a script or a recording says, and
+// Test helpers for agents, from the package that programs have already: models that say what a script or a recording says, and
 // the context of a tool that is called directly.
 export { createScriptedModel, createToolContext } from '@baton/core/testing'
 export type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'

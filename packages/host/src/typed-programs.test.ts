@@ -1,4 +1,4 @@
-// What the compiler knows of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
+// Types of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
 import { createScriptedModel } from '@baton/core/testing'
 import type { Agent, AgentCall, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'

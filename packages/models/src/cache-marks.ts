@@ -1,4 +1,4 @@
-// Where a prompt cache is told to begin and to end in a history. A provider keeps what stands before a mark, and looks it up
+// Places of prompt cache marks in a history. A provider keeps everything before a mark, and looks it up
 // at the marks of the next request: Claude 20 blocks further back too, Nova nowhere else.
 
 /** Marks that a request may have; a fifth is refused ("A maximum of 4 blocks with cache_control may be provided"). */
@@ -16,7 +16,7 @@ export function findMarkedMessages(messages: readonly { readonly role: string }[
   return [last, before].filter((index, at) => index >= 0 && at < free)
 }
 
-/** Of the four marks, those that are left beside `own` of the adapter and those of the user's own fields. */
+/** Number of the four marks that are left beside `own` of the adapter and those of the user's own fields. */
 export function countFreeMarks(own: number, field: string, ...given: readonly unknown[]): number {
   const others = given.reduce<number>((sum, value) => sum + countFields(value, field), 0)
   return Math.max(0, MARKS_MAX - own - others)

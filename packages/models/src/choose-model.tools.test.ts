@@ -5,7 +5,7 @@ import type { Variables } from './choose-model.ts'
 import { createModelOf } from './choose-model.ts'
 
 describe('tools of a server that may take none', () => {
-  /** What is asked by one request with a tool: `probe`, `tools`, `words`. Every server says "No." */
+  /** Way of asking by one request with a tool: `probe`, `tools`, `words`. Every server says "No." */
   async function asked(id: string, variables: Variables) {
     const bodies: string[] = []
     const told: string[] = []

@@ -48,7 +48,7 @@ export interface ModelChoice {
 }
 
 export interface ChooseModelInit {
-  /** What the person who starts the program asks for. */
+  /** The model that the person who starts the program asks for. */
   readonly flag?: string
   /** The agent's own, in the order of fallback. */
   readonly agentModels?: readonly (string | Model)[]
@@ -77,7 +77,7 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
   return { id: 'offline', reason: `because ${describeMissing(variables)}` }
 }
 
-/** What a real model lacks: of a provider that is half set up, else of the first one. */
+/** The variable that a real model lacks: of a half-configured provider, else of the first one. */
 function describeMissing(variables: Variables): string {
   for (const provider of [...NETWORK_PROVIDERS, ...listServerNames(variables)]) {
     const known = findVariables(provider)
@@ -223,7 +223,7 @@ function hintFor(name: string, variables: Variables): string {
   return near === undefined ? USABLE : `did you mean "${[near, ...model].join('/')}"?`
 }
 
-/** Of a shorter word too many names are near. */
+/** Characters of the shortest name that is compared: too many names are near a shorter one. */
 const PROVIDER_CHARS = 4
 
 /** The full id of a named model, once it is sure that it can be asked. */

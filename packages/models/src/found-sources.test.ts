@@ -1,4 +1,4 @@
-// What answers of each provider cite becomes parts that people can be shown, and a page is told once.
+// Sources in answers of each provider become parts that people can see, and a page comes once.
 import type { JsonValue, ModelAnswer } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What an answer rests on, as providers tell it: the pages and documents that its text cites.
+// Sources of an answer, as providers report them: the pages and documents that its text cites.
 import type { JsonValue, SourcePart } from '@baton/core'
 
 export type FoundSource = Omit<SourcePart, 'type' | 'id'>

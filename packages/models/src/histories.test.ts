@@ -1,4 +1,4 @@
-// What is kept of a history: encoded once, never for another history, never past a change.
+// Memory of a history: encoded once, never for another history, never past a change.
 import type { Message } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createHistories } from './histories.ts'

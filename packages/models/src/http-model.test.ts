@@ -1,4 +1,4 @@
-// What all models behind HTTP send beside their body: headers and the user of an address.
+// Parts that all models behind HTTP send beside their body: headers and the user of an address.
 import { expect, test } from 'vitest'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'

@@ -1,4 +1,4 @@
-// What every model behind HTTP does, described by data: a request is encoded, proved, sent and waited for, and its answer read as
+// Runs every model behind HTTP, described by data: a request is encoded, proved, sent and waited for, and its answer read as
 // it comes. Each adapter supplies the encoding and the decoding.
 import type {
   AbortSignalLike,
@@ -24,7 +24,7 @@ import { listSecrets } from './transport/redact.ts'
 import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
 import { postUntilWhole } from './transport/whole-answer.ts'
 
-/** What the options of all these models have in common. */
+/** Options that all these models share. */
 export interface HttpModelOptions {
   readonly model: string
   /** The global `fetch` by default. In Node, `createUndiciTransport` costs half as much per streamed piece and knows proxies. */
@@ -62,7 +62,7 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
   readonly url: string
   /** Over `content-type: application/json` and `accept: text/event-stream`; the user's own among them. */
   readonly headers: Headers
-  /** Where each request is proved anew. */
+  /** Signs each request anew. */
   readonly prove?: Prove
   readonly encode: (request: ModelRequest, memory: RequestMemory<Wire>) => Body
   /** The provider's limit, in bytes; absent: not known. */
@@ -157,7 +157,7 @@ function refuseTooLarge(body: string, bytesMax: number, label: string): void {
   })
 }
 
-/** What vendors' libraries and the AI SDK call an option, and what to write here. */
+/** Option names of vendors' libraries and the AI SDK, and what to write here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   baseURL: 'baseUrl',
   base_url: 'baseUrl',

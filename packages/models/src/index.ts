@@ -1,4 +1,4 @@
-// What every model adapter shares. Each provider has its own subpath, so that only what is used is loaded.
+// Shared parts of all model adapters. Each provider has its own subpath, so that only what is used is loaded.
 export { createToolNames, decodeToolName, encodeToolName, chooseToolNames } from './tool-names.ts'
 export type { ToolNames } from './tool-names.ts'
 export { withModelSettings } from './model-settings.ts'

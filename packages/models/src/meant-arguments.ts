@@ -5,7 +5,7 @@ import { parseJson } from '@baton/core'
 export interface MeantArguments {
   /** Empty where the model's arguments never came: such a call does not run. */
   readonly text: string
-  /** What was made of them, for the log. */
+  /** Name of the repair, for the log. */
   readonly repair?: string
 }
 

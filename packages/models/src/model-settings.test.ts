@@ -1,4 +1,4 @@
-// Whose settings win.
+// Precedence of settings.
 import type { ModelRequest } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -54,7 +54,7 @@ export function listServerNames(variables: Variables): readonly string[] {
   return [...named].map(([, name = '']) => name)
 }
 
-/** What a refused entry may hold: keys and passwords, however they are written. */
+/** Secrets of the servers' variable, also of refused entries: keys and passwords, however they are written. */
 export function listServerSecrets(variables: Variables): readonly string[] {
   const text = variables[SERVERS_VARIABLE] ?? ''
   // A blank or a comma in a password splits it, so that its parts are secrets, too.

@@ -1,4 +1,4 @@
-// What is kept of lists, and for how long.
+// Kept lists, and for how long.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
-// What was made of the prefixes of lists, kept so that a list that grew goes on from there.
+// Results for the prefixes of lists, kept so that a list that grew goes on from there.
 
-/** What was made of `items`, one after another. */
+/** The value made of `items`, one after another. */
 export interface Prefix<Item, Value> {
   readonly items: readonly Item[]
   readonly value: Value
@@ -22,7 +22,7 @@ const HELD_MAX = 16
 export function createPrefixCache<Item extends WeakKey, Value>(): PrefixCache<Item, Value> {
   /** The oldest first. */
   const held: Held<Item, Value>[] = []
-  /** Of those that are no longer held. */
+  /** Entries by their last item, also those no longer held. */
   const byLast = new WeakMap<Item, Map<string, WeakRef<Prefix<Item, Value>>>>()
   const takeHeld = (items: readonly Item[], key: string): Prefix<Item, Value> | undefined => {
     const longest = held.reduce<Held<Item, Value> | undefined>((found, one) => {

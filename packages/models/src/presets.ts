@@ -8,7 +8,7 @@ export interface Preset {
   readonly label: string
   /** Absent: the caller or the variable must give one. */
   readonly baseUrl?: string
-  /** Where the API lies on a server whose address is given without a path; `/v1` by default. */
+  /** The API's path on a server whose address is given without one; `/v1` by default. */
   readonly basePath?: string
   readonly baseUrlVariable: string
   readonly keyVariable: string

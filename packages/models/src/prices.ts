@@ -1,4 +1,4 @@
-// What model calls cost, by the price list of @pydantic/genai-prices, which is kept up to date by others; a user's own prices
+// Prices of model calls, by the price list of @pydantic/genai-prices, which is kept up to date by others; a user's own prices
 // win. What is not listed has no cost: unknown is better than wrong. Nothing is fetched.
 import type { Usage } from '@baton/core'
 import { calcPrice } from '@pydantic/genai-prices'

@@ -1,4 +1,4 @@
-// What a user gives for one provider: fields of a request's body, which go out as they are and over Baton's own, and tools that
+// A user's settings for one provider: fields of a request's body, which go out as they are and over Baton's own, and tools that
 // the provider runs.
 import type { JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'

@@ -1,4 +1,4 @@
-// What the variables say about a provider: its key, its address, its model. Variables are handed in; nothing here reads the
+// Settings of a provider from variables: its key, its address, its model. Variables are handed in; nothing here reads the
 // environment. A key is never shown, not even a broken one.
 import { BatonError } from '@baton/core'
 import type { BedrockAccess } from './bedrock/access.ts'
@@ -15,7 +15,7 @@ import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Where a provider's settings stand. */
+/** The variables of a provider's settings. */
 export type ProviderVariables = Pick<
   Preset,
   'label' | 'baseUrl' | 'basePath' | 'baseUrlVariable' | 'keyVariable' | 'needsKey' | 'modelVariable' | 'defaultModel'
@@ -147,7 +147,7 @@ export interface ProviderSettings {
 }
 
 /**
- * What is needed to ask a model; `model` undefined takes the one of the variables.
+ * Settings that are needed to ask a model; `model` undefined takes the one of the variables.
  * @throws BatonError `model_not_configured` when something is missing, `invalid_option` when something cannot be used
  */
 export function readSettings(provider: string, model: string | undefined, variables: Variables): ProviderSettings {
@@ -196,7 +196,7 @@ export function checkedAddress(known: ProviderVariables, variables: Variables): 
   // The path of the API is put behind it.
   if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return text
   const example = known.baseUrl ?? 'http://127.0.0.1:8000/v1'
-  // What it is set to is not shown: it may hold a password.
+  // Its value is not shown: it may hold a password.
   throw wrongVariable(
     `${known.baseUrlVariable} must be an address such as ${example}, without a query; in a password "?" and "#" are %3F and %23`,
   )

@@ -1,4 +1,4 @@
-// What of a wrong variable is told, and what never is: it may hold a key or a password.
+// Errors about a wrong variable, and the parts that they never show: it may hold a key or a password.
 import { expect, test } from 'vitest'
 import { chooseModel, createModelOf, listOwnServers, redact, secretsIn } from './choose-model.ts'
 import { answerWith } from './memory-transport.test-kit.ts'

@@ -67,7 +67,7 @@ const exchange: fc.Arbitrary<readonly Message[]> = fc.oneof(
     }),
 )
 
-/** What becomes of one of the histories so far. */
+/** A change to one of the histories so far. */
 interface Step {
   readonly of: number
   readonly change: 'grow' | 'wind-back' | 'shorten' | 'edit' | 'repeat'

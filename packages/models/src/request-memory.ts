@@ -1,4 +1,4 @@
-// What the requests of one model have in common, kept so that a step costs what is new: the history, its text, the tools.
+// Shared parts of the requests of one model, kept so that a step costs only what is new: the history, its text, the tools.
 import type { JsonObject } from '@baton/core'
 import type { Histories } from './histories.ts'
 import { createHistories } from './histories.ts'
@@ -14,7 +14,7 @@ export interface RequestMemory<Wire> {
   readonly write: WriteRequest
   /** Each schema once: it must not be changed afterwards. */
   readonly compile: CompileSchema
-  /** What the table says of the model whose requests these are: it is looked up for the first one. */
+  /** The model's row in the table of traits, looked up for the first request. */
   readonly traits: (look: () => FoundTraits) => FoundTraits
 }
 

@@ -11,7 +11,7 @@ export type WriteRequest = <List extends string, Body extends { readonly [key in
 const UNSETTLED = 3
 
 export function createWriteRequest(): WriteRequest {
-  /** Of lists of messages, the texts, with a comma behind each. */
+  /** JSON texts of lists of messages, with a comma behind each. */
   const texts = createPrefixCache<object, string>()
   const readText = (messages: readonly object[]): string => {
     const settled = messages.slice(0, -UNSETTLED)

@@ -10,7 +10,7 @@ const PROVIDERS: readonly string[] =
     ' ',
   )
 
-/** What people call a provider that has another name here. */
+/** Common names of providers that have another name here. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['claude', 'anthropic'],
   ['gpt', 'openai'],

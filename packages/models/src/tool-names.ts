@@ -4,7 +4,7 @@ import type { ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 
-/** What all providers take: OpenAI and Bedrock 64 characters (openai shared.d.ts; Bedrock ToolSpecification), Gemini a letter or `_` first. */
+/** Names that all providers accept: OpenAI and Bedrock 64 characters (openai shared.d.ts; Bedrock ToolSpecification), Gemini a letter or `_` first. */
 export const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const WIRE_LENGTH_MAX = 64
 
@@ -65,7 +65,7 @@ export function decodeToolName(wire: string): string {
 
 export interface ToolNames {
   encode(name: string): string
-  /** What the wire name stands for, or the wire name itself when a model invented it. */
+  /** Returns the tool name for a wire name, or the wire name itself if a model invented it. */
   decode(wire: string): string
 }
 
@@ -122,7 +122,7 @@ function decodeChar(code: string): string | undefined {
   return point <= 0x10ffff ? String.fromCodePoint(point) : undefined
 }
 
-/** Of the escaped name, which is ASCII: UTF-8 would make all lone surrogates equal. */
+/** Hashes the escaped name, which is ASCII: UTF-8 would make all lone surrogates equal. */
 function computeHash(escaped: string): string {
   const bytes = sha256(new TextEncoder().encode(escaped))
   let text = ''

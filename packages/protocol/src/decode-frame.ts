@@ -4,7 +4,7 @@ import type { ClientFrame, Envelope, ServerFrame } from './v1.ts'
 import { ID_LENGTH_MAX, PROTOCOL_VERSION } from './v1.ts'
 import { TIMESTAMP_PATTERN } from './v1-schema.ts'
 
-/** What an `error` frame needs to answer a malformed one; the ids are there when they could be read. */
+/** The data for an `error` frame that answers a malformed one; ids are present if they could be read. */
 export interface FrameError {
   readonly code: 'invalid_event'
   /** Names the field: `payload.callId must be a non-empty string, not null`. */

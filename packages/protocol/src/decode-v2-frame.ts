@@ -10,7 +10,7 @@ export type Decoded2<Frame> =
   | { readonly ok: true; readonly frame: Frame }
   | {
       readonly ok: false
-      /** Of the request, where it could be read. */
+      /** The request's id, if it could be read. */
       readonly re?: string
       readonly code: 'invalid_event'
       readonly message: string

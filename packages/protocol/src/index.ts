@@ -1,4 +1,4 @@
-// What servers and clients import from @baton/protocol.
+// The exports of @baton/protocol, for servers and clients.
 export * from './v1.ts'
 export * from './v1-schema.ts'
 export * from './decode-frame.ts'

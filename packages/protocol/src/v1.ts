@@ -5,7 +5,7 @@ export const PROTOCOL_VERSION = 1
 /** Characters of an `id`, `sessionId` or `callId`: receivers keep windows of them, so they cannot be endless. */
 export const ID_LENGTH_MAX = 256
 
-/** What is around every payload. */
+/** The envelope of every payload. */
 export interface Envelope<Type extends string, Payload> {
   /** Unique; a frame that is sent again keeps its id, and receivers ignore an id that they have seen. */
   readonly id: string
@@ -26,7 +26,7 @@ export type TranscriptFrame = Envelope<'user.audio.transcript.final', { readonly
 
 export interface ToolResultPayload {
   readonly callId: string
-  /** What the tool gave; `""` is a result. On the wire it may be missing. */
+  /** The tool's result; `""` is a result. On the wire it may be missing. */
   readonly result: string | null
   /** Why the tool failed. On the wire it may be missing; null after decoding when `result` is set, since `result` wins. */
   readonly error: string | null

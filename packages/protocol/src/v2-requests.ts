@@ -55,7 +55,7 @@ export interface ClaimedCall {
   readonly input: JsonObject
 }
 
-/** Where a connection goes on. Keep it unchanged and send it back as `from`. */
+/** The position at which a connection continues. Keep it unchanged and send it back as `from`. */
 export interface Cursor2 extends EventCursor {
   /**
    * On a connection with `speech`: how far the sentences were sent. With `speech`, a cursor without it is refused in the middle of a
@@ -86,7 +86,7 @@ export interface Requests {
       readonly title?: string
       /** As of `session.describe`. */
       readonly meta?: JsonObject
-      /** Where the events begin: a cursor, the first event, the newest turn, or what comes. `turn` by default. */
+      /** The first event: after a cursor, the first of all, that of the newest turn, or only new ones. `turn` by default. */
       readonly from?: OpenFrom
       /** The answer has the newest so many messages, and the events go on after them, unless `from` says otherwise. */
       readonly messages?: number
@@ -98,13 +98,13 @@ export interface Requests {
     readonly answer: {
       /** Its name. */
       readonly session: string
-      /** What it is and waits for now. */
+      /** Its current state. */
       readonly info: SessionDetails
       /** If `messages` asked for them: the conversation as it stands, oldest first. */
       readonly messages?: readonly ChatMessage[]
       /** There are older messages; ask for them with `session.messages`. */
       readonly more?: boolean
-      /** Where the events begin. */
+      /** The cursor at which the events begin. */
       readonly next: Cursor2
       /** The lease of the device: how many milliseconds it has to come back after its connection broke. */
       readonly leaseMs?: number
@@ -112,7 +112,7 @@ export interface Requests {
   }
   /** Follows the session no longer; its turn goes on. A device keeps its lease. */
   readonly 'session.close': { readonly given: object; readonly answer: object }
-  /** What the session is and waits for now. */
+  /** Gives the session's current state. */
   readonly 'session.info': { readonly given: object; readonly answer: { readonly info: SessionDetails } }
   /** A page of the conversation as it stands, oldest first: what was taken back is not in it. */
   readonly 'session.messages': {
@@ -135,17 +135,17 @@ export interface Requests {
       readonly session?: string
       /** At most 200 characters; null takes it away. */
       readonly title?: string | null
-      /** What a program notes about the session; it replaces what was noted. At most 8,192 characters as JSON. */
+      /** A program's notes about the session; they replace earlier ones. At most 8,192 characters as JSON. */
       readonly meta?: JsonObject
     }
     readonly answer: object
   }
-  /** What the session asks from the next turn on. Refused if the server does not allow the choice. */
+  /** Sets the model and the settings from the next turn on. Refused if the server does not allow the choice. */
   readonly 'session.configure': {
     readonly given: {
       /** One of `info.models`. A running turn asks it from its next step on. */
       readonly model?: string
-      /** Of all turns from the next one on; null takes them away. */
+      /** Settings of all turns from the next one on; null takes them away. */
       readonly settings?: ModelSettings | null
     }
     readonly answer: object
@@ -166,7 +166,7 @@ export interface Requests {
   /** The principal's sessions, a page at a time. */
   readonly 'session.list': {
     readonly given: {
-      /** Of the page before. */
+      /** The cursor from the previous page. */
       readonly cursor?: string
       /** 50 by default. */
       readonly limit?: number
@@ -190,7 +190,7 @@ export interface Requests {
       readonly input: MessageId
       /** Text, or parts with images and files. */
       readonly content: UserInput
-      /** Of the turn that begins with it; refused if the server does not allow the choice. */
+      /** The model of the turn that begins with it; refused if the server does not allow the choice. */
       readonly model?: string
       /** As `model`. */
       readonly settings?: ModelSettings
@@ -198,7 +198,7 @@ export interface Requests {
       readonly delivery?: Delivery
       /** JSON Schema that the answer fits, in place of the agent's. */
       readonly output?: JsonObject
-      /** Of `delivery: 'interrupt'`: how much of the answer was taken in; `reported` by default. */
+      /** With `delivery: 'interrupt'`: how much of the answer was taken in; `reported` by default. */
       readonly heard?: Heard
       /**
        * Whether a person is there for approvals and questions while it is answered; true by default. If all inputs of a turn say false, and
@@ -208,7 +208,7 @@ export interface Requests {
     }
     readonly answer: object
   }
-  /** What a speaker said in a conversation that the agent listens to. */
+  /** Words of a speaker in a conversation that the agent listens to. */
   readonly 'input.hear': {
     readonly given: {
       /** As of `input.send`. */
@@ -220,13 +220,13 @@ export interface Requests {
     }
     readonly answer: object
   }
-  /** What happened beside the conversation. */
+  /** An event outside the conversation. */
   readonly 'input.notify': {
     readonly given: {
       /** As of `input.send`. */
       readonly input: MessageId
       readonly name: string
-      /** What the model reads in brackets before the name: 1 to 64 characters without brackets and line breaks. `Event` by default. */
+      /** The word in brackets that the model reads before the name: 1 to 64 characters without brackets and line breaks. `Event` by default. */
       readonly label?: string
       readonly detail?: JsonValue
       /** In words, for the model. */
@@ -250,11 +250,11 @@ export interface Requests {
     readonly given: {
       /** The app's id of the request; the message's id, if `replace` says one. */
       readonly input: MessageId
-      /** What a user said, or an answer such as `t3`. */
+      /** The user's message, or an answer such as `t3`. */
       readonly message: MessageId
       /** Only of what a user said. */
       readonly replace?: UserInput
-      /** Of an answer: the model answers once more. Not together with `replace`. */
+      /** For an answer: the model answers once more. Not together with `replace`. */
       readonly again?: boolean
       /** Ends a running turn first; without it, the request is refused while one runs. */
       readonly interrupt?: boolean
@@ -273,7 +273,7 @@ export interface Requests {
       readonly reason?: string
       /** How much of the newest answer the user took in; `reported` by default. */
       readonly heard?: Heard
-      /** What becomes of inputs that wait: `keep` by default. */
+      /** Handling of waiting inputs: `keep` by default. */
       readonly queue?: 'keep' | 'withdraw'
     }
     readonly answer: {

@@ -152,7 +152,7 @@ export const REQUEST_FIELDS = Object.fromEntries(
 ) as unknown as Readonly<Record<RequestType, ReadonlySet<string>>> // of the keys of REQUESTS
 
 /**
- * What is wrong with the fields of a request: one that is missing, or a value of a wrong kind. What is inside of objects and
+ * Finds a fault in the fields of a request: a missing one, or a value of a wrong kind. What is inside of objects and
  * lists is for who takes them to check. Undefined: nothing.
  */
 export function findFieldIssue(type: RequestType, fields: Readonly<Record<string, unknown>>): string | undefined {
@@ -221,7 +221,7 @@ const DEFINITIONS: JsonObject = {
 }
 const EVENT: JsonObject = { oneOf: SESSION_EVENT_SCHEMA['oneOf'] ?? [] }
 
-/** What an app sends. */
+/** Frames of an app. */
 export const CLIENT_FRAME_2_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A frame from an app to a server, version 2',
@@ -235,7 +235,7 @@ export const CLIENT_FRAME_2_SCHEMA: JsonObject = {
   $defs: DEFINITIONS,
 }
 
-/** What a server sends. The fields of an `ok` are those of its request's answer. */
+/** Frames of a server. The fields of an `ok` are those of its request's answer. */
 export const SERVER_FRAME_2_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A frame from a server to an app, version 2',

@@ -5,7 +5,7 @@ import type { AnswerOf, Cursor2, RequestType } from './v2-requests.ts'
 
 export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core'
 
-/** What a connection of this version offers as its WebSocket subprotocol; a connection that offers none speaks version 1. */
+/** The WebSocket subprotocol that a connection of this version offers; a connection that offers none speaks version 1. */
 export const SUBPROTOCOL = 'baton.v2'
 export const PROTOCOL_VERSION_2 = 2
 
@@ -38,7 +38,7 @@ export interface ErrorFrame2 {
   readonly retryAfterMs?: number
 }
 
-/** What a voice says next. Sentences come whole, in order and once; code blocks and text without words have none. */
+/** The next sentence for a voice. Sentences come whole, in order and once; code blocks and text without words have none. */
 export interface SentenceFrame {
   readonly type: 'sentence'
   readonly message: MessageId

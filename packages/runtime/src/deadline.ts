@@ -19,7 +19,7 @@ export interface Limit {
   readonly error: () => BatonError
 }
 
-/** What `work` brings within the limit. A later answer is dropped, also a later failure. */
+/** Resolves with the result of `work` within the limit. A later answer is dropped, also a later failure. */
 export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const cancel = timers.start(limit.timeoutMs, () => reject(limit.error()))

@@ -1,4 +1,4 @@
-// What was thrown, in words. Anything can be thrown: a value that is no error, or one that cannot be turned into text.
+// Describes a thrown value in words. Anything can be thrown: a value that is no error, or one that cannot be turned into text.
 import { isBatonError, isErrorCode } from '@baton/core'
 import type { Failure } from '@baton/core/machine'
 

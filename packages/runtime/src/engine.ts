@@ -6,7 +6,7 @@ import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'
 
-/** What owns sessions, commits their records and keeps their time. Each kind of host brings its own. */
+/** Owns sessions, commits their records and keeps their time. Each kind of host brings its own. */
 export interface Engine {
   /**
    * Opens a session, or makes a new one; it stays open while somebody holds it or something is outstanding.
@@ -18,11 +18,11 @@ export interface Engine {
 }
 
 export interface SessionOpening {
-  /** Whose session it becomes, if it is new. */
+  /** Owner of the session, if it is new. */
   readonly principal: Principal
   /** Wins over the choice of the catalog; not for a session of another principal. */
   readonly agent?: Agent
-  /** What `describe` will set of a new session, for the choice of its agent. */
+  /** The meta that `describe` will set on a new session, for the choice of its agent. */
   readonly meta?: JsonObject
 }
 
@@ -65,7 +65,7 @@ export interface CopyingEngine extends SessionEngine {
   copyTo(session: string): Promise<void>
 }
 
-/** What was folded of a session's records, up to the newest that reached this process. */
+/** A session's folded records, up to the newest that reached this process. */
 export interface SessionReplica {
   state(): State
   history(): History
@@ -80,7 +80,7 @@ export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: 
   return answer
 }
 
-/** What was accepted. @throws BatonError with the code of a refusal */
+/** Returns an acceptance. @throws BatonError with the code of a refusal */
 export function insist<Answer extends object>(answer: Answer | Refused): Answer {
   if ('type' in answer && answer.type === 'refused') {
     const { code, message } = answer as Refused // by its type

@@ -8,7 +8,7 @@ const HOPS = 4
 
 interface Wait {
   readonly dueMs: number
-  /** Of those that are due at once the older one comes first. */
+  /** Orders timers that are due at once, older ones first. */
   readonly order: number
   readonly callback: () => void
   /** Its place in the heap; -1 when it has ended. */

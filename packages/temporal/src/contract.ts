@@ -1,4 +1,4 @@
-// What a session's workflow, its activities and those who talk to it say to each other: plain data under stable names.
+// Messages between a session's workflow, its activities and its callers: plain data under stable names.
 import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { PackedState } from './workflow/pack-state.ts'
@@ -15,7 +15,7 @@ export const STATE = 'baton.state'
 /** The type of the failure of an activity that could not begin: nothing of its work was done. */
 export const NOT_BEGUN = 'baton.not_begun'
 
-/** What lists of workflows show of a session, by the names of search attributes; each is a keyword. */
+/** A session in lists of workflows, by the names of search attributes; each is a keyword. */
 export const SEARCH_ATTRIBUTES = {
   agent: 'BatonAgent',
   principal: 'BatonPrincipal',
@@ -34,15 +34,15 @@ export interface Identity {
   readonly principal: string
   /** The agent's name; empty: the worker's default. */
   readonly agent: string
-  /** What a new session is described with. */
+  /** The meta of a new session. */
   readonly meta: JsonObject
   /** Present: a goal is judged with these in place of what its agent has. */
   readonly goal?: GoalTerms
 }
 
-/** What a goal changes of its agent. */
+/** A goal's changes to its agent. */
 export interface GoalTerms {
-  /** Of the agent's tools, those that may be used; absent: all. */
+  /** Names of the agent's tools that may be used; all by default. */
   readonly tools?: readonly string[]
   /** JSON Schema of the verdict, an object at its root; absent: the agent's own, or text. */
   readonly outputSchema?: JsonObject
@@ -54,7 +54,7 @@ export interface GoalTerms {
 export interface SessionStart {
   readonly identity: Identity
   readonly tuning?: Tuning
-  /** Of the run before. */
+  /** State of the run before. */
   readonly carried?: Carried
 }
 
@@ -65,9 +65,9 @@ export const GOAL_INPUT = 'goal'
 export interface GoalStart extends GoalTerms {
   /** The agent's name; the worker's default without it. */
   readonly agent?: string
-  /** What is to be done or judged. */
+  /** The task: something to do or to judge. */
   readonly goal: string
-  /** Whose session it is; `anonymous` by default. */
+  /** Owner of the session; `anonymous` by default. */
   readonly principal?: string
   readonly tuning?: Tuning
   readonly carried?: Carried
@@ -81,7 +81,7 @@ export interface Tuning {
   readonly updatesMax?: number
 }
 
-/** What goes from one run to the next: no text of the conversation but what is not published yet. */
+/** State that passes from one run to the next: no text of the conversation but what is not published yet. */
 export interface Carried {
   /** Unpacked by what earlier versions left. */
   readonly state: PackedState | State
@@ -95,7 +95,7 @@ export interface Submission {
   readonly inputs: readonly Input[]
   /** The name of the agent that the session goes on with. */
   readonly agent?: string
-  /** Of the session that it is meant for: one of this name may have been removed, and another one begun. */
+  /** Birth of the session that it is meant for: one of this name may have been removed, and another one begun. */
   readonly birth?: string
 }
 
@@ -127,7 +127,7 @@ export interface Opened {
   readonly state?: State
   /** The first record of a new session. */
   readonly records: readonly SessionRecord[]
-  /** What may be written as search attributes; absent: an earlier version opened it. */
+  /** Search attributes that may be written; absent: an earlier version opened it. */
   readonly searchFields?: readonly SearchField[]
 }
 
@@ -150,7 +150,7 @@ export interface Decided {
   readonly plans: Readonly<Record<string, WorkPlan>>
 }
 
-/** Where and for how long a piece of work runs. Recorded, so that other settings change nothing that was begun. */
+/** Task queue and time limits of a piece of work. Recorded, so that other settings change nothing that was begun. */
 export type WorkPlan =
   | ({ readonly runs: 'model' | 'tool' } & ActivityTimes)
   | ({
@@ -172,11 +172,11 @@ export interface ActivityTimes {
 export interface WorkJob {
   readonly identity: Identity
   readonly effect: WorkEffectData
-  /** What must be in the log before it begins. */
+  /** Position that the log must have before it begins. */
   readonly pos: number
   /** Records to publish first. */
   readonly records: readonly SessionRecord[]
-  /** Of the session: one of this name may have been removed, and another one begun. */
+  /** Birth of the session: one of this name may have been removed, and another one begun. */
   readonly birth?: string
 }
 
@@ -187,7 +187,7 @@ export interface PublishJob {
   readonly records: readonly SessionRecord[]
 }
 
-/** What `baton.goal` gives: documented JSON for callers in any language. */
+/** The result of `baton.goal`: documented JSON for callers in any language. */
 export interface GoalResult {
   /** The goal's session: its workflow id. */
   readonly session: string
@@ -200,7 +200,7 @@ export interface GoalResult {
   /** The calls behind the answer, in their order: what the verdict cites by `callId`. */
   readonly calls: readonly GoalCall[]
   readonly usage: Usage
-  /** Of a turn that failed. */
+  /** The error of a turn that failed. */
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -220,7 +220,7 @@ export interface BatonActivities {
   'baton.result'(job: ResultJob): Promise<GoalResult>
 }
 
-/** What the Query `baton.state` gives. */
+/** The result of the Query `baton.state`. */
 export interface SessionStateView {
   readonly session: string
   readonly agent: string

@@ -1,4 +1,4 @@
-// What sessions cost a Temporal service: events, actions and bytes of plain, long and wide ones. The numbers are printed.
+// Costs of sessions for a Temporal service: events, actions and bytes of plain, long and wide ones. The numbers are printed.
 import { tool } from '@baton/core'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -42,7 +42,7 @@ function countActions(events: readonly HistoryEvent[]): number {
   return actions + tasks.size
 }
 
-/** Of what comes after the session's first turn. */
+/** Counts after the session's first turn. */
 async function measureTurn(world: TemporalWorld, say: (session: string) => Promise<void>): Promise<Cost> {
   const session = await world.host.session(randomUUID())
   await session.send('begin').answer

@@ -24,7 +24,7 @@ const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
 const callOnce = (name: string) => ({ calls: [{ name, arguments: '{}' }] })
 const object = { type: 'object' } as const
-/** What passes in truth while a test plays, at most. */
+/** Real time that passes while a test plays, at most. */
 const SLACK_MS = 60_000
 
 function skip(world: TemporalWorld, session: string, ms: number): Promise<void> {

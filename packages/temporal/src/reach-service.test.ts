@@ -1,4 +1,4 @@
-// What is said where the Temporal service, or the namespace in it, is not there.
+// Errors if the Temporal service, or the namespace in it, is not there.
 import { expect, test } from 'vitest'
 import { reachService } from './reach-service.ts'
 

@@ -1,4 +1,4 @@
-// What an activity writes of a session that was removed while it was on its way.
+// Writes of an activity for a session that was removed while it was on its way.
 import type { SessionRecord } from '@baton/core/machine'
 import { createMemoryStore } from '@baton/host'
 import { expect, test } from 'vitest'

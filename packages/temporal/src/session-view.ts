@@ -23,7 +23,7 @@ export interface SessionViewInit {
   readonly onRemoved: () => void
 }
 
-/** Where workers put the records of sessions, and everybody reads them. */
+/** The log into which workers put the records of sessions, and from which everybody reads. */
 export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
   readonly blobs: BlobStore
 }
@@ -96,7 +96,7 @@ export class SessionView {
     for (const frame of early) this.replica.publishLive(frame)
   }
 
-  /** What the running attempt has said, as the bus keeps it; what came before changes nothing. */
+  /** Takes the running attempt's live text from the bus; older text changes nothing. */
   async #readKept(): Promise<void> {
     const { bus, session } = this.#init
     const frames = await bus.readAttempt(session)
@@ -211,7 +211,7 @@ export class SessionView {
     else if (this.#early.length + frames.length <= EARLY_MAX) this.#early.push(...frames)
   }
 
-  /** Of an earlier session of this name it says nothing. */
+  /** Handles a removal. One of an earlier session of this name is ignored. */
   #hearRemoval(birth: string | undefined): void {
     if (birth === undefined || birth === this.replica.state().birth) this.#init.onRemoved()
   }

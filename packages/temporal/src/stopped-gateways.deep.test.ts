@@ -1,4 +1,4 @@
-// What a worker or a gateway leaves behind: an activity of a slow store that lives, and a gateway that stops while nobody takes its
+// Remains of a worker or a gateway: an activity of a slow store that lives, and a gateway that stops while nobody takes its
 // inputs.
 import type { Store } from '@baton/core'
 import { createMemoryStore, tool } from '@baton/host'

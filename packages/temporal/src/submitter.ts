@@ -113,7 +113,7 @@ export class Submitter {
   async #drain(session: string): Promise<void> {
     const queue = this.#queues.get(session) ?? []
     while (queue.length > 0) {
-      // What is handed in within the same moment goes together.
+      // Inputs of the same moment are sent together.
       await Promise.resolve()
       const taken = takeSome(queue)
       try {

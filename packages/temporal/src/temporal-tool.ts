@@ -2,12 +2,12 @@
 import type { Schema, Tool, ToolInit } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 
-/** What the workflow starts in place of `execute`. */
+/** The work that the workflow starts in place of `execute`. */
 export interface ForeignWork {
   readonly runs: 'activity' | 'workflow'
   /** The type's name. */
   readonly type: string
-  /** Of its workers; the session's own by default. */
+  /** Task queue of its workers; the session's own by default. */
   readonly taskQueue?: string
   /** Tries by Temporal's retry policy, for a tool whose effect is not `once`. 1 by default. */
   readonly attempts?: number

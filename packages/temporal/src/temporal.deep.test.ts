@@ -1,4 +1,4 @@
-// What a Temporal host does beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
+// A Temporal host beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
 // long payloads, goals, and tools that are somebody's own activities.
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
@@ -279,7 +279,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     [{ goal: 'x', deadline: 3 }, 'invalid_goal', 'no field "deadline"'],
     [{ goal: 'x', agent: 7 }, 'invalid_goal', 'agent must be the name of an agent'],
     [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a text'],
-    [['x'], 'invalid_goal', 'its argument is no object'],
+    [['x'], 'invalid_goal', 'its argument is not an object'],
   ])('%j fails with %s', async (start, type, words) => {
     await withWorld({ steps: [], tools: [add] }, async (world) => {
       const options = { taskQueue: world.taskQueue, workflowId: randomUUID(), args: [start] }

@@ -1,4 +1,4 @@
-// What a turn costs a Temporal service: events of the history, and actions as Temporal counts them. docs/scaling.md has the
+// Cost of a turn for a Temporal service: events of the history, and actions as Temporal counts them. docs/scaling.md has the
 // numbers.
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'

@@ -60,7 +60,7 @@ const SERVERS: Readonly<Record<string, Server>> = {
 const NAMES = Object.keys(SERVERS)
 const isGoogle = (name: string): boolean => name === 'gemini' || name === 'vertex'
 
-/** What a server is to say, in no protocol's words. */
+/** A server's answer, in no protocol's words. */
 interface Said {
   readonly reasoning?: string
   readonly text?: string
@@ -72,7 +72,7 @@ interface Party {
   readonly name: string
   readonly mock: LLMock
   readonly model: Model
-  /** What it says next; a short text when nothing is left. */
+  /** Next answer; a short text when nothing is left. */
   readonly queue: (Said | FixtureResponse)[]
   /** Requests as aimock has read them. */
   readonly asked: ChatCompletionRequest[]
@@ -194,7 +194,7 @@ function readText({ content }: ChatMessage): string {
   return typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')
 }
 
-/** Of `sky.look`: no protocol here takes the dot. */
+/** Wire name of `sky.look`: no protocol here takes the dot. */
 const WIRE_NAME = 'sky_-dot-look'
 const SKY = { tool: /sky/, input: { place: 'the "sky" 🦀' } }
 const SEA = { tool: /sky/, input: { place: 'the sea' } }
@@ -338,7 +338,7 @@ test.each(NAMES.filter(isGoogle))(
   },
 )
 
-/** What every source has said before another takes over. */
+/** Answers of every source before another takes over. */
 const PAST: readonly Said[] = [
   { reasoning: 'Two places.', text: 'I look.', calls: [SKY, SEA] },
   { reasoning: 'Both are known.', text: 'Blue, twice.' },

@@ -11,7 +11,7 @@ export interface CuttingProxy {
   readonly frames: () => number
   /** Connections that were cut. */
   readonly cuts: () => number
-  /** Where new connections go, from now on. */
+  /** Target of new connections, from now on. */
   lead(target: string): void
   close(): Promise<void>
 }

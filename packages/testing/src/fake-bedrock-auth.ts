@@ -9,7 +9,7 @@ export interface FakeBedrockKeys {
   readonly secretAccessKey: string
 }
 
-/** What AWS would say against it; undefined when it is in order. Messages are literal ones. */
+/** AWS's refusal of it; undefined when it is in order. Messages are literal ones. */
 export function findAuthRefusal(asked: FakeAsked, keys: FakeBedrockKeys): string | undefined {
   const { authorization } = asked.headers
   if (authorization === undefined) return 'Missing Authentication Token'

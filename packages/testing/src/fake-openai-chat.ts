@@ -28,7 +28,7 @@ export type FakeOpenAiDialect = 'openai' | 'mistral' | 'sloppy'
 export interface FakeOpenAiChatInit {
   /** How it streams, and what it refuses beside what OpenAI refuses; `openai` by default. */
   readonly dialect?: FakeOpenAiDialect
-  /** What GET /models lists. */
+  /** Models that GET /models lists. */
   readonly models?: readonly string[]
   /**
    * `ignored`: what stands in `tools` never reaches the script, as with a chat template that has no place for them; `refused`:
@@ -168,7 +168,7 @@ function openAiIssues(body: JsonObject): readonly string[] {
   return issues
 }
 
-/** What Mistral's API adds: literal messages of its issues threads. */
+/** Rules that Mistral's API adds: literal messages of its issues threads. */
 function mistralIssues(body: JsonObject): readonly string[] {
   const issues: string[] = []
   for (const field of ['max_completion_tokens', 'stream_options', 'prompt_cache_key', 'reasoning_effort'])

@@ -25,7 +25,7 @@ export interface FakeResponsesSaid extends FakeSaid {
 
 /** Its address is for OPENAI_BASE_URL. */
 export function startFakeOpenAiResponses(script: FakeScript<FakeResponsesSaid>): Promise<FakeServer> {
-  /** What this server has encrypted: nobody else's thoughts are taken back. */
+  /** Texts that this server has encrypted: nobody else's thoughts are taken back. */
   const thoughts = new Map<string, string>()
   const encrypt = (request: FakeRequest): Streaming => {
     const { body, model, index } = request
@@ -133,7 +133,7 @@ function listResults(body: JsonObject): readonly string[] {
 interface Streaming {
   readonly model: string
   readonly index: number
-  /** What the thought of this answer is encrypted as; absent where the model does not think or nobody asked for it. */
+  /** Ciphertext of this answer's thought; absent if the model does not think or nobody asked for it. */
   readonly encrypted: string | undefined
 }
 

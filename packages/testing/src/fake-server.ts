@@ -1,4 +1,4 @@
-// What every fake provider is: a server over real HTTP that records what it is asked, answers by a script and breaks where it is
+// The base of every fake provider: a server over real HTTP that records what it is asked, answers by a script and breaks where it is
 // told to. How requests are checked and answers written, each provider's wire says.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
@@ -49,7 +49,7 @@ export type FakeAnswer<Said extends FakeSaid = FakeSaid> = Said | FakeError
 
 export interface FakeRequest {
   readonly body: JsonObject
-  /** Of the address or the body, as the provider reads it. */
+  /** Model of the address or the body, as the provider reads it. */
   readonly model: string
   /** Number of this request, from 0; refused ones do not count. */
   readonly index: number
@@ -67,7 +67,7 @@ export interface FakeServer {
   /** For the variable that holds the provider's address. */
   readonly url: string
   readonly requests: readonly FakeRequest[]
-  /** What was refused although the script would have answered it. */
+  /** Refused requests that the script would have answered. */
   readonly refusals: readonly { readonly status: number; readonly message: string }[]
   /** Connections that the client closed before their answer had ended. */
   readonly aborted: () => number
@@ -79,7 +79,7 @@ export interface FakeAsked {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Of the text, as UTF-8. */
+  /** Bytes of the text, as UTF-8. */
   readonly bytes: number
   /** Undefined when the text is no JSON object. */
   readonly body: JsonObject | undefined
@@ -95,10 +95,10 @@ export interface FakeStream {
 type Headers = Readonly<Record<string, string>>
 
 export interface FakeWire<Said extends FakeSaid> {
-  /** What the server's address ends with: `/v1`. */
+  /** End of the server's address: `/v1`. */
   readonly path?: string
   readonly findRefusal: (asked: FakeAsked) => FakeError | undefined
-  /** What is asked beside answers, such as a list of models; undefined for what the script answers. */
+  /** Answers other requests, such as a list of models; undefined for requests of the script. */
   readonly answerAside?: (asked: FakeAsked) => JsonObject | undefined
   readonly readModel?: (asked: FakeAsked) => string
   readonly listTools: (body: JsonObject) => readonly JsonValue[]
@@ -270,7 +270,7 @@ export function findJsonIssue({ headers, body }: FakeAsked): string | undefined 
   return body === undefined ? 'We could not parse the JSON body of your request.' : undefined
 }
 
-/** What a strict wire reports, as one message; undefined when there is nothing. */
+/** The report of a strict wire, as one message; undefined when there is nothing. */
 export function joinIssues(issues: readonly { readonly path: string; readonly message: string }[]): string | undefined {
   return issues.length === 0 ? undefined : issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
 }

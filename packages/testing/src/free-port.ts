@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const LOWEST = 15_000
 const PORTS = 15_000
 
-/** Of the loopback interface; another one at each call, in this process and in every other while this one lives. */
+/** Reserves a port of the loopback interface: another one at each call, in this process and in every other while this one lives. */
 export async function findFreePort(): Promise<number> {
   const folder = join(tmpdir(), 'baton-test-ports')
   mkdirSync(folder, { recursive: true })

@@ -86,7 +86,7 @@ function expectSane({ answers, requests, warnings, records }: Told): void {
   expect(answers).toEqual(['Good.', 'Good.'])
   expect(warnings.filter((line) => line.includes('opened again'))).toEqual([])
   expect(JSON.parse(JSON.stringify(records))).toEqual(records)
-  // What is said of a failure may name what was wrong.
+  // The message of a failure may name the fault.
   const kept = JSON.stringify(records, (key, value: unknown) => (key === 'error' ? undefined : value))
   expect(kept).not.toMatch(/NaN|\\ud[89a-f]|hologram|many/i)
   const state = records.reduce(applyRecord, initialState('s'))

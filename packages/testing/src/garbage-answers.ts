@@ -1,4 +1,4 @@
-// What a model that goes wrong may give as its answer, and what it may stream. Each is made anew, since some know what was
+// Answers and pieces of a model that goes wrong. Each is made anew, since some know what was
 // done to them.
 import type { ModelAnswer, ModelEvent } from '@baton/core'
 import { DEFAULT_LIMITS } from '@baton/core/machine'

@@ -118,14 +118,14 @@ async function callTool(execute: NonNullable<Tool['execute']>) {
 test.each(THROWN)('a tool throws %s', async (_, thrown) => {
   const told = await callTool(() => Promise.reject(thrown() as Error))
   expect(told).toMatchObject({ settled: 'error', text: 'Done.' })
-  // What is no error of the tool's own is told to those who run the host; nothing else is.
+  // Errors that are not the tool's own are logged for operators; nothing else is.
   expect(told.warnings.filter((warning) => warning !== 'a tool failed')).toEqual([])
 })
 
 test.each(GIVEN)('a tool gives %s', async (_, given) => {
   const told = await callTool(() => [given()][0])
   expect(told).toMatchObject({ settled: 'error', text: 'Done.' })
-  // What is no error of the tool's own is told to those who run the host; nothing else is.
+  // Errors that are not the tool's own are logged for operators; nothing else is.
   expect(told.warnings.filter((warning) => warning !== 'a tool failed')).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-// What programs import from @baton/testing: a simulation of their own agent, and the one of the host.
+// The exports of @baton/testing: a simulation of their own agent, and the one of the host.
 export { simulateAgent as simulate, AgentSimulationError } from './simulate-agent/simulate-agent.ts'
 export type { SimulateAgentOptions, SimulatedFault, SimulationReport } from './simulate-agent/simulate-agent.ts'
 export { simulate as simulateHost, SimulationError } from './simulator/simulate.ts'

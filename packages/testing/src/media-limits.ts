@@ -1,4 +1,4 @@
-// What providers refuse for the size of a request: bytes, numbers of images and documents, pixels, and a media type that the bytes
+// Refusals of providers for the size of a request: bytes, numbers of images and documents, pixels, and a media type that the bytes
 // belie. In their own words, as seen; the adapters' budgets are not asked.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
@@ -81,7 +81,7 @@ function findBedrockRefusal(bytes: number, body: JsonObject): FakeError | undefi
   const documents = media.length - images
   if (documents > 5) return refuse("You can't include more than 5 documents in a request.")
   if (images > 20) return refuse('The model returned the following errors: messages: too many images: image_count > 20')
-  // What it says of 27.7 MB (accelerated-intelligent-document-processing-on-aws#994).
+  // Its message about 27.7 MB (accelerated-intelligent-document-processing-on-aws#994).
   return bytes > 25_000_000 ? refuse('Input is too long for requested model.') : undefined
 }
 

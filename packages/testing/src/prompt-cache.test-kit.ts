@@ -49,7 +49,7 @@ export const NOVA: CacheRules = {
   },
 }
 
-/** Of each request, the blocks that it has and those that it reads from the cache, and their UTF-16 units. */
+/** For each request: the blocks that it has and those that it reads from the cache, and their UTF-16 units. */
 export interface CacheRead {
   readonly blocks: number
   readonly known: number

@@ -1,4 +1,4 @@
-// What a provider's prompt cache knows of the requests of long conversations.
+// A provider's prompt cache over the requests of long conversations.
 import type { Agent, ModelRequest } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -7,7 +7,7 @@ import { createHost } from '@baton/host'
 import { describe, expect, test } from 'vitest'
 import { CLAUDE, NOVA, readThroughCache } from './prompt-cache.test-kit.ts'
 
-/** What the model was asked in a conversation of so many questions; `steps` says what it answers. */
+/** Requests of a conversation of so many questions; `steps` has the answers. */
 async function converse(
   questions: number,
   steps: (request: ModelRequest, call: number) => ScriptedStep,

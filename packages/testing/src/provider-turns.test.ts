@@ -1,4 +1,4 @@
-// What single providers do that others do not, under the real host: their dialects, framings, proofs and reasons to stop. What all
+// Features of single providers, under the real host: their dialects, framings, proofs and reasons to stop. What all
 // of them must do is played by the provider contract.
 import type { Answer, Turn } from '@baton/core'
 import { defineAgent, isBatonError, tool } from '@baton/core'

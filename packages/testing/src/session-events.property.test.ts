@@ -64,7 +64,7 @@ test('a projection that begins at a state tells the same as one that has read th
       history.fold(record)
     }
     const late = new SessionProjection({ limits, start: readStart(state, history) })
-    // What was told of a turn's use before is not known; what its step has said is told from the beginning.
+    // Earlier events about a turn's use are not known; the text of its step comes from the beginning.
     const before = told.slice(0, from).flat()
     const begun = before.findLastIndex(({ type }) => ['step-started', 'step-finished', 'step-reset'].includes(type))
     const isOpen = before[begun]?.type === 'step-started'
@@ -91,7 +91,7 @@ test('the conversation that events make has the texts and results of the log', (
     const messages = conversation.messages()
     const shown = messages.flatMap((message) => (message.role === 'assistant' ? message.steps : []))
     const calls = new Map(shown.flatMap((step) => step.calls).map((call) => [call.callId, call]))
-    // What the model would be told; texts of steps that the window has lost are still shown.
+    // The model's next request; texts of steps that the window has lost are still shown.
     const told = world.history.entries().flatMap((entry) => entry.messages)
     const said = told.flatMap((message) => (message.role === 'assistant' ? [readText(message.parts)] : []))
     const results = told.flatMap((message) => (message.role === 'tool' ? message.parts : []))
@@ -217,7 +217,7 @@ function joinProgress(facts: readonly Fact[]): string {
   return text
 }
 
-/** What each attempt says, as its log ends it; more than that where it was cut off or is void. */
+/** Text of each attempt, as its log ends it; more than that where it was cut off or is void. */
 function addLive(records: readonly SessionRecord[], random: Random): readonly Item[] {
   const facts = records.flatMap((record) => record.facts)
   const items: Item[] = []

@@ -2,7 +2,7 @@
 // of the service notices. What a worker does takes its real time: while an activity runs, the workflow's clock does not jump.
 import { randomUUID } from 'node:crypto'
 
-/** What is used of the SDK's `WorkflowService`. */
+/** The used part of the SDK's `WorkflowService`. */
 export interface SkippingService {
   updateWorkflowExecutionOptions(request: FastForwardRequest): Promise<unknown>
   pollWorkflowExecutionTimeSkipping(

@@ -55,7 +55,7 @@ function tell({ told }: Stage, who: string, line: string): void {
 type TraceStep = Omit<ScriptedStep, 'error'> & { readonly error?: BatonError['code'] }
 
 interface Stage {
-  /** What came of the line that is played, by who got it. */
+  /** Frames that the played line caused, by receiver. */
   readonly told: Map<string, string[]>
   readonly ids: TraceIds
   readonly time: ReturnType<typeof createVirtualTime>

@@ -1,4 +1,4 @@
-// What a long conversation costs where the provider keeps what it has read: a window that moves by a quarter, beside one that
+// Cost of a long conversation if the provider keeps what it has read: a window that moves by a quarter, beside one that
 // moves by one exchange with each turn.
 import type { ModelRequest } from '@baton/core'
 import { defineAgent, voice } from '@baton/core'
@@ -35,7 +35,7 @@ test('60 exchanges cost less than half of what they cost in a window that moves 
   expect(steps.dollars).toBeLessThan(each.dollars / 2)
 })
 
-/** Of each request both windows have at least these. */
+/** Messages that both windows have in each request at least. */
 function readNewest({ messages }: Pick<ModelRequest, 'messages'>): readonly string[] {
   return messages.slice(-WINDOW).map(({ role, parts }) => JSON.stringify({ role, parts }))
 }

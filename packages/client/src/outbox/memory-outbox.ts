@@ -3,7 +3,7 @@ import type { Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox.ts'
 
 export function createMemoryOutbox(): Outbox {
   const places = new Set<Place>()
-  /** What was left while nobody was there, by scope. */
+  /** Entries that were left while nobody was there, by scope. */
   const left = new Map<string, readonly OutboxEntry[]>()
   return {
     join: (init) => {

@@ -1,4 +1,4 @@
-// What every outbox must do, as situations that run anywhere: in Node, and in a page.
+// The contract of every outbox, as situations that run anywhere: in Node, and in a page.
 import type { Outbox, OutboxEntry, OutboxPlace } from './outbox.ts'
 
 /** Throws where the outbox does something else. */
@@ -48,7 +48,7 @@ export const OUTBOX_SITUATIONS: Readonly<Record<string, OutboxSituation>> = {
     const second = join(outbox, 'lives')
     second.place.save(createInput('b', 2))
     await second.place.leave()
-    // What the second has left tells that its reading is over.
+    // The second one's entries show that its reading is over.
     const third = join(outbox, 'lives')
     await Promise.race([first.until(1), third.until(1)])
     expectIds({ left: [...first.left, ...third.left] }, ['b'])

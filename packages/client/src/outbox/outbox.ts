@@ -1,4 +1,4 @@
-// What an app has said and done and a server has not acknowledged yet: kept until it has, over connections and, where the
+// Messages and results of an app that a server has not acknowledged yet: kept until it has, over connections and, where the
 // place allows, over the app's own end.
 import type { CallOutcome, Requests } from '@baton/protocol'
 
@@ -30,7 +30,7 @@ export interface OutboxInit {
   readonly onBroken: (cause: unknown) => void
 }
 
-/** Where entries are kept. None of its methods throws, and the order of calls is the order of effects. */
+/** Storage of entries. None of its methods throws, and the order of calls is the order of effects. */
 export interface Outbox {
   /** Joins as one running copy of the app. */
   join(init: OutboxInit): OutboxPlace

@@ -1,4 +1,4 @@
-// What programs import from @baton/client/react: hooks for React 18 and newer.
+// The exports of @baton/client/react: hooks for React 18 and newer.
 export { useSession } from './use-session.ts'
 export type { SessionMethods, UsedSession } from './use-session.ts'
 export { useDirectory } from './use-directory.ts'

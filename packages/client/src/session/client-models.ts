@@ -81,7 +81,7 @@ export class ClientModels {
     if (!isAsked()) return
     this.#running.delete(run)
     ask('model.result', { run, outcome }, (told) => {
-      // What does not fit a frame, or is no answer: the session must not wait for another one.
+      // An answer that does not fit a frame, or is not an answer: the session must not wait for another one.
       if (!told.ok && told.error.code !== 'connection_failed')
         ask('model.result', { run, outcome: { error: { message: told.error.message } } }, () => {})
     })
@@ -101,7 +101,7 @@ async function answer(
   try {
     if (!model) return { error: { message: `this app has no model "${asked.name}"` } }
     const said = await model.run(asked.request, asked.sink, asked.signal)
-    // What JSON cannot write, as a BigInt, would be thrown where nobody hears it, and the server would wait.
+    // A value that JSON cannot write, such as a BigInt, would throw where nobody hears it, and the server would wait.
     return { answer: JSON.parse(JSON.stringify(said ?? null)) as ModelAnswer }
   } catch (thrown) {
     const { code, retryable } = (thrown ?? {}) as { readonly code?: unknown; readonly retryable?: unknown }

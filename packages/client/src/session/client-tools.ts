@@ -48,7 +48,7 @@ export async function runTool(
   }
 }
 
-/** What a tool returned, as it goes over the wire. @throws TypeError for what JSON cannot hold */
+/** Encodes a tool's result for the wire. @throws TypeError for a value that JSON cannot hold */
 function readOutcome(returned: unknown): CallOutcome {
   if (typeof returned === 'object' && returned !== null && CONTENT in returned)
     return { content: (returned as ToolContent)[CONTENT] }

@@ -235,7 +235,7 @@ test('another server takes over after any one frame', async () => {
   expect(complaints.filter((complaint) => !complaint.includes('no such question is open'))).toEqual([])
 })
 
-/** Of a linear congruence: the same for each seed. */
+/** Numbers of a linear congruence: the same for each seed. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

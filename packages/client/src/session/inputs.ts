@@ -1,4 +1,4 @@
-// What the user has said: shown at once, sent one after another until the server has it, and followed to its answer. It stays
+// The user's messages: shown at once, sent one after another until the server has them, and followed to their answers. One stays
 // in the outbox until then, and is sent again under its id when a connection broke.
 import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
 import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
@@ -108,7 +108,7 @@ export class Inputs {
     })
   }
 
-  /** What is on its way is sent again. */
+  /** Sends again what is on its way. */
   lose(): void {
     this.#sending?.stopTimer?.()
     this.#sending = undefined
@@ -174,7 +174,7 @@ export class Inputs {
 
   #settle(tracked: Tracked): void {
     const { asks, state, entry } = tracked
-    // What is asked again stands there since it was asked first.
+    // A question that is asked again keeps its first place.
     if (state === 'waiting' && asks !== entry.id) return
     const messages = this.#session.view.messages()
     const asked = messages.find(({ id }) => id === asks)

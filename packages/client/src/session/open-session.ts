@@ -53,7 +53,7 @@ function checkOptions(options: object): void {
     throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
 }
 
-/** What a session shows before anything is known of it, for example while a server renders a page. */
+/** The state of a session before anything is known of it, for example while a server renders a page. */
 export function createEmptySnapshot(session: string): SessionSnapshot {
   return { ...EMPTY_VIEW, session, status: 'connecting', isLoaded: false, messages: [], more: false, error: undefined }
 }
@@ -81,12 +81,12 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   /** Loaded where this app runs tools or models. */
   #calls: ClientCalls | undefined
   readonly #wire: Wire
-  /** Where the events go on; undefined: the session is read anew. */
+  /** The cursor at which events continue; undefined: the session is read anew. */
   #cursor: Cursor2 | undefined
   /** The server has closed the session: one that was deleted must not be made again. */
   #wasClosed: true | undefined
   #messages: readonly SessionMessage[] = []
-  /** Of which `#messages` were made. */
+  /** The arrays from which `#messages` was made. */
   #shown: readonly (readonly SessionMessage[])[] = []
 
   constructor(options: SessionOptions) {
@@ -156,7 +156,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     const reason = error ?? createClosedError()
     this.isLive = false
     this.publish({ status: 'closed', ...(error && { error }) })
-    // What it has not claimed moves to another client at once.
+    // Calls that it has not claimed move to another client at once.
     if (this.device) this.ask('device.release', {}, () => {})
     this.#wire.close(reason)
     this.requests.close(reason)
@@ -236,7 +236,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     }
   }
 
-  /** What was missed has been read: calls stand as they are now. */
+  /** Missed events have been read: calls are as they are now. */
   #goLive(): void {
     this.isLive = true
     this.#resumeCalls()

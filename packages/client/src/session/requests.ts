@@ -54,7 +54,7 @@ export class SessionRequests {
         wasSent = true
         session.ask(type, given, (answer) => {
           if (answer.ok) finish(answer.value)
-          // Where the connection broke, it is asked again when there is one.
+          // If the connection broke, it is asked again over the next one.
           else if (session.isLive || once || answer.error.code !== 'connection_failed') fail(answer.error)
         })
       }

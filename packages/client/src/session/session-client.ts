@@ -1,4 +1,4 @@
-// What an app holds of a session: what it shows, what it can say, and what it is told.
+// An app's handle of a session: its state, its methods and its events.
 import type {
   Agent,
   AgentCall,
@@ -55,7 +55,7 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
   readonly speech?: true | 'only'
   /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
   readonly leaseMs?: number
-  /** Where messages and results wait for the server. By default IndexedDB in pages, memory elsewhere. */
+  /** Storage of messages and results that wait for the server. By default IndexedDB in pages, memory elsewhere. */
   readonly outbox?: Outbox
   readonly reconnect?: ReconnectOptions
   readonly world?: World
@@ -75,7 +75,7 @@ export type SessionMessage<Call extends CallView = CallView> =
       readonly steps: readonly (Omit<StepView, 'calls'> & { readonly calls: readonly Call[] })[]
     })
 
-/** What a session shows. It is replaced when something changes, and so is each array in it; what has not changed stays the same. */
+/** The state of a session for display. It is replaced when something changes, and so is each array in it; unchanged parts stay the same. */
 export interface SessionSnapshot<Call extends CallView = CallView> extends Omit<ViewState, 'calls'> {
   readonly session: string
   /** `waiting`: the connection broke, and is tried again after a pause. */
@@ -95,7 +95,7 @@ export interface SessionSnapshot<Call extends CallView = CallView> extends Omit<
 export interface SessionClientEvents<Call extends CallView = CallView> {
   /** Each event of the session once, after it has been taken into the snapshot. */
   readonly event: SessionEvent<Call>
-  /** What a voice says next: each sentence once, in order. */
+  /** Sentences for a voice: each sentence once, in order. */
   readonly sentence: SentenceFrame
   /** The model's attempt was discarded: do not say sentences of `message` from `index` on. The next attempt begins at `index` again. */
   readonly 'sentences.dropped': SentencesDroppedFrame

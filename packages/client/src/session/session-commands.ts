@@ -78,7 +78,7 @@ async function readOlder(session: FollowedSession, limit: number): Promise<boole
   return session.snapshot.more
 }
 
-/** What the answer answers; of a user's message, the message itself. */
+/** The message that an answer answers; for a user's message, the message itself. */
 function findQuestion({ view }: FollowedSession, message: MessageId): MessageId {
   const messages = view.messages()
   const named = messages.find((one) => one.id === message)

@@ -1,4 +1,4 @@
-// What the parts of an opened session know of it.
+// Context that the parts of an opened session share.
 import type { ClientError } from '../client-error.ts'
 import type { Listeners } from '../listeners.ts'
 import type { OutboxPlace } from '../outbox/outbox.ts'
@@ -16,7 +16,7 @@ export interface SessionContext {
   readonly isLive: boolean
   readonly isClosed: boolean
   readonly ask: Wire['ask']
-  /** What is shown has changed. */
+  /** Called when the shown state has changed. */
   publish(): void
   /** Whether it stays: until there is a connection again, or for as long as the server says; then `again` is called. */
   putOff(retried: Retried, error: ClientError, again: () => void): boolean

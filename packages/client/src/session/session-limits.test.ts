@@ -1,4 +1,4 @@
-// What the client of version 2 does at its limits, and when what it is told is not what it was.
+// The client of version 2 at its limits, and with frames that are not as they were.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'

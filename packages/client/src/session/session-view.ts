@@ -1,4 +1,4 @@
-// What a session shows: its messages and what is open in it, folded from events. Every array is replaced when it changes and
+// The shown state of a session: its messages and what is open in it, folded from events. Every array is replaced when it changes and
 // stays the same while it does not.
 import type {
   AssistantChatMessage,
@@ -98,7 +98,7 @@ export class SessionView {
     this.#conversation.addOlder(page)
   }
 
-  /** What the session is now, in the place of all that was known. Events that tell the same may follow, and do no harm. */
+  /** Replaces all that was known by the session's current state. Events that say the same may follow, and do no harm. */
   load(page: readonly ChatMessage[], info: SessionDetails): void {
     this.#conversation = new Conversation(page)
     this.state = EMPTY_VIEW

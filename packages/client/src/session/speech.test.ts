@@ -8,7 +8,7 @@ import { createCuttableWorld, noteEvents, open, serve } from './session.test-kit
 const ANSWER = 'It is Dr. Ng. She has **3.5** apples.\n- Red ones.\n- Green ones\n\nShall I ask her?'
 const SAID = ['It is Dr. Ng.', 'She has 3.5 apples.', 'Red ones.', 'Green ones', 'Shall I ask her?']
 
-/** What a voice has to say still, or has said. */
+/** Sentences that a voice has still to say, or has said. */
 function listen(client: SessionClient): SentenceFrame[] {
   const queue: SentenceFrame[] = []
   client.on('sentence', (sentence) => {

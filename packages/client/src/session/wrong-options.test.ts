@@ -1,4 +1,4 @@
-// What programs get wrong when they open a session: they are told at once, or by an error that says what to do.
+// Mistakes of programs when they open a session: the error comes at once, or by an error that says what to do.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'

@@ -105,7 +105,7 @@ interface SaidInit extends BrowserSpeakerOptions, SpeakOptions {
 class SaidText {
   readonly #text: string
   readonly #init: SaidInit
-  /** Where the word begins that is being said. */
+  /** Offset of the word that is being said. */
   #at = 0
   #isPaused = false
   #isSilent = false

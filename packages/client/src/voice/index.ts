@@ -1,4 +1,4 @@
-// What programs import from @baton/client/voice: a voice for a session of version 2, and speakers for it.
+// The exports of @baton/client/voice: a voice for a session of version 2, and speakers for it.
 export { createVoice } from './voice.ts'
 export type {
   Utterance,

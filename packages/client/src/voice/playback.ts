@@ -79,7 +79,7 @@ export class Playback {
 
   #takeWords(words: number): void {
     const said = Math.min(Math.floor(words), this.#wordsMax)
-    // What is no number is no more than what was played.
+    // A value that is not a number counts as what was played.
     if (this.#state !== 'playing' || !(said > this.words)) return
     this.words = said
     this.#init.onWord(said)

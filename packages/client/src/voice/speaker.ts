@@ -1,4 +1,4 @@
-// What says words aloud: a synthesis of the browser, a player of a service's audio, or nothing but time.
+// Speakers say words aloud: a synthesis of the browser, a player of a service's audio, or nothing but time.
 import type { ToolContext } from '@baton/core'
 import type { World } from '../world.ts'
 

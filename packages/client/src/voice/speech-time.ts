@@ -9,7 +9,7 @@ const CHARS_PER_WORD = 6
 const LONG_CHARS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const LONG_CHAR_LETTERS = 4
 
-/** Where each word ends, in UTF-16 units. Words are cut as the server cuts them to know what was heard. */
+/** Offsets of the ends of words, in UTF-16 units. Words are cut as the server cuts them to know what was heard. */
 export function listWordEnds(text: string): readonly number[] {
   const segments = [...new Intl.Segmenter('en', { granularity: 'word' }).segment(text)]
   return segments.flatMap(({ isWordLike, index, segment }) => (isWordLike ? [index + segment.length] : []))

@@ -1,4 +1,4 @@
-// What is used of the Web Speech API's synthesis, as our own small interfaces: a browser has all of it, tests bring theirs.
+// The used part of the Web Speech API's synthesis, as our own small interfaces: a browser has all of it, tests bring theirs.
 
 export interface VoiceLike {
   readonly name: string
@@ -11,7 +11,7 @@ export interface VoiceLike {
 export interface BoundaryEvent {
   /** `word` or `sentence`; some engines leave it out. */
   readonly name?: string
-  /** Where in the text the word begins. */
+  /** Offset of the word in the text. */
   readonly charIndex: number
 }
 
@@ -38,7 +38,7 @@ export interface SynthesisLike<V extends VoiceLike = VoiceLike, U extends Uttera
   removeEventListener?(type: 'voiceschanged', listener: () => void): void
 }
 
-/** What the platform has of it. */
+/** The platform's synthesis. */
 export interface SpeechPlatform {
   readonly speechSynthesis?: SynthesisLike
   readonly SpeechSynthesisUtterance?: new (text: string) => UtteranceLike

@@ -1,4 +1,4 @@
-// What an app has of a voice: what it shows, what it is told, and what it says to it.
+// An app's handle of a voice: its state, its events and its methods.
 import type { Heard, SentenceFrame } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { SessionClientEvents } from '../session/session-client.ts'
@@ -32,7 +32,7 @@ export interface VoiceOptions {
 /** `held`: somebody may be speaking, so nothing is said. */
 export type VoiceState = 'idle' | 'speaking' | 'held'
 
-/** What the voice says. `words`: how many words of `text`, from its beginning, were played whole. */
+/** Sentences of the voice. `words`: how many words of `text`, from its beginning, were played whole. */
 export type Utterance =
   | (Pick<SentenceFrame, 'message' | 'index' | 'text' | 'start' | 'end'> & {
       readonly type: 'sentence'
@@ -43,7 +43,7 @@ export type Utterance =
 
 export interface VoiceSnapshot {
   readonly state: VoiceState
-  /** What is being said, or is held. */
+  /** The sentence that is being said, or is held. */
   readonly utterance: Utterance | undefined
   /** Sentences that wait. */
   readonly queued: number
@@ -84,7 +84,7 @@ export interface Voice {
   /** Stops the voice, and says no more of the answers so far. The server is told nothing: send a message with `heard`. */
   stop(): void
   /**
-   * What was played, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing was said of the
+   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing was said of the
    * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
    */
   heard(): Heard

@@ -1,4 +1,4 @@
-// What a voice is made of, checked before it says anything: a mistake would show itself with the first sentence, or never.
+// Options of a voice, checked before it says anything: a mistake would show itself with the first sentence, or never.
 import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { createError } from '../client-error.ts'
 import type { VoiceClient, VoiceEvents, VoiceOptions } from './voice-api.ts'

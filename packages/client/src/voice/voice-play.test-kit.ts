@@ -32,7 +32,7 @@ export class Play {
   readonly speaker = new NotingSpeaker(this.world)
   readonly voice = createVoice(this.session, { speaker: this.speaker, world: this.world })
   readonly faults = new Map<string, SpeakerFault>()
-  /** Of sentences that were told: their words, by `message.index.attempt`. */
+  /** Words of the sentences so far, by `message.index.attempt`. */
   readonly told = new Map<string, { readonly words: number; readonly end: number; readonly order: number }>()
   /** Answers of which nothing may be said any more, with how many words had been played until then. */
   readonly over = new Map<string, number>()
@@ -75,7 +75,7 @@ export class Play {
     this.expectHeard()
   }
 
-  /** What the speaker played last, as `heard` must say it. */
+  /** The part that the speaker played last, as `heard` must say it. */
   expectHeard(): void {
     const heard = this.voice.heard()
     const { utterance } = this.voice.getSnapshot()

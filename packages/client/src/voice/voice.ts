@@ -83,7 +83,7 @@ class SpokenSession {
   readonly #silenced: BoundedMap<string, true> = createBoundedMap(ANSWERS_MAX)
   readonly #unfollow: readonly (() => void)[]
   #queue: readonly SentenceFrame[] = []
-  /** What is being said. */
+  /** The sentence that is being said. */
   #speech: Speech | undefined
   /** The speaker still ends what was stopped. */
   #isBusy = false

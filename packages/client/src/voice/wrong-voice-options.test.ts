@@ -1,4 +1,4 @@
-// What programs get wrong when they make a voice: they are told at once, and not by a page that stays silent.
+// Mistakes of programs when they make a voice: the error comes at once, and not as a page that stays silent.
 import { expect, test } from 'vitest'
 import { openSession, platformWorld } from '../index.ts'
 import type { BrowserSpeakerOptions } from './browser-speaker.ts'

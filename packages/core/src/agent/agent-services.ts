@@ -1,8 +1,8 @@
-// What the tools of an agent expect of a host, for the compiler: nothing of it runs.
+// Types for the services that an agent's tools expect of a host. Nothing here runs.
 import type { Agent } from './agent.ts'
 import type { ToolContext } from './tool.ts'
 
-/** What the tools of an agent expect as `context.services`; unknown where they expect nothing. */
+/** The type that an agent's tools expect as `context.services`; `unknown` if they expect nothing. */
 export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>] extends [
   (services: infer Services) => void,
 ]
@@ -13,7 +13,7 @@ export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>]
 export type NeededServices<A extends Agent> =
   unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
 
-/** Of several tools the services that each of them expects, together. */
+/** The services that several tools expect, intersected. */
 type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
   ? (services: Services) => void
   : never

@@ -1,4 +1,4 @@
-// What `defineAgent` refuses: an option that would be ignored, or would make the agent do nothing.
+// Options that `defineAgent` refuses, because they would be ignored or would make the agent do nothing.
 import { expect, test } from 'vitest'
 import type { AgentInit } from './agent.ts'
 import { defineAgent } from './agent.ts'

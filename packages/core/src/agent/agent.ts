@@ -34,11 +34,11 @@ export interface AgentInit<
   readonly tools?: Tools
   /** Tools that come and go while a session lives. */
   readonly sources?: readonly ToolSource[]
-  /** What to do with two tools of the same name; `refuse` by default. */
+  /** How to handle two tools of the same name; `refuse` by default. */
   readonly collisions?: CollisionPolicy
   /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
-  /** What it may do at all, whoever approves. With several, each of them must allow it. All by default. */
+  /** Limits on what it may do at all, whoever approves. With several, each of them must allow it. All by default. */
   readonly permissions?: Permissions | readonly Permissions[]
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
@@ -49,7 +49,10 @@ export interface AgentInit<
   readonly firstTool?: string
   /** Which tools must have given an `ok` result in the turn before a tool runs, or before an answer is taken. */
   readonly order?: readonly OrderRule[]
-  /** Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. */
+  /**
+   * Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. It has 30 seconds. If
+   * it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked.
+   */
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
   readonly profile?: AgentProfile
@@ -63,7 +66,7 @@ export interface AgentInit<
    * asked for once more; then the turn fails with `invalid_output`.
    */
   readonly output?: Output
-  /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
+  /** How to handle an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 

@@ -1,12 +1,12 @@
-// What an agent's `checkAnswer` learns about an answer before it is taken, and what it may say of it.
+// The input and the verdicts of an agent's `checkAnswer`, which sees an answer before it is taken.
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, Message } from '../messages.ts'
 import type { Principal } from './tool-context.ts'
 
 export interface AnswerToCheck<Output = unknown> {
-  /** Of an agent with an output schema, the JSON as the model wrote it; else the text of its last step. */
+  /** The answer as it would be taken: with an output schema the JSON as the model wrote it, else the texts of all steps. */
   readonly text: string
-  /** The value, which fits the schema; undefined without one. Of a turn with a schema of its own, a value of that. */
+  /** The value, which fits the output schema of the agent or of the turn; undefined without one. */
   readonly output: Output
 }
 
@@ -18,11 +18,11 @@ export interface AnsweredCall {
   readonly input: JsonValue
   /** False: it was denied, failed, was cancelled or timed out, and `content` says so. */
   readonly ok: boolean
-  /** What the model read of it. */
+  /** The result as the model read it. */
   readonly content: readonly ContentPart[]
 }
 
-/** Copies: to change them changes nothing. */
+/** Context of a check. All of it is copied: changing it has no effect. */
 export interface AnswerContext<Services = unknown> {
   readonly session: string
   readonly agent: string
@@ -44,9 +44,3 @@ export type AnswerVerdict =
   | 'accept'
   | { readonly again: string }
   | { readonly ask: string; readonly title?: string; readonly by?: readonly string[] }
-
-/** It has 30 s. If it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked. */
-export type CheckAnswer<Output = unknown> = (
-  answer: AnswerToCheck<Output>,
-  context: AnswerContext,
-) => AnswerVerdict | Promise<AnswerVerdict>

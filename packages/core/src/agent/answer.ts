@@ -6,7 +6,7 @@ import type { SourcePart, Usage } from '../messages.ts'
 import type { Agent } from './agent.ts'
 
 /**
- * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
+ * Events from the moment in which the model gets the input, up to the turn's end: `for await (const event of turn)`.
  * The loop throws what `answer` rejects with, after the last event. Text that nobody reads yet is joined, so an unread turn
  * stays small. A turn is not awaited itself: its `answer` is.
  */
@@ -21,7 +21,7 @@ export interface Turn<Output = unknown, Call extends CallView = CallView> extend
 export type Answer<Output = unknown> = AnswerParts &
   (
     | { readonly stop: 'end'; readonly output: Output }
-    /** Where a limit ended the answer there is one too, if it is whole; an interrupted or silent turn has none. */
+    /** The value. Also present after a limit ended the answer, if it is whole; absent for an interrupted or silent turn. */
     | { readonly stop: Exclude<TurnStop, 'failed' | 'end'>; readonly output?: Output }
   )
 
@@ -29,7 +29,7 @@ interface AnswerParts {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** The whole text. Of a turn that was interrupted or stopped, what was said until then and stays in the conversation. */
   readonly text: string
-  /** Of all steps of the turn. */
+  /** Summed over all steps of the turn. */
   readonly usage: Usage
   /**
    * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they

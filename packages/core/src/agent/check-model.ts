@@ -1,4 +1,4 @@
-// What an agent is given as its model and its settings, looked at before anybody is asked for an answer.
+// Checks an agent's model and settings when it is defined, before any model is asked.
 import { BatonError } from '../errors.ts'
 import { decodeModelSettings } from './decode-command.ts'
 import type { Model, ModelSettings } from './model.ts'

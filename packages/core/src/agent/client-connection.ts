@@ -1,4 +1,4 @@
-// What an app says over a connection of its own, as fronts hand it on.
+// Messages of an app over a connection of its own, as fronts pass them on.
 import type { JsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import type { Delivery, Outcome, Heard } from '../machine/input.ts'
@@ -25,7 +25,7 @@ export interface SayOptions {
   readonly delivery?: Delivery
   /** JSON Schema that the answer fits. */
   readonly output?: JsonObject
-  /** Of `delivery: 'interrupt'`. */
+  /** Only with `delivery: 'interrupt'`. */
   readonly heard?: Heard
   readonly asks?: boolean
 }

@@ -1,4 +1,4 @@
-// What a program hands in to run an agent's client tools, with the types of those tools.
+// The handlers with which a program runs an agent's client tools, with the types of those tools.
 import type { JsonValue } from '../json.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'

@@ -1,4 +1,4 @@
-// What of a model's answer is kept at most, whoever made the model.
+// Bounds of a model's answer, whoever made the model.
 import { expect, test } from 'vitest'
 import { decodeModelAnswer } from './decode-answer.ts'
 

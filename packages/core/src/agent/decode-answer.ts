@@ -91,7 +91,7 @@ export function decodeModelAnswer(
   }
 }
 
-/** Of the name that a provider gives its model. */
+/** UTF-16 units of the model name that a provider reports. */
 const MODEL_CHARS = 256
 
 const FINISHES: ReadonlySet<string> = new Set<FinishReason>([

@@ -148,8 +148,7 @@ const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
 
 const readTitle: Read<string | null> = (reader, value) => (value === null ? null : readText(reader, value))
 
-export const readTrue: Read<true> = (reader, value) =>
-  value === true ? value : reader.refuse('must be true, or absent')
+const readTrue: Read<true> = (reader, value) => (value === true ? value : reader.refuse('must be true, or absent'))
 
 const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
 
@@ -270,7 +269,7 @@ const readOutputSchema: Read<DecodedOutput> = (reader, value) => {
     return reader.refuseForm(`must be a schema of a library, or JSON Schema, not ${describeValue(value)}`)
   const foreign = describeForeignSchema(value)
   if (foreign !== undefined) return reader.refuseAll('invalid_schema', `output: ${foreign}`)
-  // What it is is asked next; `toObjectSchema` refuses what is neither.
+  // Its kind is checked next; `toObjectSchema` refuses anything else.
   const given = value as Schema
   const schema = isStandardSchema(given) ? given : readJsonObject(reader, given)
   let described: JsonObject
@@ -327,7 +326,7 @@ const readDecision: Read<DecodedDecision> = readVariant('decision', {
   deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
   edit: readFields('an edit', {
     ...PLAIN_DECISION,
-    // What was edited says nothing of other input, which nobody saw.
+    // An edit says nothing about other input, which nobody saw.
     remember: { optional: readOneOf('arguments') },
     decision: readOneOf('edit'),
     input: readJsonObject,

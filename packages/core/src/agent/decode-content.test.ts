@@ -1,4 +1,4 @@
-// What `send` takes, and what it says about the parts and messages of other libraries.
+// Content that `send` accepts, and its errors for the parts and messages of other libraries.
 import { expect, test } from 'vitest'
 import { decodeUserInput, PARTS_MAX } from './decode-content.ts'
 import { VALUE_LIMITS } from './value-reader.ts'

@@ -51,7 +51,7 @@ const readUserInput: Read<readonly ContentPart[]> = (reader, value) => {
 const INSTEAD_OF_MESSAGE =
   "send its text, or an array of parts such as { type: 'text', text: '…' }, and not { role, content }"
 
-// What only a provider understands, as it once came from there.
+// Opaque provider state, as it once came from the provider.
 const readState = readFields('the state of a part', { provider: readName, model: readText, data: readJson })
 
 /** Parameters of a media type (`; charset=utf-8`) are taken as they stand. */
@@ -83,7 +83,7 @@ const readBase64: Read<string> = (reader, value) => {
 }
 
 /** Why a text is not base64, to be said after its name; undefined when it is. */
-export function findBase64Issue(value: string): string | undefined {
+function findBase64Issue(value: string): string | undefined {
   if (value.startsWith('data:')) return 'must be base64 alone, without "data:…;base64," before it'
   const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0
   const wrongAt = value.search(NOT_BASE64)

@@ -28,7 +28,7 @@ export interface Clock {
   monotonicMs?(): number
 }
 
-/** What waits are measured by: the difference of two readings. */
+/** Milliseconds on a clock that only goes forward. Waits are measured as the difference of two readings. */
 export function readMonotonicMs(clock: Clock): number {
   return clock.monotonicMs?.() ?? clock.nowMs()
 }

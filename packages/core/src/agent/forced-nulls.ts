@@ -32,7 +32,7 @@ function clean(place: SchemaPlace, schema: JsonValue | undefined, value: JsonVal
   return Object.fromEntries(kept)
 }
 
-/** What every variant demands: of a choice the model may mean another one, for which it leaves this out. */
+/** The fields that every variant requires. A field that only some require may be left out because the model means another variant. */
 function listRequired(
   { root }: SchemaPlace,
   schema: JsonValue | undefined,

@@ -193,7 +193,7 @@ class Point {
   readonly x = 1
 }
 
-/** What ran although only a proxy's traps may. */
+/** Getters and methods that ran although only a proxy's traps may. */
 const ran: string[] = []
 const run = (): never => {
   ran.push('code of the caller')
@@ -423,7 +423,7 @@ function expectSafe(decode: Decode, value: unknown): Decoded<unknown> {
   return decoded
 }
 
-/** What is wrong with a refusal, whatever it refuses. */
+/** Faults of a refusal, whatever it refuses. */
 function listFaults({ code, message }: Refusal): readonly string[] {
   return [
     ...(['invalid_event', 'illegal_input', 'input_too_large', 'invalid_schema'].includes(code)
@@ -434,7 +434,7 @@ function listFaults({ code, message }: Refusal): readonly string[] {
   ]
 }
 
-/** What is wrong with what was taken, as a copy of what was given. */
+/** Faults of an accepted value, as a copy of the given one. */
 function listCopyFaults(copy: unknown, original: unknown): readonly string[] {
   // Nothing is lost on the way through JSON, no undefined and no zero with a sign either.
   expect(JSON.parse(JSON.stringify(copy))).toStrictEqual(copy)

@@ -5,7 +5,7 @@ import { BatonError } from '../errors.ts'
 import { describeValue } from './value-reader.ts'
 
 export interface KnownFields {
-  /** Of the error: `tool "pay"`. */
+  /** Subject of the error message, such as `tool "pay"`. */
   readonly what: string
   readonly code: ErrorCode
   readonly fields: ReadonlySet<string>
@@ -33,7 +33,7 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   })
 }
 
-/** What a field may hold: one of some words, or a kind of value. */
+/** The values that a field accepts: one of some words, or a kind of value. */
 export type FieldKind =
   readonly string[] | 'text' | 'true or false' | 'a function' | 'true, false or a function' | 'an array' | 'an object'
 

@@ -1,4 +1,4 @@
-// What can be an id, and what cannot.
+// Legal and illegal ids.
 import { expect, test } from 'vitest'
 import { checkName, checkSessionId, findNameIssue, isLegalName } from './legal-name.ts'
 

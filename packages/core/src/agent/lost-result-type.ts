@@ -1,7 +1,7 @@
 // Results that JSON cannot write, as types: a tool that returns one does not compile. Where only the value says what it is, the
 // result is refused when the tool has run.
 
-/** What JSON writes as `{}`, or without what it holds. By their shape: platforms have different types of one name. */
+/** Values that JSON writes as `{}` or without their content. Matched by shape, because platforms have different types of one name. */
 type Lost =
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>

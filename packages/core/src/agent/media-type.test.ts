@@ -1,4 +1,4 @@
-// What a picture is by its first bytes, the names of its type, and `data:` addresses as others write them.
+// A picture's type by its first bytes, the names of its type, and `data:` addresses as others write them.
 import { describe, expect, test } from 'vitest'
 import { decodeUserInput } from './decode-content.ts'
 import { nameImageType, readDataAddress, sniffImageType } from './media-type.ts'

@@ -47,7 +47,7 @@ export interface DataAddress {
   readonly data: string
 }
 
-/** What a `data:` address holds, in base64 or percent-encoded (RFC 2397); undefined for any other address. */
+/** Decodes a `data:` address, in base64 or percent-encoded (RFC 2397); undefined for any other address. */
 export function readDataAddress(address: string): DataAddress | undefined {
   const head = /^data:([^,]*),/i.exec(address)
   if (!head) return undefined

@@ -28,7 +28,7 @@ export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly
 /** How much a model thinks. A model that lacks a level uses the next higher one, or else its highest. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
+/** Settings of a model call, for an agent, a session or a single turn. An absent field means the model's default. */
 export interface ModelSettings {
   /**
    * Most tokens of one answer without its thoughts; by default as many as the model can write. Adapters add room for thoughts,
@@ -105,7 +105,7 @@ export interface ModelCallPart {
   /** The raw JSON text; `{}` for no arguments. Empty where they never came: such a call settles as `arguments_cut_off`. */
   readonly arguments: string
   readonly state?: ProviderState
-  /** What the adapter repaired in the text of the call, such as `trailing-comma`: the log tells it. At most 16 words. */
+  /** Repairs by the adapter in the text of the call, such as `trailing-comma`: the log tells it. At most 16 words. */
   readonly repairs?: readonly string[]
   /** Why the call cannot be read, in words for the model. Present: it never runs, and the model gets them as its result. */
   readonly unreadable?: string

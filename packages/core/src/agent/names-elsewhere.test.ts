@@ -8,7 +8,7 @@ import type { Decoded } from './value-reader.ts'
 
 const INPUT = { type: 'object' } as const
 
-/** Of an error's message and hint, one text. */
+/** Joins an error's message and hint. */
 function catchText(define: () => unknown): string {
   try {
     define()

@@ -1,4 +1,4 @@
-// What the AI SDK and other libraries call the fields of agents, tools and messages, and where they are here. A value is the
+// Field names of the AI SDK and other libraries for agents, tools and messages, with their names here. A value is the
 // name of a field, or a sentence for what is said in another place. It knows no schema and checks nothing.
 
 type Elsewhere = Readonly<Record<string, string>>
@@ -175,5 +175,5 @@ export const WINDOW_ELSEWHERE: Elsewhere = {
 
 export const RETRY_ELSEWHERE: Elsewhere = { maxRetries: 'attempts', maxAttempts: 'attempts' }
 
-/** Of what names a message: `rewind`, `fork`. */
+/** For calls that name a message: `rewind`, `fork`. */
 export const MESSAGE_ELSEWHERE: Elsewhere = { messageId: 'message', id: 'message', upTo: 'message' }

@@ -1,4 +1,4 @@
-// What an agent may do at all, whoever approves: which tools it has, and whether anything leaves this machine. The catalog of the runtime
+// Permissions limit an agent whoever approves: which tools it has, and whether anything leaves this machine. The catalog of the runtime
 // enforces it for tools, sources and models; this file reads and checks it.
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'

@@ -1,4 +1,4 @@
-// What an agent's approval policy learns about a call before the call runs, and what it may answer.
+// The input and the answers of an agent's approval policy, which sees a call before it runs.
 import type { EffectClass, Principal, ToolKind, Trust } from './tool.ts'
 
 /** A call as a policy sees it. */
@@ -18,7 +18,7 @@ export interface PolicyCall {
   }
   /** The validated arguments. */
   readonly input: unknown
-  /** Where it writes or sends, as the tool's `describe` says. */
+  /** The target of its write or send, from the tool's `describe`. */
   readonly destination?: string
   /** Tools whose untrusted results the model has read since the conversation began, even if the results have left the window. */
   readonly untrusted: readonly string[]
@@ -35,7 +35,7 @@ export interface PolicyCall {
 
 /** A piece of an argument that stands in the result of an untrusted tool. */
 export interface CopiedText {
-  /** Where in the arguments, as a JSON Pointer: `/comment/body`. */
+  /** JSON Pointer into the arguments: `/comment/body`. */
   readonly path: string
   /** UTF-16 units of the text there; `to` is behind the last one. */
   readonly from: number
@@ -54,7 +54,7 @@ export interface AskedFor {
   /** Tools whose untrusted results the model has read. */
   readonly untrusted?: readonly string[]
   readonly copied?: readonly CopiedText[]
-  /** Of an answer: the principals who may decide; absent: the session's own. */
+  /** For the approval of an answer: the principals who may decide; the session's own by default. */
   readonly by?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// What an agent's `prepareStep` is told of a step, and what it may change.
+// The input and the result of an agent's `prepareStep`, which may change a step before its model call.
 import type { Message } from '../messages.ts'
 import type { ModelSettings, ToolChoice } from './model.ts'
 

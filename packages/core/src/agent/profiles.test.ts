@@ -1,4 +1,4 @@
-// What an agent may use by default, and what a profile makes of it.
+// Default limits of an agent, and those of a profile.
 import { expect, test } from 'vitest'
 import { createSpec, defineAgent } from './agent.ts'
 import { voice } from './profiles.ts'

@@ -1,7 +1,7 @@
 // Profiles: limits and settings that belong together, for a kind of program. An agent takes one and changes what it likes.
 import type { AgentInit } from './agent.ts'
 
-/** What is set in a profile holds where the agent says nothing. */
+/** Defaults for an agent. A value that the agent sets itself wins. */
 export type AgentProfile = Pick<AgentInit, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
 
 /**

@@ -23,7 +23,7 @@ export const readText: Read<string> = (reader, value) => {
   if (typeof value !== 'string') return reader.refuseForm(`must be text, not ${describeValue(value)}`)
   reader.countChars(value.length)
   if (isLegalText(value)) return value
-  return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is no legal text`)
+  return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is not legal text`)
 }
 
 /** A text of `least` to `most` UTF-16 units. */
@@ -35,7 +35,7 @@ export function readTextBetween(least: number, most: number): Read<string> {
   }
 }
 
-/** Of an event's label. */
+/** UTF-16 units of an event's label. */
 const LABEL_CHARS_MAX = 64
 
 export const readName: Read<string> = (reader, value) => {
@@ -47,7 +47,7 @@ export const readName: Read<string> = (reader, value) => {
   )
 }
 
-/** What stands in brackets before an event's name. */
+/** Reads the label in brackets before an event's name. */
 export const readLabel: Read<string> = (reader, value) => {
   if (isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
   return reader.refuse(`must have 1 to ${LABEL_CHARS_MAX} characters without brackets, not ${describeValue(value)}`)
@@ -113,7 +113,7 @@ export const readJsonObject: Read<JsonObject> = (reader, value) => {
   for (const [name, field] of reader.openObject(value)) {
     // Assigned anywhere later, it would be the prototype.
     if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    if (!isLegalText(name)) return reader.refuse(`has a field whose name is no legal text: ${quote(name)}`)
+    if (!isLegalText(name)) return reader.refuse(`has a field whose name is not legal text: ${quote(name)}`)
     reader.countChars(name.length)
     copy[name] = reader.at(name, field, readJson)
   }

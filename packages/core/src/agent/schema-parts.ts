@@ -1,9 +1,9 @@
-// What a JSON Schema says of a value, all its variants and references together: which of them is meant only a validator
+// Collects what a JSON Schema says about a value over all its variants and references: which of them is meant only a validator
 // can say.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 
-/** Where in a schema somebody is. */
+/** A position in a schema. */
 export interface SchemaPlace {
   readonly root: JsonObject
   readonly depth: number

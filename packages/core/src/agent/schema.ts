@@ -1,4 +1,4 @@
-// What a tool's schema may be: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
+// A tool's schema: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
 // Valibot with its adapter), or a plain JSON Schema object. The types follow standardschema.dev 1.1, which asks to be copied.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
@@ -55,7 +55,7 @@ export function isStandardSchema(schema: Schema): schema is StandardSchema {
   return isObject && '~standard' in schema
 }
 
-/** What to do with the schemas of a library, as its users write them most. */
+/** Advice for users of a library whose schemas cannot describe themselves, by vendor. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'zod',
@@ -122,7 +122,7 @@ export function readObjectSchema(what: string, schema: Schema): ReadSchema {
   })
 }
 
-/** What a library describes it checks itself, so nothing of that is left unchecked. @throws BatonError `invalid_schema` */
+/** Reads a described schema. A library checks its own schemas itself, so nothing of those is left unchecked. @throws BatonError `invalid_schema` */
 function readForeign(what: string, schema: Schema, described: JsonObject): ReadSchema {
   try {
     const read = readSchema(described, { isObject: true })
@@ -178,7 +178,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'items',
 ])
 
-/** What the AI SDK wraps schemas in, in words; undefined for everything else. No getter is read. */
+/** Names the AI SDK wrapper around a schema; undefined for everything else. No getter is read. */
 export function describeForeignSchema(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return undefined
   if ('parseCompleteOutput' in schema) return 'this is an Output of the AI SDK, not a schema; give the schema itself'

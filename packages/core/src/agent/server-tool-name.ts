@@ -1,4 +1,4 @@
-// What a tool that a provider runs is called; each provider writes it in a form of its own.
+// Names of tools that a provider runs. Each provider writes them in a form of its own.
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 

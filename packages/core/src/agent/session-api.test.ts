@@ -1,4 +1,4 @@
-// What the Session API gives and refuses by itself, before any host.
+// The Session API by itself, before any host: its types and its refusals.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import type { Answer } from './answer.ts'

@@ -46,7 +46,7 @@ export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, Session
 export interface SessionInit<A extends Agent = Agent> {
   readonly agent?: A
   readonly principal?: Principal
-  /** Of a session that is new; an existing one keeps its own. */
+  /** For a new session; an existing one keeps its own. */
   readonly description?: SessionDescription
 }
 
@@ -61,7 +61,7 @@ export interface SendOptions {
   /** The same id again is answered as before and does nothing. */
   readonly inputId?: string
   readonly delivery?: Delivery
-  /** Of `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
+  /** With `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
   readonly heard?: Heard
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
@@ -78,14 +78,14 @@ export interface OutputOptions<Output extends Schema = Schema> extends SendOptio
   /**
    * The answer is a value of this schema, in place of the agent's `output`: `answer.output`. An object at the root, of at most
    * 32,768 characters as JSON Schema. The host checks the JSON Schema, and asks once more for an answer that does not fit.
-   * What only the schema's library can check, such as a refinement, is checked in this process; then the answer rejects with
+   * Checks that only the schema's library can do, such as a refinement, run in this process; then the answer rejects with
    * `invalid_output`. Inputs that want different outputs never share a turn: their turns come one after the other.
    */
   readonly output: Output
 }
 
 /**
- * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` and the
+ * A session rejects what it does not accept: every method rejects with a `BatonError` whose code says why, and `submit` and the
  * methods of a connection answer with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
  * methods work on their own: `const { send } = session`.
  */
@@ -142,7 +142,7 @@ export interface Session<A extends Agent = Agent> {
   /** Takes back an input that waits. @throws BatonError `unknown_input` once the model has read it */
   withdraw(inputId: MessageId): Promise<Accepted>
   /**
-   * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
+   * Sets the model and settings from the next turn on: another model (a running turn's next step too), and settings that stand
    * below those of `send`. Null takes the settings away.
    * @throws BatonError `unknown_model`, `model_not_configured`
    */
@@ -175,14 +175,14 @@ export interface Session<A extends Agent = Agent> {
    * session; `invalid_arguments` for an edit whose input does not fit the tool: the request stays open
    */
   decide(decision: Decision, options?: { readonly principal?: Principal }): Promise<Accepted>
-  /** What running tools ask their user, oldest first. */
+  /** Open questions of running tools, oldest first. */
   questions(): Promise<readonly PendingQuestion[]>
   /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
   answer(answer: QuestionAnswer): Promise<Accepted>
   /** Names the session, and keeps what a program notes about it. */
   describe(patch: SessionDescription): Promise<Accepted>
   /**
-   * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
+   * Events of the session, as messages, steps, calls and turns: the past from `from` on, `live`, then new ones.
    * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
    * @throws BatonError `invalid_event` for a place that this session has not reached
    */
@@ -198,11 +198,11 @@ export interface Session<A extends Agent = Agent> {
    * Undefined where the session has none of this handle. @throws BatonError `store_failed`
    */
   media(handle: string): Promise<string | undefined>
-  /** What the session is and does now. */
+  /** The session's current state. */
   info(): Promise<SessionDetails>
   /**
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
-   * Of a turn with an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
+   * If it has an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
    * given: then it has its type. It rejects with `unknown_input` where the session has taken no input of this id.
    */
   turn<const Output extends Schema>(
@@ -234,7 +234,7 @@ export interface LeaseClientInit {
   readonly client: string
   /** Milliseconds after which it counts as gone without a renewal; 30 s by default, an hour at most. */
   readonly leaseMs?: number
-  /** Of the agent's client tools, those that it can run; absent: all. */
+  /** Names of the agent's client tools that it can run; all by default. */
   readonly runs?: readonly string[]
   /** Tools that it brings: offered to the model while it is known, and run by it alone. */
   readonly tools?: readonly ClientTool[]
@@ -298,7 +298,7 @@ export interface PendingApproval extends CallDescription {
 }
 
 export type Decision = {
-  /** Of the request that was shown. */
+  /** The id of the request that was shown. */
   readonly approvalId: string
   /** At most 4,096 characters; the model is told. */
   readonly reason?: string
@@ -314,7 +314,7 @@ export type Decision = {
     }
 )
 
-/** What a running tool asks. */
+/** A question of a running tool. */
 export interface PendingQuestion {
   readonly questionId: string
   readonly callId: string
@@ -347,7 +347,7 @@ export type Frame =
       readonly pos: number
       /** The session's time, in which the deadlines of facts are. */
       readonly nowMs: number
-      /** What the wall clock said, where it is a second or more apart from `nowMs`. */
+      /** Wall-clock time, if it is a second or more apart from `nowMs`. */
       readonly wallMs?: number
       readonly fact: Fact
       /** Further facts of the same record follow. */
@@ -358,7 +358,7 @@ export type Frame =
   | { readonly type: 'lagged'; readonly pos: number }
 
 /**
- * What happens between records. Pieces of an attempt are provisional until its step ends: superseded with it. They come
+ * Frames between records. Pieces of an attempt are provisional until its step ends: superseded with it. They come
  * after the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
  */
 export type LiveFrame =

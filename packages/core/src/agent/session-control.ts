@@ -15,7 +15,7 @@ export interface InterruptOptions {
   readonly reason?: string
   /** How much of the newest answer the user took in; `reported` by default. */
   readonly heard?: Heard
-  /** What becomes of inputs that wait: `keep` by default. */
+  /** Handling of waiting inputs: `keep` by default. */
   readonly queue?: 'keep' | 'withdraw'
 }
 
@@ -45,17 +45,17 @@ interface Reported {
   readonly asks?: boolean
 }
 
-/** What a speaker said in a conversation that the agent listens to. */
+/** Words of a speaker in a conversation that the agent listens to. */
 export interface TranscriptEntry extends Reported {
   readonly speaker: string
   readonly text: string
 }
 
-/** What happened beside the conversation. */
+/** An event outside the conversation. */
 export interface UrgentEvent extends Reported {
   readonly name: string
   /**
-   * What stands in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
+   * The word in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
    * default.
    */
   readonly label?: string
@@ -64,7 +64,7 @@ export interface UrgentEvent extends Reported {
   readonly message?: string
   /** `steer` by default: the running turn's next step reads it. `interrupt` ends the turn. */
   readonly delivery?: Delivery
-  /** Of `interrupt`: how much of the answer was taken in; `reported` by default. */
+  /** With `interrupt`: how much of the answer was taken in; `reported` by default. */
   readonly heard?: Heard
 }
 

@@ -28,7 +28,7 @@ export interface SessionQuery {
   readonly agent?: string
   /** Only sessions whose meta has these fields with these values. */
   readonly meta?: JsonObject
-  /** Of the page before. */
+  /** The cursor from the previous page. */
   readonly cursor?: string
   /** At most 200; 50 by default. */
   readonly limit?: number

@@ -1,4 +1,4 @@
-// What a program reads of a session: its events, its messages, and what it is now.
+// Reading a session: its events, its messages and its current state.
 import type { ChatMessage } from '../events/conversation.ts'
 import type {
   CallView,
@@ -14,7 +14,7 @@ import type { PlanEntry } from '../machine/spec.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { PendingApproval, PendingQuestion } from './session-api.ts'
 
-/** Where to begin: after an event, with the first record, with the newest turn, or with what comes. */
+/** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
 export interface EventsOptions {
   /** `now` by default. Of a step that is being written, all that was said so far comes first. */
   readonly from?: EventCursor | 'start' | 'turn' | 'now'
@@ -38,7 +38,7 @@ export interface EventStream<Call extends CallView = CallView> extends AsyncIter
 
 export interface EventBatch<Call extends CallView = CallView> {
   readonly events: readonly SessionEvent<Call>[]
-  /** Where to go on after them. */
+  /** The cursor after them. */
   readonly next: EventCursor
 }
 
@@ -76,6 +76,6 @@ export interface SessionDetails {
   readonly context: ContextUse
   /** Milliseconds since 1970, of the newest record. */
   readonly lastMs: number
-  /** Where `events` goes on from now. */
+  /** The cursor at which `events` continues from now. */
   readonly head: EventCursor
 }

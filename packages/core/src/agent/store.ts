@@ -1,4 +1,4 @@
-// Where the logs of sessions are kept. A `LogStore` keeps them; an `OwnedLogStore` also says which host may write to which.
+// Stores for the logs of sessions. A `LogStore` keeps them; an `OwnedLogStore` also says which host may write to which.
 // One contract suite (core/testing) runs over every implementation.
 import type { ErrorCode } from '../errors.ts'
 import type { SessionRecord, Snapshot } from '../machine/record.ts'
@@ -88,13 +88,13 @@ export interface Heartbeat {
   write(text: string): Promise<void>
 }
 
-/** What a host keeps its sessions in. */
+/** A store for all that a host keeps of its sessions. */
 export type Store = OwnedLogStore
 
 export interface Acquired {
   readonly type: 'acquired'
   readonly epoch: number
-  /** Of the last record; -1 for a new session. */
+  /** Position of the last record; -1 for a new session. */
   readonly pos: number
   readonly leaseUntilMs: number
 }

@@ -11,7 +11,7 @@ export interface TaintPolicyInit {
    * those with `network: false`, an address of the web counts that the model composed.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
-  /** Where a call may go without asking, by the `destination` of its description: a folder of drafts, the user's own address. */
+  /** Destinations that need no approval, compared with the `destination` of the call's description: a folder of drafts, the user's own address. */
   readonly allows?: (destination: string, call: PolicyCall) => boolean
   /** Names of tools whose results count as trusted after all. */
   readonly trusts?: readonly string[]

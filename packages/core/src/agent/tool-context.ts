@@ -1,4 +1,4 @@
-// What a running tool is given: who called it, the conversation, and ways to tell and ask people and models.
+// The context of a running tool: who called it, the conversation, and ways to tell and ask people and models.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { ContentPart, Message, Usage } from '../messages.ts'
@@ -16,7 +16,7 @@ export interface Logger {
 }
 
 export interface Question<Answer extends Schema = Schema> {
-  /** What is asked, at most 4,000 characters. */
+  /** The question, at most 4,000 characters. */
   readonly message: string
   /** The schema of the answer, an object at the root. A Standard Schema fills in defaults and transforms. */
   readonly schema: Answer
@@ -40,11 +40,11 @@ export interface GenerateRequest<Output extends Schema = Schema> {
 
 export interface Generated<Value = unknown> {
   readonly text: string
-  /** Of the schema `output`; undefined without one. */
+  /** The value of the schema `output`; undefined without one. */
   readonly value: Value
   /** The id of the model that answered. */
   readonly model: string
-  /** Of all answers that were needed. */
+  /** Summed over all answers that were needed. */
   readonly usage: Usage
 }
 

@@ -18,7 +18,7 @@ export interface ToolSource {
 }
 
 /**
- * What to do with a tool whose name is taken. `refuse` (default): a session does not open, and a tool that comes later is left out.
+ * Handling of a tool whose name is taken. `refuse` (default): a session does not open, and a tool that comes later is left out.
  * `first`: it is left out. `prefix`: it is called `<source>.<tool>`. The agent's own tools come first, then the sources in their
  * order.
  */

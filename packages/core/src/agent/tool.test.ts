@@ -1,4 +1,4 @@
-// What `tool` takes and refuses; what does not compile stands beside the error that it gives.
+// Definitions that `tool` accepts and refuses. Code that does not compile is beside its error.
 import { z } from 'zod'
 import { expect, test } from 'vitest'
 import type { ToolContext } from './tool.ts'

@@ -30,10 +30,10 @@ export interface CallDescription {
   readonly title?: string
   /** Places in files; at most 32. `line` counts from 1. */
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
-  /** What it would change; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
+  /** The changes it would make; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
   /**
-   * Where it writes or sends: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
+   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
    * and for every call of a tool that names none.
    */
   readonly destination?: string
@@ -50,35 +50,35 @@ export { WAITING_CHARS_MAX } from './tool-options.ts'
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
 export interface ToolContent {
   readonly content: readonly ContentPart[]
-  /** What programs and fronts get as the result's `value`; the model does not read it. Left out over `limits.resultChars`. */
+  /** The result's `value` for programs and fronts; the model does not read it. Left out over `limits.resultChars`. */
   readonly value?: JsonValue
 }
 
-/** What `execute` and the handlers of clients may return; without an output schema anything that is JSON, or `ToolContent`. */
+/** Return type of `execute` and of client handlers: without an output schema any JSON, or `ToolContent`. */
 export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
 
 /** A result is only read: lists and objects that may not be written to are as good. */
 type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
-/** What all tools say of themselves. */
+/** The options that all tools share. */
 export interface ToolInit<Name extends string, Input extends Schema, Output extends Schema> {
   /** Any string, as you wish to read it: `agent.spawn`. Adapters encode it for each provider. */
   readonly name: Name
-  /** What the model reads to decide when to call it. */
+  /** The text by which the model decides when to call it. */
   readonly description: string
   /**
    * A JSON Schema, or a Standard Schema that can describe itself as one: Zod 4.2, ArkType, Valibot by
    * `toStandardJsonSchema`.
    */
   readonly input: Input
-  /** What the tool returns; a result that does not fit is an error for the model (`result_invalid`). */
+  /** The schema of the result; a result that does not fit is an error for the model (`result_invalid`). */
   readonly output?: Output
   /** `once` by default: the safe assumption about a tool that says nothing. */
   readonly effect?: EffectClass
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
   /**
-   * Of a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
+   * For a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
    * `limits.awayMs` by default, 10 minutes.
    */
   readonly awayMs?: number
@@ -87,14 +87,14 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   /** True, or a function of the validated arguments: a person must approve the call first. */
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
-   * What becomes of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
+   * Handling of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
    * next input. `detach` answers the next input at once while the tool goes on, to the end of its `timeoutMs`; the model is told
    * of its outcome in a note. `detach` is for tools with `execute`. `cancel` by default for pure tools, else `finish`.
    */
   readonly onInterrupt?: InterruptPolicy
   /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
   readonly waiting?: WaitingInit<OutputOf<Input>>
-  /** Of a pure or idempotent tool with `execute`: it is tried again after a failure that may go away. Not by default. */
+  /** Retries after a failure that may go away, for a pure or idempotent tool with `execute`. None by default. */
   readonly retry?: ToolRetry
   /** True: it waits for something by being called again and again, so the same call with the same result is no loop. */
   readonly polls?: boolean
@@ -158,7 +158,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly input: Schema
   /** Draft 2020-12, whatever the schema was written in. Calls are checked against it, and models are told it. */
   readonly inputSchema: JsonObject
-  /** What of the input's schema is left out or not checked, in words; absent where nothing is. At most 10. */
+  /** Descriptions of what is left out or not checked of the input's schema, at most 10; absent if there are none. */
   readonly schemaWarnings?: readonly string[]
   readonly output?: Schema
   readonly effect: EffectClass

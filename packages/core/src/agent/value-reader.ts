@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json.ts'
 import type { Refusal } from '../machine/refusal.ts'
 
-/** What a decoder makes of a value. The refusal's message names the field: `parts[2].text must be text, not null`. */
+/** The outcome of a decoder. The refusal's message names the field: `parts[2].text must be text, not null`. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
 
 /** Gives the value's copy, or refuses it through the reader. */
@@ -29,7 +29,7 @@ export function decodeWith<T>(subject: string, value: unknown, read: Read<T>): D
   try {
     return { ok: true, value: read(reader, value) }
   } catch {
-    // What was thrown is not looked at: a proxy's trap may have thrown another proxy.
+    // The thrown value is not inspected: a proxy's trap may have thrown another proxy.
     return { ok: false, refusal: reader.refusal() }
   }
 }
@@ -52,7 +52,7 @@ interface Failure {
 export class ValueReader {
   readonly #subject: string
   readonly #path: (string | number)[] = []
-  /** Where the levels are counted from. */
+  /** The level from which depth is counted. */
   #measured: { readonly from: number; readonly code: ErrorCode } = { from: 0, code: 'invalid_event' }
   #values = 0
   #chars = 0

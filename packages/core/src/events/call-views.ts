@@ -20,7 +20,7 @@ export type CallFact = FactOf<
 >
 
 interface CallNotes {
-  /** Of a call that a person has denied, and of one that waits for an answer of a person. */
+  /** Set for a call that a person has denied, and for one that waits for a person's answer. */
   deniedByPerson: boolean
   readonly questions: Set<string>
   /** Milliseconds that were left of its time when it asked: its clock stands still until it is answered. */
@@ -86,7 +86,7 @@ export class CallViews {
     this.#set(changeView(call, { fact, nowMs, notes: this.#notesOf(fact.callId) }))
   }
 
-  /** What has changed since it was asked last. */
+  /** Views that changed since the last time it was asked. */
   takeChanged(): readonly CallView[] {
     const { changed, views } = this.#known ?? NONE
     if (changed.size === 0) return []

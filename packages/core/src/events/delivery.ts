@@ -1,4 +1,4 @@
-// What fronts need that write to devices, beside what happens in the conversation: who was asked to run a call, who spoke, where
+// Delivery events for fronts that write to devices, beside those of the conversation: who was asked to run a call, who spoke, where
 // in the log an event stands. Told only to a reader that asks for it.
 import type { Fact } from '../machine/fact.ts'
 import type { ProjectedRecord } from './event-values.ts'

@@ -51,7 +51,7 @@ function textOf(text: string): { readonly type: 'text'; readonly text: string } 
   return { type: 'text', text }
 }
 
-/** What stays of the exchange that a conversation was taken back to, and what enters again in the same record. */
+/** The rest of the exchange that a conversation was taken back to, and what enters again in the same record. */
 export function listKept(
   { exchange, index }: FactOf<'history-rewound'>,
   { facts }: ProjectedRecord,
@@ -64,7 +64,7 @@ export function listKept(
   }
 }
 
-/** What has changed of the session as a whole, or of what waits in it. */
+/** Changes of the session as a whole, or of its waiting inputs. */
 export function readSessionChange(
   fact: FactOf<'agent-changed' | 'model-set' | 'settings-set' | 'session-described' | 'plan-set' | 'input-withdrawn'>,
 ): readonly EventBody[] {

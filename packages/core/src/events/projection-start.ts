@@ -1,4 +1,4 @@
-// Where a projection begins that has not read the log: at a session's state, whose newest record is the last one it knows.
+// The start of a projection that has not read the log: a session's state, whose newest record is the last one it knows.
 import type { History } from '../machine/history.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
@@ -11,9 +11,9 @@ export interface ProjectionStart {
   /** Position of the record that began the newest turn. */
   readonly since: number | undefined
   readonly calls: readonly KnownCall[]
-  /** What the log has of the text that is being written. */
+  /** The logged part of the text that is being written. */
   readonly progress: string
-  /** What the running turn has said in its finished steps. */
+  /** Texts of the running turn's finished steps. */
   readonly texts: readonly StepText[]
   /** The answers that the steps of the newest turn belong to. */
   readonly steps: ReadonlyMap<number, MessageId>

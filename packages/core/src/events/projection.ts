@@ -39,13 +39,13 @@ import { TurnTexts } from './turn-texts.ts'
 import { WrittenStep } from './written-step.ts'
 
 export interface ProjectionInit {
-  /** Of a session that it does not read from its first record: ids of calls are made of it. */
+  /** Needed for a session that is not read from its first record: ids of calls derive from it. */
   readonly birth?: string
-  /** Where it begins, in place of the first record. */
+  /** The start, in place of the first record. */
   readonly start?: ProjectionStart
   /** The record that it reads first, where that began a turn: cursors of its events lead back there. */
   readonly since?: number | undefined
-  /** Where they are known, their use is told before they bite. */
+  /** If given, `limit` events tell of their use before they bite. */
   readonly limits?: TurnLimits
   /** Tokens that the window of a model has. */
   readonly contextTokens?: (model: string) => number | undefined
@@ -73,7 +73,7 @@ export class SessionProjection {
   #written: WrittenStep | undefined
   /** The answer that begins: it is told behind what it answers. */
   #begins: AnswerView | undefined
-  /** What keeps the session from going on, whatever is said. */
+  /** The condition that keeps the session from continuing, whatever is said. */
   #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
   /** Events of the record that is being projected. */
@@ -86,7 +86,7 @@ export class SessionProjection {
     if (init.start) this.#startAt(init.start)
   }
 
-  /** Where a reader that has read everything so far goes on. */
+  /** The cursor of a reader that has read everything so far. */
   get cursor(): EventCursor {
     const since = this.#since
     if (this.#written) return this.#written.placeCursor(this.#pos, since)

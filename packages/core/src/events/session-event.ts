@@ -1,4 +1,4 @@
-// What happens in a session, as programs and fronts see it: messages, steps, calls, approvals, turns. Made of records and of
+// Session events, as programs and fronts see them: messages, steps, calls, approvals, turns. Made of records and of
 // live frames by one pure projection; nothing in it binds an approval, names a process or needs an older event.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
@@ -9,11 +9,11 @@ import type { AskedFor } from '../agent/policy.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 
-/** Of session events. A new kind of event or a new field may come without a new version: pass over what you do not know. */
+/** Version of session events. A new kind of event or a new field may come without a new version: pass over what you do not know. */
 export const EVENTS_VERSION = 1
 
 /**
- * Where a reader goes on, after any event. Keep it as it is and hand it back; its fields are plain numbers, so it can be
+ * The position at which a reader continues, after any event. Keep it as it is and hand it back; its fields are plain numbers, so it can be
  * sent to a browser and back. The text fields are there while a step is being written.
  */
 export interface EventCursor {
@@ -31,7 +31,7 @@ export interface EventCursor {
   readonly inputs?: readonly number[]
 }
 
-/** Where in the log an event stands. Told to readers that ask for `delivery`; live pieces of an answer have none. */
+/** Position of an event in the log. Given to readers that ask for `delivery`; live pieces of an answer have none. */
 export interface EventPlace {
   /** Position of its record. */
   readonly pos: number
@@ -39,14 +39,14 @@ export interface EventPlace {
   readonly fact: number
   /** The session's time, in which deadlines are. */
   readonly nowMs: number
-  /** What the wall clock said, where it is a second or more apart. */
+  /** Wall-clock time, if it is a second or more apart. */
   readonly wallMs?: number
 }
 
 /** The id of the input for what a user said, `t<turn>` for an answer: the same for ever and on every front. */
 export type MessageId = string
 
-/** What was said to the agent. */
+/** A message to the agent. */
 export interface UserMessageView {
   readonly role: 'user'
   readonly id: MessageId
@@ -54,13 +54,13 @@ export interface UserMessageView {
   readonly from: 'user' | 'transcript' | 'event'
   /** Text, images and files; bytes are named by `source`, and read with `session.media`. */
   readonly parts: readonly StoredPart[]
-  /** Of a transcript. */
+  /** For a transcript: who spoke. */
   readonly speaker?: string
-  /** Of an event. */
+  /** For an event: its name. */
   readonly name?: string
-  /** Of an event: what the model reads in brackets before its name; absent: `Event`. */
+  /** For an event: the word in brackets that the model reads before the name; `Event` by default. */
   readonly label?: string
-  /** Of an event. */
+  /** For an event: its detail. */
   readonly detail?: JsonValue
   /** Milliseconds since 1970. */
   readonly atMs: number
@@ -93,12 +93,12 @@ export interface CallView {
   readonly asked?: AskedFor
   /** Words for a voice to say when the call runs longer than `afterMs` milliseconds. They are not part of the conversation. */
   readonly waiting?: WaitingWords
-  /** What the model wrote, or what a person put in its place; a text where that is no JSON. */
+  /** The input that the model wrote, or that a person put in its place; a string if it is not JSON. */
   readonly input: JsonValue
   readonly inputEdited?: true
   readonly runs: 'server' | 'client'
   readonly effect: EffectClass
-  /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
+  /** The source of its result; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
   /** `proposed`: nobody was asked to run it yet. `waiting`: a client was. `running`: it may have an effect already. */
   readonly status: CallStatus
@@ -211,7 +211,7 @@ export type EventBody<Call extends CallView = CallView> =
   /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
   | (OfStep & {
       readonly type: 'text' | 'reasoning'
-      /** Where it belongs in the text of this step, not of the answer. */
+      /** Position in the text of this step, not of the whole answer. */
       readonly offset: number
       readonly text: string
       /**
@@ -230,7 +230,7 @@ export type EventBody<Call extends CallView = CallView> =
     })
   /** A tool that the provider runs in the midst of an answer, in the provider's words. */
   | (OfStep & { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' })
-  /** What this step has said is void; it comes again, unless the turn ends. */
+  /** The output of this step is void; it comes again, unless the turn ends. */
   | (OfStep & {
       readonly type: 'step-reset'
       readonly reason: StepResetReason
@@ -238,9 +238,9 @@ export type EventBody<Call extends CallView = CallView> =
       /** When the model is asked again, in the session's time; absent: at once, or not at all. */
       readonly retryAtMs?: number
     })
-  /** Of the step's text only so much stays, and a character that `keepChars` would halve: the user interrupted it there. */
+  /** The step's text was cut because the user interrupted it there. A character that `keepChars` would halve stays whole. */
   | (OfStep & { readonly type: 'text-cut'; readonly keepChars: number })
-  /** What the step's text rests on. */
+  /** The sources of the step's text. */
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
   /** A call is new or has changed. */
   | { readonly type: 'call'; readonly call: Call }
@@ -303,7 +303,7 @@ export type EventBody<Call extends CallView = CallView> =
       readonly type: 'step-finished'
       /** Why the model ended it. `interrupted`: the user did, or the session was stopped. */
       readonly finish: StepFinish
-      /** Of this answer of the model; attempts that were given up are not in it. */
+      /** Usage of this answer; attempts that were given up are not in it. */
       readonly usage: Usage
       readonly context?: ContextUse
       /** It was interrupted, and has no calls. */
@@ -328,14 +328,14 @@ export type EventBody<Call extends CallView = CallView> =
        */
       readonly text: string
       /**
-       * What the providers counted for the turn: its steps, answers that were thrown away, summaries, and what its tools asked models. A
+       * Counts of the providers for the turn: its steps, answers that were thrown away, summaries, and what its tools asked models. A
        * count is there where at least one of them has it, a cost where all of them have one.
        */
       readonly usage: Usage
       /** Why it failed, or was refused. */
       readonly error?: EventError
     }
-  /** What has changed of the session as a whole. `waiting`: for a person or a client alone. */
+  /** Changes of the session as a whole. `waiting`: for a person or a client alone. */
   | {
       readonly type: 'session'
       readonly activity?: SessionActivity
@@ -344,7 +344,7 @@ export type EventBody<Call extends CallView = CallView> =
       readonly title?: string | null
       readonly meta?: JsonObject
       readonly plan?: readonly PlanEntry[]
-      /** Of all turns from the next one on. */
+      /** Settings of all turns from the next one on. */
       readonly settings?: ModelSettings
     }
   /** Older messages are no longer sent to the model: a summary stands for them, or nothing. */

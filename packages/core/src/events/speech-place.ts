@@ -1,4 +1,4 @@
-// Where the sentences of an answer stand, as a server notes it in the cursors of an app with a voice.
+// Positions of the sentences of an answer, as a server notes it in the cursors of an app with a voice.
 import type { MessageId } from './session-event.ts'
 
 /** The server's own note; an app need not understand it. */
@@ -13,13 +13,13 @@ export interface SpeechPlace {
 export interface SpokenAnswer {
   readonly message: MessageId
   readonly step: number
-  /** Where the step's text begins in the answer's text. */
+  /** Offset of the step's text in the answer's text. */
   readonly base: number
   /** The index of the next sentence. */
   readonly index: number
   /** The index of the step's first sentence. */
   readonly first: number
-  /** Where the next sentence begins in the step's text. */
+  /** Offset of the next sentence in the step's text. */
   readonly from: number
   /** How far the step's text was split; behind it stands `rest`. */
   readonly at: number

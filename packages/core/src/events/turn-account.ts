@@ -1,4 +1,4 @@
-// What a turn has used of its limits, and which of them were told.
+// A turn's use of its limits, and which `limit` events were sent.
 import type { Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
 import type { FactOf } from '../machine/fact.ts'
@@ -6,7 +6,7 @@ import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'
 import type { EventBody, LimitName } from './session-event.ts'
 
-/** Of an agent's limits, those that a turn has. */
+/** The limits of an agent that apply to a turn. */
 export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
 
 export interface TurnAccountInit {
@@ -49,7 +49,7 @@ export class TurnAccount {
     this.#remainingMs = turnMs
   }
 
-  /** Of a turn that was begun before. What was told of it is not told again. */
+  /** Continues the account of a turn that began earlier. Its limit events are not sent again. */
   static goOn({ nowMs, attempt }: State, turn: Turn, limits: TurnLimits | undefined): TurnAccount {
     const { deadline, remainingMs } = turn
     const account = new TurnAccount({
@@ -95,7 +95,7 @@ export class TurnAccount {
     this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
   }
 
-  /** What was used beside the steps, and messages that leave because the window may hold no more. */
+  /** Counts usage outside of steps, and messages that leave because the window is full. */
   takeFact(fact: FactOf<'summary-started' | 'window-moved' | 'summary-finished' | 'model-used'>): void {
     if ('usage' in fact) this.addUsage(fact.usage)
     else if (fact.messages !== undefined) this.#reach('messages', undefined, fact.messages)
@@ -115,7 +115,7 @@ export class TurnAccount {
     if (limit) this.#reach(limit, ...this.#measure(limit))
   }
 
-  /** What is to be told by now. */
+  /** Limit events that are due. */
   takeEvents(nowMs: number): readonly LimitEvent[] {
     const leftMs = this.#deadlineMs === null ? this.#remainingMs : this.#deadlineMs - nowMs
     this.#warn('time', this.#turnMs - leftMs, this.#turnMs)

@@ -9,7 +9,7 @@ export interface WrittenStepInit {
   readonly attempt: number
   /** Before the number of a call in its id. */
   readonly callPrefix: string
-  /** What the log had of its text when the reading began. */
+  /** The logged text at the start of the reading. */
   readonly progress?: string
 }
 
@@ -72,7 +72,7 @@ export class WrittenStep {
     }
   }
 
-  /** What of this piece was not told. A piece behind a gap waits for the finished step, which has it all. */
+  /** The part of this piece that was not sent yet. A piece behind a gap waits for the finished step, which has it all. */
   write(type: 'text' | 'reasoning', offset: number, text: string): readonly EventBody[] {
     const told = this.#told[type]
     if (offset > told || offset + text.length <= told) return []
@@ -93,12 +93,12 @@ export class WrittenStep {
     const keep = Math.min(text.length, other.offset + countCommon(other.text, text.slice(other.offset)))
     const { message, step } = this
     const cut = this.cutTo(keep)
-    // What was told stays as far as it came: a reader that goes on from its cursor hears of it once.
+    // The offset stays at the furthest point that was sent: a reader that goes on from its cursor hears of it once.
     this.#told.text = Math.max(this.#told.text, text.length)
     return text.length > keep ? [...cut, { type: 'text', message, step, offset: keep, text: text.slice(keep) }] : cut
   }
 
-  /** What the log has of the text: told where it was not told live, and kept for a step that is never finished. */
+  /** Takes the logged text: sent unless it was sent live, and kept for a step that is never finished. */
   noteProgress(offset: number, text: string): readonly EventBody[] {
     this.#progress = this.#progress.slice(0, offset) + text
     return this.write('text', offset, text)

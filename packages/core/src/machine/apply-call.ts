@@ -106,7 +106,7 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 
-/** Of one tool, of one tool with these arguments, or of what it asked for, the newest decision stands in for the older one. */
+/** The newest decision for a tool, for a tool with these arguments, or for what it asked for, replaces the older one. */
 function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
   const call = findCall(state, fact.callId)
   if (!call) return state

@@ -23,7 +23,7 @@ type TurnFact = FactOf<
   | 'turn-finished'
 >
 
-/** What a turn has spent after a model call that is no step. */
+/** The turn's spending after a model call that is not a step. */
 export function spend({ tokens, costMicros }: Turn, usage: Usage): Pick<Turn, 'tokens' | 'costMicros'> {
   return {
     tokens: tokens + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
@@ -84,7 +84,7 @@ function learnWindow(state: State, error: Failure | undefined): State {
   return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
 }
 
-/** What it said is void, and no part of the turn's text any more. */
+/** Its output is void, and no part of the turn's text any more. */
 function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
   const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
   return by === undefined ? { ...turn, steps, repaired: true } : { ...turn, steps, refusals: (turn.refusals ?? 0) + 1 }
@@ -140,7 +140,7 @@ function withoutWait(turn: Turn): Turn {
   return rest
 }
 
-/** What is waited for goes on after a failure, unless its answer had begun. After a restart or a pause the wait begins anew. */
+/** The wait for the first word continues after a failure, unless its answer had begun. After a restart or a pause the wait begins anew. */
 function waitOn(turn: Turn, reason: SupersedeReason, progressChars: number): Turn {
   if (!turn.wait) return turn
   if (progressChars > 0 || reason === 'restart' || reason === 'paused' || reason === 'model-set')
@@ -222,7 +222,7 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
   }
 }
 
-/** What people are shown of a call is text: the history has it, and the state does not. */
+/** The description of a call for people is text, so it is in the history and not in the state. */
 function createCall(proposal: CallProposal): Call {
   return {
     ...(proposal.about ? withoutText(proposal) : proposal),

@@ -1,4 +1,4 @@
-// What the end of a call says, by kind of tool: to the model, and to people and programs. The table of
+// The words at the end of a call, by kind of tool: for the model, and to people and programs. The table of
 // docs/error-handling.md ("How a call ends") is written out here.
 import { describe, expect, test } from 'vitest'
 import { readCallResult } from '../events/call-views.ts'

@@ -1,4 +1,4 @@
-// What becomes of a call is looked up in the table; here the looked-up outcome becomes facts.
+// Turns the outcome of a call event, as the table gives it, into facts.
 import { describeEffect } from './call-end.ts'
 import type { Fact, Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'

@@ -33,17 +33,17 @@ export interface Call extends Omit<CallProposal, 'about'> {
   /** A client that had claimed it left, and may have acted. */
   readonly mayHaveActed?: true
   readonly clock: CallClock
-  /** Of a started server tool; null while it waits for an answer of its user. */
+  /** Set for a started server tool; null while it waits for an answer of its user. */
   readonly deadline: Deadline | null
   /** Milliseconds that were left of `deadline` when the tool asked its user; null while it runs. */
   readonly heldMs: number | null
-  /** What the tool asked, over all its attempts. */
+  /** Questions of the tool, over all its attempts. */
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
   /** The part of `resultChars` that may go behind a handle; absent if that would save little. */
   readonly longChars?: number
-  /** Of its result; absent where that has none. */
+  /** Images and files of its result; absent if it has none. */
   readonly media?: MediaSize
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number

@@ -37,7 +37,7 @@ function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undef
 }
 
 /** In a session without a principal nobody asks who speaks. */
-export function isStranger(state: State, principal: string): boolean {
+function isStranger(state: State, principal: string): boolean {
   return state.principal !== '' && principal !== state.principal
 }
 
@@ -70,7 +70,7 @@ export function checkAnswer(state: State, input: InputOf<'question-answer'>): Re
   return refuse(`the answer must be JSON of at most ${RULES.questionJsonChars} characters`)
 }
 
-/** What a tool asks; of a run that is over it is let pass, and says nothing. */
+/** Checks a tool's question. One of an attempt that is over passes, and has no effect. */
 export function checkQuestion({
   callId,
   n,

@@ -24,7 +24,7 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
 
 /** The same for an input whose id was not seen. */
 export function checkNew(spec: Spec, state: State, input: Input): Refusal | undefined {
-  // What a person answers, and what a client claims, is named: that says more than that the phase has no such thing.
+  // Requests and calls are checked by name first: that says more than that the phase does not allow the input.
   const unbound =
     input.type === 'approval'
       ? checkApproval(state, input)

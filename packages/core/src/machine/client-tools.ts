@@ -76,7 +76,7 @@ export interface DroppedTools {
   readonly names: readonly string[]
 }
 
-/** What clients that are gone lose to a new list: tools of the same names, then whole lists, oldest first, for room. */
+/** The tools that absent clients lose to a new list: tools of the same names, then whole lists, oldest first, for room. */
 export function planDrops(
   state: State,
   connection: string,

@@ -1,4 +1,4 @@
-// What a turn costs with a short and with a long history: decisions, folds and the request. Its steps are counted, and are the
+// The cost of a turn with a short and with a long history: decisions, folds and the request. Its steps are counted, and are the
 // same; its time is printed, and never asserted.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSpec } from '../agent/agent.ts'
@@ -77,7 +77,7 @@ function take(session: Running, input: Input): void {
   session.state = decision.state
 }
 
-/** Of one turn. */
+/** The cost of one turn. */
 async function measure(session: Running): Promise<{ readonly steps: number; readonly microseconds: number }> {
   const started = performance.now()
   const steps = await counter.count(() => talk(session, MEASURED_TURNS))

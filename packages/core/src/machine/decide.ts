@@ -32,7 +32,7 @@ export type Decision =
       /** Performed after the facts are committed. */
       readonly effects: readonly Effect[]
       readonly state: State
-      /** Where an input with the same id was accepted before. */
+      /** Position at which an input with the same id was accepted before. */
       readonly seenAt?: number
     }
   | { readonly type: 'refused'; readonly refusal: Refusal }
@@ -153,9 +153,9 @@ export interface BatchStart {
   readonly spec: Spec
   readonly state: State
   readonly nowMs: number
-  /** What the wall clock says, which may have been set; as `nowMs` by default. */
+  /** Wall-clock time, which may have been set; `nowMs` by default. */
   readonly wallMs?: number
-  /** Of the states of this session, for a host that decides one after another. */
+  /** Index of the inputs that this session has seen, for a host that decides one after another. */
   readonly seen?: SeenInputs
 }
 
@@ -199,7 +199,7 @@ export function decideBatch(
   return { state, records, answers, effects: records.length < 2 ? effects : keepOwed(effects, outstanding(state)) }
 }
 
-/** What the caller cannot see of what became of its input. */
+/** The part of an input's outcome that its sender cannot see otherwise. */
 function describeDecision(
   input: Input,
   { facts }: { readonly facts: readonly Fact[] },
@@ -218,7 +218,7 @@ export interface Opening {
   readonly session: string
   /** Letters and digits that no other log of this session had; empty where a log never begins anew. */
   readonly birth?: string
-  /** Whose session it is; empty where nobody asks. */
+  /** The principal who owns the session; empty if nobody asks. */
   readonly principal?: string
   readonly spec: Spec
   readonly nowMs: number

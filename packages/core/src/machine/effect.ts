@@ -1,4 +1,4 @@
-// What the machine asks its host to do, and the pure account of what is still owed.
+// Effects that the machine asks of its host, and the pure account of those still outstanding.
 import type { Call, Deadline, State } from './state.ts'
 
 /** Effects that somebody must answer; each is named by its key. */
@@ -69,7 +69,7 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
       fromEntry: attempt.fromEntry,
       toEntry: attempt.toEntry,
     })
-  // What a call owes depends on who is attached, too.
+  // The effects of a call depend on who is attached, too.
   const beside = other?.clients === state.clients ? other : undefined
   const calls = beside?.step?.calls
   if (state.step?.calls !== calls)

@@ -47,7 +47,7 @@ describe('after a provider has counted', () => {
     const session = new TestSession({ window: { exchanges: 2, overheadTokens: 100 } })
     for (const text of ['a', 'b']) session.user(text.repeat(1000))
     session.says('A'.repeat(1000)).says({ text: 'B'.repeat(1000), usage: { inputTokens: 3100, outputTokens: 900 } })
-    // Of 3,000 counted characters the first exchange had 2,000.
+    // The first exchange had 2,000 of the 3,000 counted characters.
     expect(estimate(session.user('c'.repeat(400)))).toBe(100 + 1000 + 900 + 2 * 4 + 100)
   })
 

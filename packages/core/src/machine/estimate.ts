@@ -19,7 +19,7 @@ const DENSITY = { least: 50, most: 2000 }
 type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
 type Estimated = Pick<State, 'index' | 'counted' | 'turn' | 'counters' | 'model'> & Learnt
 
-/** What of a spec counts for the size of a request. */
+/** The part of a spec that determines the size of a request. */
 interface Measured extends Pick<Spec, 'models'> {
   readonly window: Pick<Spec['window'], 'overheadTokens'>
 }
@@ -40,7 +40,7 @@ export function requestTokens(spec: Measured, state: Estimated, index = state.in
   return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
 }
 
-/** What is remembered for the next estimate. If the provider did not count, the count before stays. */
+/** The data that the next estimate needs. If the provider did not count, the count before stays. */
 export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
   const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
   const { inputTokens, outputTokens } = fact.usage
@@ -110,7 +110,7 @@ function learn(state: State, inputTokens: number): Learnt {
   const added = index.filter(({ entry }) => entry > counted.toEntry)
   const isWhole = indexChars(index) - indexChars(added) === counted.historyChars
   const rest = indexChars(added) - counted.answerChars
-  // What pictures count for is a guess, and says nothing of characters.
+  // The count for pictures is a guess, and says nothing about characters.
   if (!isWhole || rest < 0 || added.some(({ media }) => media)) return { tokensPer1000Chars, tokensPerResult }
   const kept = keptTokens(counted, index, turn?.exchange ?? 0)
   const without = (known: Partial<Learnt>): number =>

@@ -1,4 +1,4 @@
-// What the machine decided, for ever. Facts hold content; state, their fold, holds none.
+// Facts: the machine's decisions, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
@@ -43,9 +43,9 @@ export interface CallProposal {
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
   readonly argumentsHash: string
-  /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
+  /** The source of its result; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
-  /** What people are shown of it. */
+  /** The description for people. */
   readonly about?: JsonObject
   /** The client that brought the tool; absent for the agent's own. */
   readonly broughtBy?: string
@@ -60,13 +60,13 @@ export interface CallProposal {
    * may decide; absent: the session's own principal.
    */
   readonly answer?: { readonly as: 'text' | 'value'; readonly by?: readonly string[] }
-  /** What was repaired in its text before it was read, such as `trailing-comma`; absent: it was right as it came. */
+  /** Repairs of its text before it was read, such as `trailing-comma`; absent if there were none. */
   readonly repairs?: readonly string[]
   /** Only in older records, in place of `asks`. */
   readonly tokenHash?: string
 }
 
-/** What came of a question: a value, or why there is none. `reason`: a person's, for the tool. */
+/** The outcome of a question: a value, or why there is none. `reason`: a person's, for the tool. */
 export type QuestionAnswer =
   { readonly value: JsonValue } | { readonly declined: 'person' | 'expired' | 'nobody'; readonly reason?: string }
 
@@ -113,7 +113,7 @@ export type Fact =
   /** A client that is gone lost these to a newer one. */
   | { readonly type: 'client-tools-dropped'; readonly connection: string | null; readonly names: readonly string[] }
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
-  /** What a model cost, where no step or summary says it: a tool asked it, or its answer was thrown away. */
+  /** Usage of a model call that no step or summary has: a tool made it, or its answer was thrown away. */
   | {
       readonly type: 'model-used'
       readonly callId?: string
@@ -121,7 +121,7 @@ export type Fact =
       readonly model: string
       readonly usage: Usage
     }
-  /** What is absent stays as it is. */
+  /** Absent fields stay as they are. */
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
@@ -150,7 +150,7 @@ export type Fact =
       readonly body: InputBody
       /** Estimated size in a request. */
       readonly chars: number
-      /** What counts for the queue's limit. */
+      /** UTF-16 units that count towards the queue's limit. */
       readonly heldChars: number
       readonly delivery: Delivery
       /** False for an input that waits in the batch until `untilMs`. */
@@ -220,7 +220,7 @@ export type Fact =
       readonly textChars: number
       readonly chars: number
       readonly interrupted: boolean
-      /** What `checkAnswer` said of its answer. */
+      /** The verdict of `checkAnswer` on its answer. */
       readonly checked?: 'accept' | 'again' | 'ask' | 'failed'
     }
   /**
@@ -340,7 +340,7 @@ export type Fact =
       readonly reason: string
       /** It refused the size of the request, and the oldest images and files made room. */
       readonly tooLarge?: true
-      /** What the entries count from now on. `media`: their newest images and files, which stay; absent: none. */
+      /** Sizes of the entries from now on. `media`: their newest images and files, which stay; none if absent. */
       readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]
     }
   /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
@@ -365,7 +365,7 @@ export interface StepCut {
 export type FactType = Fact['type']
 export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
 
-/** Of a newer version: what it did to the session cannot be known. */
+/** The error for a fact of a newer version: its effect on the session is unknown. */
 export function createUnknownFactError(fact: { readonly type: string }, where = 'a record'): BatonError {
   const type = JSON.stringify(String(fact.type).slice(0, 40))
   return new BatonError({

@@ -35,7 +35,7 @@ function claimedAndLeft(effect: 'once' | 'idempotent' | 'pure'): TestSession {
   return session.claim(CALL).detach('phone')
 }
 
-// What the app does again and what the fallback does are two acts, also where each may be repeated.
+// A repeat by the app and one by the fallback are two acts, also where each may be repeated.
 test.each(['once', 'idempotent', 'pure'] as const)(
   'a call of a tool that is %s is not taken over once a client claimed it',
   (effect) => {

@@ -1,4 +1,4 @@
-// Whose result counts for a call that a client runs: the holder's alone, wherever the holder is. Every way to settle a call
+// A call that a client runs takes the holder's result alone, wherever the holder is. Every way to settle a call
 // from outside (both WebSocket protocols, HTTP, ACP, programs, Temporal) reaches the machine as one of the rows below.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
@@ -19,7 +19,7 @@ function claimed(tool: Tool = 'spawn'): TestSession {
     .claim(CALL)
 }
 
-/** Where the holder is when the result comes; the lease of `two` is renewed. */
+/** The holder's state when the result comes; the lease of `two` is renewed. */
 const PLACES: Readonly<Record<string, () => TestSession>> = {
   'holder here': () => claimed(),
   'holder away within its lease': () => claimed().after(30_000).attach('two', LEASE),
@@ -48,7 +48,7 @@ const BRINGERS: readonly [string, 'counts' | 'foreign', (session: TestSession) =
   ['a client that is not attached', 'foreign', (session) => session.clientReturns(CALL, 'forged', 'nobody')],
 ]
 
-/** What became of the newest result. */
+/** The outcome of the newest result. */
 function outcome(session: TestSession): string {
   const [fact] = session.facts
   if (fact?.type === 'result-ignored') return fact.reason

@@ -18,13 +18,13 @@ export interface HistoryEntry {
   readonly messages: readonly StoredMessage[]
 }
 
-/** What of a history is JSON as it is. */
+/** The part of a history that is plain JSON. */
 export interface PlainHistory {
   entries: readonly HistoryEntry[]
   exchange: number
   lastTurn: { readonly turn: number; readonly pos: number } | null
   texts: readonly { readonly step: number; readonly text: string }[]
-  /** Of the running attempt: what one that has ended said stands in the history, or nowhere. */
+  /** Progress of the running attempt; the text of an ended one is in the history, or nowhere. */
   progress: { readonly attempt: number; readonly text: string }
   plan: readonly PlanEntry[]
   /** Tools whose untrusted results left the window. */
@@ -89,7 +89,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.open?.settlements.set(fact.callId, fact.settlement)
       break
     case 'output-refused':
-      // What it said is void. The model reads it on, and why it was not taken.
+      // Its output is void for people. The model still reads it, and why it was not taken.
       content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
       break
     case 'step-closed':
@@ -273,7 +273,7 @@ function drop(content: HistoryContent, fromEntry: number): void {
   content.entries = content.entries.filter(({ entry }) => entry >= fromEntry)
 }
 
-/** What no rewind can ask for gives its memory back, bodies included. */
+/** Frees what no rewind can ask for, bodies included. */
 function leave(content: HistoryContent, entries: readonly HistoryEntry[]): void {
   if (content.left) {
     content.left.push(...entries)

@@ -20,7 +20,7 @@ export interface OpenCall {
   readonly arguments: string
   /** It has ended, and only waits for the other calls of its step. */
   readonly settled: boolean
-  /** What people are shown of it: a title, a kind, places, a diff. */
+  /** The description for people: a title, a kind, places, a diff. */
   readonly about?: JsonObject
 }
 
@@ -44,7 +44,7 @@ export interface History {
   messages(fromEntry: number, toEntry: number): readonly StoredMessage[]
   entries(): readonly HistoryEntry[]
   openCall(callId: string): OpenCall | undefined
-  /** What was answered to the nth question of an open call; undefined while it is open or was not asked. */
+  /** The answer to the nth question of an open call; undefined while it is open or was not asked. */
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
   /** As the newest `plan-set` has it. */
@@ -53,7 +53,7 @@ export interface History {
   untrusted(): readonly string[]
   /** The assistant's parts of the step whose calls are open. */
   openParts(): readonly AssistantPart[]
-  /** What the log has of the text that the running attempt, or the last one, has said. */
+  /** The logged text of the running attempt, or of the last one. */
   progressText(): string
   /** Texts of the running turn's finished steps. */
   turnTexts(): readonly { readonly step: number; readonly text: string }[]

@@ -14,11 +14,11 @@ export type Played =
   /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
   | { readonly type: 'display' }
 
-/** What people and programs say of it. */
+/** Title and meta that people and programs gave it. */
 export type Heard =
   | Exclude<Played, { readonly type: 'chars' }>
   | { readonly type: 'none' }
-  /** What a voice has reported of the newest answer so far; all where none has. */
+  /** As much of the newest answer as a voice has reported; all if none has. */
   | { readonly type: 'reported' }
   | HeardPlace
 
@@ -43,7 +43,7 @@ export interface Failure {
   readonly contextTokens?: number
 }
 
-/** What a tool or a client gives back. */
+/** The result of a tool or a client. */
 export type Outcome =
   /** `value`: what the content is the text of, where it is JSON and short enough to be kept twice. */
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
@@ -52,11 +52,11 @@ export type Outcome =
 /** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
 export type Delivery = 'queue' | 'steer' | 'interrupt'
 
-/** What the host found out about one call of an answer before it handed the answer in. */
+/** The host's findings about one call of an answer before it handed the answer in. */
 export interface CallCheck {
-  /** Of the raw arguments; a decision that is remembered for them is found by it. */
+  /** Hash of the raw arguments; finds a decision that is remembered for them. */
   readonly argumentsHash: string
-  /** What is wrong with the arguments, in words that the model can act on. */
+  /** The fault of the arguments, in words that the model can act on. */
   readonly invalid?: string
   /** Present: a person must approve. */
   readonly asks?: true
@@ -69,9 +69,9 @@ export interface CallCheck {
   readonly asksEach?: true
   /** Present: a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
-  /** What people are shown of the call: a title, a kind, places, a diff. The machine only keeps it. */
+  /** The call's description for people: a title, a kind, places, a diff. The machine only keeps it. */
   readonly about?: JsonObject
-  /** What was repaired in its text before it was read. */
+  /** Repairs of its text before it was read. */
   readonly repairs?: readonly string[]
   /** The call could not be read; `invalid` says why. */
   readonly unreadable?: true
@@ -88,7 +88,7 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
-/** What the agent's `checkAnswer` said of an answer. */
+/** The verdict of the agent's `checkAnswer` on an answer. */
 export type AnswerCheck =
   | { readonly verdict: 'accept' }
   | { readonly verdict: 'again'; readonly reason: string }
@@ -98,7 +98,7 @@ export type AnswerCheck =
   | { readonly verdict: 'failed'; readonly message: string }
 
 /**
- * What a person or a program may say through a session. `asks` (true by default) says whether who sends an input can be
+ * Inputs that a person or a program may give through a session. `asks` (true by default) says whether who sends an input can be
  * asked for approvals and questions while it is answered.
  */
 export type UserCommand =
@@ -147,7 +147,7 @@ export type UserCommand =
       readonly inputId: string
       /** This exchange and all later ones leave the history. */
       readonly exchange: number
-      /** Of that exchange, only what stands from this entry on; absent: all of it. */
+      /** Removes only the entries of that exchange from this one on; absent: all of them. */
       readonly fromEntry?: number
       /** Whether the inputs that leave that exchange are asked again. */
       readonly again: boolean
@@ -165,11 +165,11 @@ export type UserCommand =
       readonly index?: readonly IndexEntry[]
     }
   | { readonly type: 'set-model'; readonly model: string }
-  /** Of all turns from the next one on; settings of an input stand above them. Null: none. */
+  /** Settings of all turns from the next one on; those of an input win. Null: none. */
   | { readonly type: 'set-settings'; readonly settings: ModelSettings | null }
   /** Takes back an input that waits. */
   | { readonly type: 'withdraw'; readonly target: string }
-  /** What people call the session (null: nothing; at most 200 characters), and what programs note of it (replaced whole). */
+  /** The session's title (null: none; at most 200 characters), and the notes of programs about it (replaced whole). */
   | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'pause' }
   | { readonly type: 'continue' }
@@ -191,13 +191,13 @@ export type UserCommand =
     }
   | ({ readonly type: 'question-answer'; readonly questionId: string; readonly principal: string } & QuestionReply)
 
-/** What a person says to a question of a tool: a value that fits its schema, as the host has seen to, or nothing. */
+/** A person's reply to a question of a tool: a value, which the host has checked against its schema, or a refusal to answer. */
 export type QuestionReply =
   | { readonly value: JsonValue }
   /** `reason`: for the tool. */
   | { readonly decline: true; readonly reason?: string }
 
-/** What an attached client, or the front that carries it, may say: of its own calls and of what it shows. */
+/** Reports of an attached client, or of the front that carries it: about its own calls and its display. */
 export type ClientReport =
   | {
       readonly type: 'client-attached'
@@ -212,7 +212,7 @@ export type ClientReport =
       readonly reportsPlayback: boolean
       /** Whether a person behind it can be asked for approvals and questions. */
       readonly asks: boolean
-      /** Of the agent's own client tools, those that it can run; absent: all. */
+      /** Names of the agent's own client tools that it can run; all by default. */
       readonly tools?: readonly string[]
       /** Milliseconds after which a client without a connection counts as gone; at most an hour. Absent: never. */
       readonly leaseMs?: number
@@ -232,7 +232,7 @@ export type LostWork =
   | { readonly type: 'model'; readonly attempt: number }
   | { readonly type: 'tool'; readonly callId: string; readonly attempt: number }
 
-/** What only the host may say: answers to effects, and what became of the work and of the process. */
+/** Inputs that only the host may give: answers to effects, and news of its work and its process. */
 export type HostReport =
   | {
       readonly type: 'model-finished'
@@ -245,9 +245,9 @@ export type HostReport =
       readonly usage: Usage
       /** Texts of the turn's earlier steps, joined by a blank line; state holds no bodies. */
       readonly textBefore: string
-      /** Of an agent with an output schema, where the answer has no calls. */
+      /** For an agent with an output schema, if the answer has no calls. */
       readonly output?: OutputCheck
-      /** Of an agent that checks its answers, where the answer has no calls and fits its schema. */
+      /** For an agent that checks its answers, if the answer has no calls and fits its schema. */
       readonly answer?: AnswerCheck
     }
   | { readonly type: 'model-failed'; readonly attempt: number; readonly error: Failure }

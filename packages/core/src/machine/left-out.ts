@@ -1,4 +1,4 @@
-// What stands in the place of what a provider refused, for its own sake or for the size of the request.
+// Notes in the place of content that a provider refused, for its own sake or for the size of the request.
 import type { MediaSource, StoredPart, ToolMessage } from '../messages.ts'
 import type { FactOf, InputBody } from './fact.ts'
 import { isMedia } from './media.ts'

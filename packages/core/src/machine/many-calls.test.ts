@@ -28,7 +28,7 @@ function answer(count: number, name: string): Input {
   }
 }
 
-/** What is decided of an answer is folded without the checks of a test session, which cost more than the machine. */
+/** Folds the decision on an answer without the checks of a test session, which cost more than the machine. */
 function take(session: TestSession, input: Input): void {
   const decision = decide(session.spec, session.state, input, session.nowMs)
   if (decision.type === 'decided') session.state = decision.state

@@ -17,7 +17,7 @@ export function countMediaBytes(source: MediaSource): number {
   return Math.floor((data.length * 3) / 4) - padding
 }
 
-/** What of an input or a result is over its limits, in words that name the value and the limit. */
+/** Names the part of an input or a result that is over its limit, with the value and the limit. */
 export function findLargeMedia(
   parts: readonly StoredPart[],
   { mediaBytes, inputMediaBytes, mediaParts }: Limits,

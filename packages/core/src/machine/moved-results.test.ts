@@ -15,7 +15,7 @@ function open(window: Partial<WindowSpec> = WINDOW): TestSession {
   return new TestSession({ window }).user('go')
 }
 
-/** Of each result in the request, whether it goes as a beginning and a handle. */
+/** Whether each result in the request is sent as a beginning and a handle. */
 function listMoved({ state, history }: TestSession): readonly boolean[] {
   const messages = history.messages(state.attempt?.fromEntry ?? 0, state.attempt?.toEntry ?? 0)
   return messages.flatMap((message) =>
@@ -30,7 +30,7 @@ describe('a result behind a handle', () => {
     expect(session.state.phase).toBe('modelling')
     expect(listMoved(session)).toEqual([true])
     expect(session.fact('model-started').chars).toBeLessThan(4000)
-    // What people see of it stays whole.
+    // People still see all of it.
     expect(session.lines().at(-1)).toBe(`call_1_0 = ${'1'.repeat(40_000)}`)
   })
 

@@ -4,7 +4,7 @@ import type { AssistantMessage, AssistantPart, MediaSource, ResultPart, StoredMe
 import type { CallProposal, QuestionAnswer, Settlement } from './fact.ts'
 import { isVisible, renderSettlement, text } from './render.ts'
 
-/** What a tool asked its user and has no answer to yet. */
+/** A question of a tool that has no answer yet. */
 export interface OpenQuestion {
   readonly callId: string
   readonly questionId: string

@@ -76,7 +76,7 @@ test('of a long list of what is wrong the model is told the beginning', () => {
 const NUMBER = { type: 'object', properties: { n: { type: 'number' } } }
 const TEXT = { type: 'object', properties: { t: { type: 'string' } } }
 
-/** What the inputs of each turn were, and the schema that the turn has. */
+/** The inputs of each turn, and the turn's schema. */
 function listTurns(session: TestSession): readonly unknown[] {
   const turns: { inputs: string[]; output?: unknown }[] = []
   for (const { facts } of session.records)

@@ -12,7 +12,7 @@ import type { RunningAttempt, State } from './state.ts'
 
 export interface Proposed {
   readonly proposal: CallProposal
-  /** What the history keeps: the raw text, or `{}` where that is no JSON object. */
+  /** The text for the history: the raw one, or `{}` if that is not a JSON object. */
   readonly arguments: string
   /** Present: the call never starts. */
   readonly settlement?: Settlement
@@ -53,7 +53,7 @@ function makeProposal(
   check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor' | 'asksEach'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
-  // What a client brings comes from outside.
+  // A client's tool comes from outside.
   const provenance = broughtBy === undefined ? tool?.provenance : ({ trust: 'untrusted', source: broughtBy } as const)
   const proposal: { -readonly [Field in keyof CallProposal]: CallProposal[Field] } = {
     callId,
@@ -129,7 +129,7 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
 /** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
 
-/** What a person decided for later calls of a tool, or for those with the same arguments; the newest decision first. */
+/** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
 function recallDecision(
   state: State,
   tool: string,

@@ -1,4 +1,4 @@
-// What is a record, and what is not, whoever wrote it.
+// Valid and invalid records, whoever wrote them.
 import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { TestSession } from '../testing/test-session.ts'
@@ -44,39 +44,39 @@ describe('a number that nobody can count on is refused', () => {
   test.each<[Partial<Record<keyof SessionRecord, unknown>>, string]>([
     [
       { epoch: 2 ** 53 },
-      'log_damaged: record 0 is no record: epoch must be a whole number that can be counted on, not 9007199254740992',
+      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 9007199254740992',
     ],
     [
       { epoch: 1e300 },
-      'log_damaged: record 0 is no record: epoch must be a whole number that can be counted on, not 1e+300',
+      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 1e+300',
     ],
     [
       { epoch: 0.5 },
-      'log_damaged: record 0 is no record: epoch must be a whole number that can be counted on, not 0.5',
+      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 0.5',
     ],
-    [{ pos: '0' }, 'log_damaged: a record is no record: pos must be a whole number that can be counted on, not "0"'],
+    [{ pos: '0' }, 'log_damaged: a record is not a record: pos must be a whole number that can be counted on, not "0"'],
     [
       { nowMs: 8.64e15 + 1 },
-      'log_damaged: record 0 is no record: nowMs must be milliseconds of a date, not 8640000000000001',
+      'log_damaged: record 0 is not a record: nowMs must be milliseconds of a date, not 8640000000000001',
     ],
-    [{ nowMs: null }, 'log_damaged: record 0 is no record: nowMs must be milliseconds of a date, not null'],
-    [{ facts: {} }, 'log_damaged: record 0 is no record: facts must be a list, not an object'],
-    [{ facts: [null] }, 'log_damaged: record 0 is no record: facts[0] must be an object, not null'],
-    [{ input: undefined }, 'log_damaged: record 0 is no record: input is missing'],
+    [{ nowMs: null }, 'log_damaged: record 0 is not a record: nowMs must be milliseconds of a date, not null'],
+    [{ facts: {} }, 'log_damaged: record 0 is not a record: facts must be a list, not an object'],
+    [{ facts: [null] }, 'log_damaged: record 0 is not a record: facts[0] must be an object, not null'],
+    [{ input: undefined }, 'log_damaged: record 0 is not a record: input is missing'],
     [
       { facts: [{ type: 'turn-started' }] },
-      'log_damaged: record 0 is no record: facts[0] (turn-started).turn is missing',
+      'log_damaged: record 0 is not a record: facts[0] (turn-started).turn is missing',
     ],
     [
       { facts: [{ type: 'input-accepted', inputId: 'a', body: { type: 'user', parts: [{ type: 'text' }] } }] },
-      'log_damaged: record 0 is no record: facts[0] (input-accepted).body.parts[0].text is missing',
+      'log_damaged: record 0 is not a record: facts[0] (input-accepted).body.parts[0].text is missing',
     ],
   ])('%j', (change, issue) => expect(findIssue({ ...sound, ...change })).toBe(issue))
 })
 
 test.each([null, undefined, 'x', 1, [], {}])('%j is no record', (value) => {
   expect(findIssue(value)).toContain('log_damaged')
-  expect(() => followRecord({ pos: -1, epoch: 0 }, value as never)).toThrow('is no record')
+  expect(() => followRecord({ pos: -1, epoch: 0 }, value as never)).toThrow('is not a record')
 })
 
 test('a fact of a newer version is told as that, and never becomes the state', () => {

@@ -367,7 +367,8 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
   const refuse = (issue: string | undefined): void => {
     if (issue === undefined) return
-    throw new BatonError({ code: 'log_damaged', message: `${where} is no record: ${issue.replace(/^\./, '').trim()}` })
+    const message = `${where} is not a record: ${issue.replace(/^\./, '').trim()}`
+    throw new BatonError({ code: 'log_damaged', message })
   }
   refuse(checkHead(value))
   const { facts } = value as SessionRecord // of this form, but for what each fact holds
@@ -379,7 +380,7 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   }
 }
 
-/** Of a record from elsewhere. A store counts on from the largest epoch it has seen: a record must not use the numbers up. */
+/** Largest epoch of a record from elsewhere. A store counts on from the largest epoch it has seen, and must not run out of numbers. */
 const FOREIGN_EPOCH_MAX = 2 ** 40
 
 /**

@@ -10,10 +10,10 @@ import { isObject } from './value-checks.ts'
 import type { State } from './state.ts'
 import { initialState } from './state.ts'
 
-/** Of records. Frozen: what one of this version says is read by every later Baton; new facts may only be added. */
+/** Version of records. Frozen: every later Baton reads records of this version; new facts may only be added. */
 export const FORMAT_VERSION = 1
 
-/** Of snapshots: raised with every change of what a state or a history holds. An older one is folded again from its log. */
+/** Version of snapshots: raised with every change of a state's or a history's content. An older one is folded again from its log. */
 export const SNAPSHOT_VERSION = 9
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
@@ -26,7 +26,7 @@ export interface InputEnvelope {
   readonly connection?: string
 }
 
-/** What one input did. */
+/** The facts of one input. */
 export interface SessionRecord {
   readonly version: number
   readonly pos: number
@@ -39,7 +39,7 @@ export interface SessionRecord {
   readonly facts: readonly Fact[]
 }
 
-/** What a log was folded to, so that a reader can go on from there. */
+/** A log folded up to some position, from which a reader can continue. */
 export interface Snapshot {
   readonly version: number
   readonly state: State

@@ -1,4 +1,4 @@
-// What the sender of an input is told: that it is taken, or why not.
+// The answer to the sender of an input: that it is accepted, or why not.
 import type { ErrorCode } from '../errors.ts'
 
 export interface Refusal {
@@ -10,9 +10,9 @@ export interface Accepted {
   readonly type: 'accepted'
   /** Position of the record that holds it; of the first one, for an input that was sent again. */
   readonly pos: number
-  /** Of a claim: the client had claimed the call before. */
+  /** For a claim: the client had claimed the call before. */
   readonly again?: true
-  /** Of an interrupt: the turn that it ended. Absent where none ran, or another one than was named. */
+  /** For an interrupt: the turn that it ended. Absent if none ran, or another one than was named. */
   readonly ended?: number
 }
 

@@ -1,4 +1,4 @@
-// What a provider refuses for its own sake: what is left out of the history, when, and what stands there instead.
+// Content that a provider refuses for its own sake: when it leaves the history, and the note in its place.
 import type { StoredPart } from '../messages.ts'
 import { TestSession, toOutcome } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What a provider refused for its own sake, or for its size, is left out from then on: here it is decided what that is. Else every
+// Decides which content to leave out after a provider refused it, or the size of its request. Otherwise every
 // later turn would send it again, and fail as this one did.
 import type { ErrorCode } from '../errors.ts'
 import type { Draft } from './draft.ts'
@@ -46,7 +46,7 @@ export function leaveOutOldest(draft: Draft, { message }: Failure): void {
   emit(draft, { type: 'inputs-left-out', ...nameSources(touched), reason, tooLarge: true, sizes })
 }
 
-/** What stays of an entry's images and files once the `left` oldest are gone; undefined: nothing. */
+/** An entry's images and files without the `left` oldest; undefined if none stay. */
 function keepNewest({ media }: IndexEntry, left: number): EntryMedia | undefined {
   if (!media || left >= media.parts) return undefined
   const parts = media.parts - left
@@ -70,7 +70,7 @@ function findRefused(index: readonly IndexEntry[], turn: Turn, code: ErrorCode):
   return media.length > 0 ? media : listUnanswered(index, turn)
 }
 
-/** Where only words can be meant: those of this turn, and of the turns before it that ended without an answer. */
+/** Entries to leave out if only words can be meant: those of this turn, and of the turns before it that ended without an answer. */
 function listUnanswered(index: readonly IndexEntry[], turn: Turn): readonly IndexEntry[] {
   const answered = index.findLast(({ role, exchange }) => role !== 'user' && exchange !== turn.exchange)?.exchange ?? -1
   return index.filter(({ role, exchange, inputs = [] }) => role === 'user' && exchange > answered && inputs.length > 0)
@@ -85,6 +85,6 @@ function shortenReason(message: string): string {
 function measureWithout(entry: IndexEntry, noteChars: number, stays?: EntryMedia): number {
   const { chars, media, inputs = [], notes = [] } = entry
   if (media) return chars - media.chars + (stays?.chars ?? 0) + (media.parts - (stays?.parts ?? 0)) * noteChars
-  // What the notes beside the inputs take is not known any more.
+  // The size of the notes beside the inputs is not known any more.
   return notes.length > 0 ? chars : inputs.length * noteChars
 }

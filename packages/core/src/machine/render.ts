@@ -50,7 +50,7 @@ export function renderInputs(bodies: readonly InputBody[]): readonly StoredPart[
   return parts
 }
 
-/** What the model is told of a call's end. */
+/** Text for the model about a call's end. */
 export function renderSettlement(settlement: Settlement): readonly StoredPart[] {
   switch (settlement.type) {
     case 'ok':

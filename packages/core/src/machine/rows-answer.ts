@@ -17,9 +17,9 @@ import { closeStep, enterNotes, failTurn, finishTurn } from './turn.ts'
 
 export interface Answered {
   readonly attempt: RunningAttempt
-  /** What the step said. */
+  /** Text of the step. */
   readonly text: string
-  /** What the turn said, over all its steps. */
+  /** Text of the turn, over all its steps. */
   readonly whole: string
 }
 
@@ -27,14 +27,14 @@ export interface Answered {
 export function proposeApproval(
   draft: Draft,
   input: InputOf<'model-finished'>,
-  { attempt, text }: Omit<Answered, 'whole'>,
+  { attempt, text, whole }: Answered,
 ): Proposed | undefined {
   const { answer, output } = input
   if (answer?.verdict !== 'ask' || typeof output?.issue === 'string') return undefined
   if (findMissing(draft.spec, draft.state.turn?.done).length > 0 || !canDecide(draft, answer)) return undefined
   const { reason, title = 'Approve the answer', by } = answer
   const parsed = output ? parseJson(text) : undefined
-  const shown = parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : { text }
+  const shown = parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : { text: output ? text : whole }
   const asked: JsonObject = { message: reason, ...(by && { by }) }
   return {
     proposal: {

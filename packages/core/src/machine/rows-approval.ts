@@ -27,7 +27,7 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
     decision,
     principal,
     ...(reason !== undefined && { reason }),
-    // What a policy denies is nothing to remember.
+    // A policy's denial is not remembered.
     ...(remember && denied === undefined && { remember }),
     ...(decision === 'edit' && edited && { edited: recordEdit(edited, denied === undefined) }),
   })

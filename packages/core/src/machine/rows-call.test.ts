@@ -1,4 +1,4 @@
-// What becomes of calls: results in time, late, repeated, forged; claims, offers, approvals.
+// Outcomes of calls: results in time, late, repeated, forged; claims, offers, approvals.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from './input.ts'
 import { toOutcome, TestSession } from '../testing/test-session.ts'

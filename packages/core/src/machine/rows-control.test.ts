@@ -1,4 +1,4 @@
-// What steers a session as a whole: models, pause, stop, clients, timers, restarts, a changed agent.
+// Control of a session as a whole: models, pause, stop, clients, timers, restarts, a changed agent.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
 import { canonicalLog } from './record.ts'

@@ -26,7 +26,7 @@ export function setSettings(draft: Draft, { settings }: InputOf<'set-settings'>)
   emit(draft, { type: 'settings-set', settings })
 }
 
-/** What is not named stays as it is. */
+/** Fields that are not named stay as they are. */
 export function describe(draft: Draft, { title, meta }: InputOf<'describe'>): void {
   if (title === undefined && meta === undefined) return
   emit(draft, { type: 'session-described', ...(title !== undefined && { title }), ...(meta && { meta }) })
@@ -56,7 +56,7 @@ export function stop(draft: Draft): void {
   emit(draft, { type: 'session-stopped' })
 }
 
-/** What had been said stays in the history, as far as the log has it. */
+/** Logged text of the attempt stays in the history. */
 function salvageStopped(draft: Draft): void {
   if (draft.state.phase === 'interrupting') {
     salvageInterrupted(draft)
@@ -223,7 +223,7 @@ export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
     const call = findCall(draft.state, work.callId)
     const detached = findDetached(draft.state, work)
     if (detached) loseDetached(draft, detached, DIED)
-    // Of another attempt: it was answered or started again in the meantime.
+    // A timer of another attempt: the call was answered or started again meanwhile.
     if (call?.state !== 'started' || call.attempt !== work.attempt) return
     applyCallEvent(draft, call, 'restart')
   }

@@ -1,4 +1,4 @@
-// What people and programs say: one queue, one order, nothing lost, nothing twice.
+// Inputs of people and programs: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
 import { canonicalLog } from './record.ts'

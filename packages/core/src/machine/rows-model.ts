@@ -70,9 +70,15 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   const { attempt, proposed, text } = saying
   const parts = storedParts(input, proposed)
   const paused = input.finish === 'pause' && proposed.length === 0
-  const isAnswer = proposed.length === 0 && !paused && input.finish !== 'refusal' && text.trim() !== ''
+  const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
+  // Calls that no tool may take any more do not make the text beside them less of an answer.
+  const isLast = proposed.length === 0 || attempt.choice === 'none'
+  const isAnswer = isLast && !paused && input.finish !== 'refusal' && text.trim() !== ''
+  const answered = { attempt, text, whole }
   const asking =
-    isAnswer && input.answer?.verdict === 'ask' ? proposeApproval(draft, input, { attempt, text }) : undefined
+    isAnswer && proposed.length === 0 && input.answer?.verdict === 'ask'
+      ? proposeApproval(draft, input, answered)
+      : undefined
   const { callId, name } = asking?.proposal ?? {}
   const shown = asking && ({ type: 'call', callId, name, arguments: asking.arguments } as CallPart) // it has both where it asks
   emit(draft, {
@@ -98,12 +104,11 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   if (proposed.length > 0 && attempt.choice === 'auto') return
   closeStep(draft)
   if (paused && saying.turn.pauses < draft.spec.limits.pauses) return
-  const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
   if (input.finish === 'refusal') endRefused(draft, whole)
   else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
   else if (whole.trim() === '')
     failTurn(draft, 'empty_answer', `the provider paused its answer ${draft.spec.limits.pauses} times and said nothing`)
-  else judgeAnswer(draft, input, { attempt, text, whole })
+  else judgeAnswer(draft, input, answered)
 }
 
 /** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */

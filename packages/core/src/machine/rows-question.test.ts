@@ -1,4 +1,4 @@
-// What a running tool asks its user: asked once, answered once or declined, and the clocks stand still meanwhile.
+// Questions of a running tool: asked once, answered once or declined, and the clocks stand still meanwhile.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json.ts'
 import type { InputOf } from './input.ts'

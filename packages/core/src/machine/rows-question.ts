@@ -9,7 +9,7 @@ import { findCall, findQuestion } from './state.ts'
 export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): void {
   const { callId, attempt, n, message, schema, timeoutMs } = input
   const call = findCall(draft.state, callId)
-  // Of another attempt: its run is over.
+  // A question of another attempt: its run is over.
   if (call?.state !== 'started' || call.attempt !== attempt) return
   if (call.questions.some((asked) => asked.n === n)) return
   const questionId = `question_${callId}_${n}`

@@ -2,7 +2,7 @@
 import { RULES } from './spec.ts'
 import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
 
-/** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
+/** UTF-16 units that an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
 const MEDIA_CHARS = 6000
 /** Files that models are sent as the text that they are. */
 const TEXT_TYPE = /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml)$)/
@@ -56,7 +56,7 @@ export function measureLong(parts: readonly StoredPart[]): number | undefined {
 /** Images and files among parts. */
 export interface MediaSize {
   readonly parts: number
-  /** What they count in a request. */
+  /** UTF-16 units that they count in a request. */
   readonly chars: number
 }
 

@@ -5,7 +5,7 @@ import type { Provenance } from '../messages.ts'
 export type Effectful = 'pure' | 'idempotent' | 'once'
 
 /**
- * What becomes of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
+ * Handling of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
  * seconds after the next input. `detach`: the next input is answered at once, the tool goes on, and the model is told of its
  * outcome in a note; only for tools that the server runs.
  */
@@ -16,17 +16,17 @@ export interface ToolSpec {
   readonly effect: Effectful
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
-  /** Of a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
+  /** For a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
   readonly awayMs?: number
-  /** Of a client tool: after `awayMs` the host runs a call that no client has taken. */
+  /** For a client tool: after `awayMs` the host runs a call that no client has taken. */
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
-  /** Where its results come from; absent: the agent's own, and trusted. */
+  /** The source of its results; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
 }
 
-/** What people see of where the work stands. */
+/** An entry of the plan that people see. */
 export interface PlanEntry {
   readonly content: string
   readonly status: 'pending' | 'in_progress' | 'completed'
@@ -77,7 +77,7 @@ export interface Limits {
   readonly firstWordMs: number
 }
 
-/** What it names comes only after an `ok` result of each tool in `after`, in the same turn. */
+/** A call of `tool`, or the answer, comes only after an `ok` result of each tool in `after`, in the same turn. */
 export type OrderRule =
   | { readonly tool: string; readonly after: readonly string[] }
   | { readonly answer: true; readonly after: readonly string[] }
@@ -104,7 +104,7 @@ export interface WindowSpec {
   readonly keepExchanges: number
 }
 
-/** Of facts by which messages leave the window: its limit on messages, if that is why. */
+/** The window's limit on messages, on facts by which messages leave because of it. */
 export interface MessageLimit {
   readonly messages?: number
 }
@@ -138,7 +138,7 @@ export interface Spec {
   readonly window: WindowSpec
   readonly retry: RetrySpec
   readonly batch: BatchSpec
-  /** What to do with an answer that says nothing. */
+  /** How to handle an answer that says nothing. */
   readonly emptyAnswer: 'retry' | 'silence'
   /** Every other call, and the answer, waits for an `ok` result of this tool in the same turn. */
   readonly firstTool?: string

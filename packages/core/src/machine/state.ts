@@ -72,9 +72,9 @@ export interface Client {
   readonly reportsPlayback: boolean
   /** A person behind it can be asked. */
   readonly asks: boolean
-  /** Of the agent's own client tools, those that it can run; null: all. */
+  /** Names of the agent's own client tools that it can run; null: all. */
   readonly tools: readonly string[] | null
-  /** Of a client without a connection: it is gone then, unless it is renewed. */
+  /** Lease of a client without a connection: it is gone then, unless renewed. */
   readonly lease: Deadline | null
 }
 
@@ -124,7 +124,7 @@ export interface Turn {
   readonly pauses: number
   readonly shrinks: number
   readonly tokens: number
-  /** Of the calls whose cost is known. */
+  /** Cost of the calls whose cost is known. */
   readonly costMicros: number
   readonly askedAgain: boolean
   /** An answer did not fit the output schema and was asked for again. */
@@ -204,7 +204,7 @@ export interface Counters {
   readonly note: number
 }
 
-/** What the provider counted of the newest request that it answered, and of its answer. */
+/** The provider's count of the newest answered request, and of its answer. */
 export interface Counted {
   readonly model: string
   readonly exchange: number
@@ -226,11 +226,11 @@ export interface Counted {
 export interface State {
   readonly session: string
   readonly birth: string
-  /** Whose session it is; empty where nobody asks. */
+  /** The principal who owns the session; empty if nobody asks. */
   readonly principal: string
-  /** What people call it. */
+  /** Its name for people. */
   readonly title: string | null
-  /** What programs note of it; nothing in the machine reads it. */
+  /** Notes of programs; the machine does not read them. */
   readonly meta: JsonObject
   readonly agent: string
   readonly specHash: string
@@ -250,7 +250,7 @@ export interface State {
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]
   readonly recentCalls: readonly ClosedCall[]
-  /** What people decided for later calls too; the newest last. */
+  /** Decisions of people that hold for later calls too; the newest last. */
   readonly remembered: readonly RememberedDecision[]
   readonly notes: readonly { readonly note: number; readonly chars: number }[]
   readonly counters: Counters

@@ -126,7 +126,7 @@ function letHappen(session: TestSession, event: CallEvent): string | undefined {
   }
 }
 
-/** What became of the call: its state, or how it settled and what the model is told. */
+/** The outcome of the call: its state, or its settlement and the words for the model. */
 function outcome(session: TestSession, event: CallEvent): string {
   const before = session.call(CALL)
   const settledBefore = before.settlement !== null
@@ -147,7 +147,7 @@ function outcome(session: TestSession, event: CallEvent): string {
 
 const EVENTS = Object.keys(CALL_TABLE) as CallEvent[] // the table's own keys
 
-// What the model is told stands after the colon; `+late`: it is also told of a result that comes after all.
+// The words for the model follow the colon; `+late`: it is also told of a result that comes after all.
 const TIMED_OUT = 'timed-out: Error: tool_result_timeout'
 const UNKNOWN_IN_TIME = 'unknown: Error: tool_result_timeout (it may have run) +late'
 const TIMED_OUT_BEGUN = 'timed-out: Error: tool_result_timeout (it may have run) +late'

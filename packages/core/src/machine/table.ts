@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { InputType } from './input.ts'
 import type { CallState, Phase } from './state.ts'
 
-/** What the machine does with an input; each is a function in one of the `rows-*` files. */
+/** The machine's action for an input; each is a function in one of the `rows-*` files. */
 export type Action =
   | 'accept-input'
   | 'accept-transcript'
@@ -80,7 +80,7 @@ const settling = (action: Action): Record<Phase, Cell> => ({
   calling: go(action, ...PROCEED),
 })
 
-/** What only the running attempt may bring; anywhere else it is stale. */
+/** Inputs of the running attempt; in other phases they are stale. */
 const ofAttempt = (cells: Partial<Record<Phase, Cell>>): Record<Phase, Cell> => ({
   ...everywhere('ignore-answer'),
   ...cells,
@@ -257,7 +257,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'agent-changed': settling('change-agent'),
 }
 
-/** What can happen to a call. */
+/** Events of a call. */
 export type CallEvent =
   | 'result'
   | 'claim'

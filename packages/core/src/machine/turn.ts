@@ -92,7 +92,7 @@ export function openTurn(draft: Draft, { model, settings, output }: TurnWish = {
   })
 }
 
-/** What stood in the history and was taken back enters once more, message by message as it was. */
+/** Inputs that were taken back enter the history once more, message by message as it was. */
 export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
   const { state } = draft
   const entries = asked.map(({ inputs = [], notes = [], chars, media }, index): EnteredInputs => ({
@@ -131,7 +131,7 @@ function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
 }
 
-/** What the model is to be told enters as a message of its own. */
+/** Notes for the model enter as a message of their own. */
 export function enterNotes(draft: Draft): void {
   const { state } = draft
   const notes = state.notes.map((note) => note.note)
@@ -158,7 +158,7 @@ function nextStep(draft: Draft): void {
     failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
     return
   }
-  // What wants a schema of its own waits for a turn of its own, and what was said after it too.
+  // An input with a schema of its own waits for a turn of its own, and so do those after it.
   const wanted = JSON.stringify(turn.output)
   const other = state.queue.findIndex((item) => item.output && JSON.stringify(item.output) !== wanted)
   const steering = other < 0 ? state.queue : state.queue.slice(0, other)
@@ -167,7 +167,7 @@ function nextStep(draft: Draft): void {
   startModel(draft)
 }
 
-/** What comes into a running turn may bring a model and settings, as what begins one may. */
+/** An input that enters a running turn may bring a model and settings, as one that begins a turn may. */
 function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
   const model = items.findLast((item) => item.model !== undefined)?.model
   const brought = items.findLast((item) => item.settings)?.settings
@@ -203,7 +203,7 @@ export function startModel(draft: Draft): void {
   })
 }
 
-/** What is left of the model's share, or an equal share of what is left for all models that may still be asked. */
+/** The rest of the model's share of `firstWordMs`, or an equal share of the rest for all models that may still be asked. */
 function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number {
   const leftMs =
     wait?.untilMs === null || !wait

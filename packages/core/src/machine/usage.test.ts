@@ -1,11 +1,11 @@
-// What an attempt cost counts once in its turn, whatever becomes of its answer: kept, thrown away, refused or too late.
+// The cost of an attempt counts once in its turn, whatever becomes of its answer: kept, thrown away, refused or too late.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 
 const USAGE = { inputTokens: 100, outputTokens: 10, costMicros: 7 }
 const SPENT = { tokens: 110, costMicros: 7 }
 
-/** What a turn has spent, over all records. */
+/** The spending of a turn, over all records. */
 function spent(session: TestSession): { tokens: number; costMicros: number } {
   const used = [
     ...session.logged('step-finished'),

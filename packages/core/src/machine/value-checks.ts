@@ -12,7 +12,7 @@ export type FieldChecks = Readonly<Record<string, Check | OptionalCheck>>
 
 export const checkText: Check = (value) => (typeof value === 'string' ? undefined : mustBe('text', value))
 export const checkFlag: Check = (value) => (typeof value === 'boolean' ? undefined : mustBe('true or false', value))
-/** Of JSON: whatever came out of it. */
+/** Accepts any JSON value: it was parsed from JSON. */
 export const checkJson: Check = (value) => (value === undefined ? ' is missing' : undefined)
 export const checkObject: Check = (value) => (isObject(value) ? undefined : mustBe('an object', value))
 

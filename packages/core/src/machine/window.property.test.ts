@@ -37,7 +37,7 @@ function checkRequest(session: TestSession, seed: number): void {
 
 interface Counts {
   requests: number
-  /** Of a provider that counts more tokens than were estimated. */
+  /** Factor of a provider that counts more tokens than were estimated. */
   refusals: number
   overflows: number
   moves: number

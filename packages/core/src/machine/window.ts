@@ -118,7 +118,7 @@ function moveResults(draft: Draft, which: 'alone' | 'all'): void {
   for (const entry of index)
     for (const result of entry.long ?? []) {
       if (which === 'alone' && !isTooLarge(draft, [{ ...entry, chars: result.chars }], HALF)) continue
-      // What the model has just asked for is moved only where it must be.
+      // Results that the model has just asked for are moved only if they must be.
       if (!isTooLarge(draft, index, entry.entry === newest ? 1 : THREE_QUARTERS)) continue
       moved.push(result)
       index = withoutResults(index, [result])

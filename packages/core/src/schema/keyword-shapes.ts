@@ -57,7 +57,7 @@ export function describeShape(keyword: string): string {
 
 const TYPES: ReadonlySet<string> = new Set('object array string number integer boolean null'.split(' '))
 
-/** What people and other languages write for them. */
+/** Names that people and other languages use for them. */
 const MEANT: Readonly<Record<string, string>> = {
   ...words('number', 'float double decimal numeric real float32 float64'),
   ...words('integer', 'int long short int32 int64 uint uint32 uint64 bigint'),

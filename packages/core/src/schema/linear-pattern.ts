@@ -29,7 +29,7 @@ interface Piece {
   readonly reads?: Reads
 }
 
-/** What ajv asks of an expression. */
+/** The interface that ajv needs of an expression. */
 export interface LinearPattern {
   test(text: string): boolean
   /** Ajv recognises an expression by it. */
@@ -88,7 +88,7 @@ interface Run {
 function runStates(run: Run, from: number, at: number, isHere: boolean): boolean {
   const { states, text, spend } = run
   let now: number[] = []
-  // Where each state was entered last.
+  // The position at which each state was entered last.
   const entered = new Map<number, number>()
   const counts = new RunCounts()
   let read = 0

@@ -1,4 +1,4 @@
-// What becomes of a schema in which some schemas allow more than they were written to allow, or lead only back to themselves.
+// Adjusts a schema in which some subschemas allow more than they were written to allow, or lead only back to themselves.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { listInner } from './schema-walk.ts'

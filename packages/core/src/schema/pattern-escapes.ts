@@ -1,6 +1,6 @@
-// What stands behind a backslash in patterns of several languages: characters, sets of characters, and those of Unicode.
+// Escapes behind a backslash in patterns of several languages: characters, sets of characters, and those of Unicode.
 
-/** What ECMA 262 has no words for. */
+/** Escapes that ECMA 262 lacks. */
 export class Untranslatable extends Error {}
 
 /** The character at a place, of one or two units; empty behind the end. */

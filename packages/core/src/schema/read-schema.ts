@@ -170,7 +170,7 @@ function readObject(work: Work, given: JsonObject, outer: Place): JsonObject {
   return kept
 }
 
-/** What is left over by a keyword that is left out may be anything. */
+/** The values that a left-out keyword would restrict may be anything. */
 function openRemainders(today: JsonObject, read: Record<string, JsonValue>): void {
   const isLost = (keyword: string): boolean =>
     today[keyword] !== undefined && today[keyword] !== null && !(keyword in read)
@@ -183,7 +183,7 @@ function hasFewer(before: JsonValue | undefined, after: JsonValue | undefined): 
   return Object.keys(mapOf(after)).length < Object.keys(mapOf(before)).length
 }
 
-/** What names a schema is of no use any more, and what a library reads into these must not count. */
+/** Keywords that name a schema are of no use any more, and a library must not interpret them. */
 const DROPPED: ReadonlySet<string> = new Set(
   '$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $async'.split(' '),
 )
@@ -315,7 +315,7 @@ function nameTarget(work: Work, target: Target): string {
   return reference
 }
 
-/** What is referred to in one of them may be hoisted in turn. */
+/** References in one of them may be hoisted in turn. */
 function readHoisted(work: Work, { dialect }: Pick<Place, 'dialect'>): JsonObject | undefined {
   const read: [string, JsonValue][] = []
   for (let next = work.hoisted.shift(); next; next = work.hoisted.shift()) {

@@ -18,7 +18,7 @@ const ADDRESSES: Readonly<Record<string, SchemaDialect>> = {
   'spec.openapis.org/oas/3.1/dialect/base': '2020-12',
 }
 
-/** What `$schema` says; for no address, or one that nobody knows, what its words say. */
+/** The dialect that `$schema` names; without one, or with an unknown one, the dialect that its keywords suggest. */
 export function findDialect(root: JsonObject): SchemaDialect {
   const { $schema: said } = root
   const address = typeof said === 'string' ? said.replace(/^https?:\/\//i, '').replace(/[#/]+$/, '') : ''
@@ -53,7 +53,7 @@ function findByShape(root: JsonObject): SchemaDialect {
 
 /** Draft 7 and before: what stands beside a reference counts for nothing. */
 const REFERENCE_ALONE: ReadonlySet<SchemaDialect> = new Set(['draft-03', 'draft-04', 'draft-07', 'openapi-3.0'])
-/** What says nothing about values stays beside a reference. */
+/** Keywords that say nothing about values stay beside a reference. */
 const NOTES: ReadonlySet<string> = new Set(
   '$ref title description default examples example deprecated readOnly writeOnly nullable $schema $comment'.split(' '),
 )

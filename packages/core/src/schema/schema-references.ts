@@ -1,4 +1,4 @@
-// Where the references of one schema lead: by pointers, anchors and addresses inside of it. Nothing is fetched, so a reference to
+// Resolves the references of one schema: by pointers, anchors and addresses inside of it. Nothing is fetched, so a reference to
 // anywhere else is not known.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'

@@ -36,12 +36,12 @@ test.each([
 })
 
 test.each([
-  ['(', 'is no pattern (a group has no end)'],
-  ['a)', 'is no pattern (a group has no beginning)'],
-  ['[a', 'is no pattern (a class has no end)'],
-  ['a\\', 'is no pattern (a backslash is at the end)'],
-  ['[z-a]', 'is no pattern (the range z-a is out of order)'],
-  ['*', 'is no pattern (Nothing to repeat)'],
+  ['(', 'is not a pattern (a group has no end)'],
+  ['a)', 'is not a pattern (a group has no beginning)'],
+  ['[a', 'is not a pattern (a class has no end)'],
+  ['a\\', 'is not a pattern (a backslash is at the end)'],
+  ['[z-a]', 'is not a pattern (the range z-a is out of order)'],
+  ['*', 'is not a pattern (Nothing to repeat)'],
   ['[a-z&&[^b]]', 'has a class that takes from another, which cannot be translated'],
   ['(?R)', 'has the flag "R", which cannot be translated'],
   ['(?(1)a|b)', 'has the group "(?(1)a", which cannot be translated'],
@@ -82,7 +82,7 @@ test('what JavaScript reads without Unicode is read as JavaScript reads it', () 
         } catch {
           return
         }
-        // What is quantified twice means nothing.
+        // A double quantifier means nothing.
         const { pattern = source, why } = translatePattern(source)
         const read = why === undefined ? new RegExp(pattern, 'u') : plain
         expect([source, read.test(text)]).toEqual([source, plain.test(text)])

@@ -20,7 +20,7 @@ export function translatePattern(source: string): TranslatedPattern {
     if (cause instanceof Untranslatable)
       return { pattern: undefined, why: `has ${cause.message}, which cannot be translated` }
     const said = cause instanceof Error ? cause.message : String(cause)
-    return { pattern: undefined, why: `is no pattern (${said.slice(said.lastIndexOf(':') + 1).trim()})` }
+    return { pattern: undefined, why: `is not a pattern (${said.slice(said.lastIndexOf(':') + 1).trim()})` }
   }
 }
 
@@ -50,7 +50,7 @@ function countGroups(source: string): number {
   return count
 }
 
-/** What a flag changes, up to the end of the group that it stands in. */
+/** The effect of a flag, up to the end of its group. */
 interface Flags {
   readonly i: boolean
   readonly m: boolean

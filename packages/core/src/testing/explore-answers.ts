@@ -1,4 +1,4 @@
-// What may answer an effect in an exploration: models, tools, clients and people, right and wrong.
+// Answers to effects in an exploration: models, tools, clients and people, right and wrong.
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason, StoredPart } from '../messages.ts'
@@ -100,7 +100,7 @@ const ARGUMENTS = ['{}', '{"a":1}', '{"path":"x"}', '{"a":"cut', '[1]', 'nonsens
 function call(world: World): ModelPart {
   const { random, spec, state } = world
   const all = [...spec.tools, ...listClientTools(state)]
-  // Where somebody is there who can run it, as often as not: offers and claims are rare otherwise.
+  // A present client that can run it is chosen as often as not: offers and claims are rare otherwise.
   const ofClients =
     state.clients.length > 0 && random.chance(0.5) ? spec.tools.filter(({ runs }) => runs === 'client') : []
   const names = (ofClients.length > 0 ? ofClients : all).map((tool) => tool.name)

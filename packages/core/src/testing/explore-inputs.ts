@@ -1,4 +1,4 @@
-// What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
+// Inputs that may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { JsonObject } from '../json.ts'
 import type { Heard, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'

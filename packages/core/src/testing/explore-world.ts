@@ -30,9 +30,9 @@ export interface World {
   state: State
   history: History
   nowMs: number
-  /** What a host would be doing, by key. */
+  /** Work that a host would be doing, by key. */
   running: Map<string, AwaitedEffect>
-  /** What was aborted, but may still answer. */
+  /** Aborted work that may still answer. */
   zombies: AwaitedEffect[]
   /** Model attempts that were asked to stop and have not answered. */
   aborted: number[]

@@ -54,7 +54,7 @@ interface Ledger {
   readonly calls: Map<string, CallEntry>
   readonly inputs: Map<string, 'waiting' | 'entered' | 'seen'>
   readonly entered: Map<number, readonly string[]>
-  /** Of the running turn: calls that began, and tokens that its steps used. */
+  /** Counts of the running turn: calls that began, and tokens that its steps used. */
   readonly begun: Set<string>
   /** Questions that are asked, and those that are answered. */
   readonly questions: Map<string, 'asked' | 'answered'>
@@ -106,7 +106,7 @@ function fail(invariant: string, message: string): never {
   throw new InvariantError(invariant, message)
 }
 
-/** What was decided must be what a restart will read and fold. */
+/** Demands that a restart reads and folds what was decided. */
 function checkFold({ before, after, record }: Observation): void {
   checkRecord(JSON.parse(JSON.stringify(record)))
   const folded = JSON.stringify(applyRecord(before, record))
@@ -217,7 +217,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
   }
 }
 
-/** What a client brought runs where it was brought from, never on a stranger. */
+/** Demands that a client's own tool runs on that client alone. */
 function checkHolder(
   { fact: { callId, name, broughtBy } }: CallEntry,
   after: State,
@@ -281,7 +281,7 @@ function markSeen(ledger: Ledger, toEntry: number): void {
     if (entry <= toEntry) for (const inputId of inputs) ledger.inputs.set(inputId, 'seen')
 }
 
-/** What is owed must be what was given, less what was answered or withdrawn: kept here from the effects alone. */
+/** Demands that the outstanding effects are those given, less those answered or withdrawn: kept here from the effects alone. */
 function checkOutstanding(ledger: Ledger, { input, after, before }: Observation, effects: readonly Effect[]): void {
   const answered = input && answerKey(input, before)
   if (answered !== null) ledger.owed.delete(answered)

@@ -1,4 +1,4 @@
-// What every store must do about owners and their leases, and about records that are put by their positions.
+// Contract cases for owners and their leases, and for records that are put by their positions.
 import type { Store, StoredSession } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { StoreAct } from './store-claims.ts'

@@ -1,4 +1,4 @@
-// What tests get wrong when they write a script: they are told where it is written, not by an answer that is empty.
+// Mistakes in a script: the error comes where the script is written, not as an empty answer.
 import { expect, test } from 'vitest'
 import { createScriptedModel } from './scripted-model.ts'
 

@@ -10,7 +10,7 @@ export interface ScriptedStep {
   readonly text?: string
   readonly reasoning?: string
   readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[]
-  /** What the answer cites; ids are given where they are absent. */
+  /** Sources that the answer cites; absent ids are filled in. */
   readonly sources?: readonly (Omit<SourcePart, 'type' | 'id'> & { readonly id?: string })[]
   readonly finish?: FinishReason
   readonly usage?: Usage
@@ -33,7 +33,7 @@ export interface ScriptedModelInit {
 }
 
 export interface ScriptedModel extends Model {
-  /** What it was asked, in order. */
+  /** The requests that it got, in order. */
   readonly requests: readonly ModelRequest[]
 }
 

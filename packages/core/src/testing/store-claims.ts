@@ -1,4 +1,4 @@
-// What the cases of the store's contract share: records, short ways to read a store, and claims.
+// Parts that the cases of the store's contract share: records, short ways to read a store, and claims.
 import type { Clock } from '../agent/environment.ts'
 import type { Acquired, Store, StoredSession } from '../agent/store.ts'
 import { isBatonError } from '../errors.ts'
@@ -13,7 +13,7 @@ export interface SteppedClock extends Clock {
   step(ms: number): void
 }
 
-/** What a case does with a store of its own. */
+/** The steps of a case, with a store of its own. */
 export type StoreAct = (store: Store, clock: SteppedClock) => Promise<void>
 
 export const A = 'session-a'

@@ -1,4 +1,4 @@
-// What every store must do, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
+// The contract of every store, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
 import type { Clock } from '../agent/environment.ts'
 import type { Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'

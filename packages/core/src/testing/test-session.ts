@@ -330,7 +330,7 @@ export class TestSession {
     return this.records.flatMap((record) => record.facts.filter((fact): fact is FactOf<Type> => fact.type === type))
   }
 
-  /** What the running model call is told, one line for each part. */
+  /** The running model call's request, one line for each part. */
   told(): readonly string[] {
     const { fromEntry, toEntry } = this.state.attempt ?? { fromEntry: 0, toEntry: Infinity }
     return this.history.messages(fromEntry, toEntry).flatMap(lines)

@@ -13,7 +13,7 @@ export interface ActorInit extends LogAccess {
   readonly newId: () => string
   /** Its actor in this process died. */
   readonly isReopened: boolean
-  /** Whose session it becomes, if it is new. */
+  /** Owner of the session, if it is new. */
   readonly principal: Principal
   /** Asked once, when the log was read. @throws BatonError when the session has no agent */
   readonly specFor: (state: State) => Spec | Promise<Spec>
@@ -129,7 +129,7 @@ class SessionActor implements Actor {
   readonly #owned: OwnedLog
   readonly #seen = new SeenInputs()
   #spec: Spec
-  /** What waits to be decided. */
+  /** Inputs that wait to be decided. */
   #mail: Mail[] = []
   #mailCount = 0
   #busy = false

@@ -47,7 +47,7 @@ const host = createHost({ agent, store })
 const session = await host.session('s')
 const before = measure()
 for (let at = 0; at < Number(answers); at++) await session.send('Write').answer
-// What the store's thread still writes is written before this one's answer is.
+// Earlier writes of the store's thread come before this one's answer.
 await session.send('Write').answer
 const after = measure()
 process.stdout.write(JSON.stringify({ peak: peakBytes - before, retained: after - before }))

@@ -1,4 +1,4 @@
-// What a session does when it ends here, and what it takes for its log when it begins: in which order, and how much of it.
+// The end of a session here, and the log at its beginning: in which order, and how much of it.
 import type { Model, Store, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'

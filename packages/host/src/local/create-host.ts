@@ -43,23 +43,23 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
    * keys are read from the variables. @throws BatonError `unknown_model`, `model_not_configured`
    */
   readonly modelOf?: (id: string) => Model
-  /** Where the default `modelOf` finds keys and addresses: `ANTHROPIC_API_KEY`. The process's by default. */
+  /** Environment variables with keys and addresses for the default `modelOf`, such as `ANTHROPIC_API_KEY`. Those of the process by default. */
   readonly variables?: Readonly<Record<string, string | undefined>>
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
-  /** What a model call costs, in millionths of a US dollar; undefined where that is not known. See @baton/models/prices. */
+  /** Returns the cost of a model call in millionths of a US dollar; undefined if it is not known. See @baton/models/prices. */
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** In memory by default. Whoever opened it closes it, after the host has stopped. */
   readonly store?: Store
   /**
-   * Where other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
+   * The address at which other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
    * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
    */
   readonly address?: string
   /** Handed to every tool as `context.services`; what the agent's tools say that they need. */
   readonly services?: unknown
   /**
-   * What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. Those of the
+   * Secrets, such as keys, that messages of failed tools and models must not show; each is replaced by `[redacted]`. Those of the
    * variables by default, where `modelOf` is the default too.
    */
   readonly secrets?: readonly string[]
@@ -235,7 +235,7 @@ function createRemoval({ store, leases, directory, openSessions }: RemovalInit) 
   return { remove, removeAlone }
 }
 
-/** What a tool still brings when its session was closed or removed would belong to nobody, or to the next of its name. */
+/** Drops blobs of closed or removed sessions: a late result would belong to nobody, or to the next session of that name. */
 function guardBlobs(blobs: BlobStore, openSessions: OpenSessions): BlobStore {
   return {
     ...blobs,
@@ -252,7 +252,7 @@ function shareTimers(environment: Environment): Environment {
   return { clock, transport, timers: new SharedTimers(environment), newId: environment.newId.bind(environment) }
 }
 
-/** What a program's logger throws must not end what is logged. */
+/** Catches errors of a program's logger, which must not end the work that is logged. */
 function guardLog(log: Logger): Logger {
   const guard =
     (level: keyof Logger): Logger['info'] =>

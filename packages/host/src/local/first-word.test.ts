@@ -1,5 +1,5 @@
 // How long a turn waits for the first word of an answer: retries and fallback models fit into one bound.
-import type { Model, ModelAnswer, ModelEvent } from '@baton/core'
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, voice } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { act, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
@@ -14,14 +14,23 @@ interface Said {
   /** Milliseconds from its first piece to its end. */
   readonly talksMs?: number
   readonly fails?: { readonly retryAfterMs?: number }
+  /** Says nothing, and does not end when its signal aborts. */
+  readonly isDeaf?: true
 }
 
-/** Answers by its script, and without one never; it does not heed its signal. */
+/** Answers by its script; without one it says nothing, and ends when its signal aborts. */
 function createSlowModel(id: string, { environment: { timers } }: ManualTime, script: readonly Said[] = []) {
   const askedMs: number[] = []
   const wait = (ms: number) => new Promise<void>((resolve) => void timers.start(ms, resolve))
-  const run = async (sink: (event: ModelEvent) => void, said: Said | undefined): Promise<ModelAnswer> => {
-    if (!said) return await new Promise(() => {})
+  const run = async (
+    sink: (event: ModelEvent) => void,
+    said: Said | undefined,
+    signal: AbortSignalLike,
+  ): Promise<ModelAnswer> => {
+    if (!said || said.isDeaf)
+      return await new Promise((_, reject) => {
+        if (!said) signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+      })
     await wait(said.afterMs)
     if (said.fails) {
       const data = { status: 503, ...said.fails }
@@ -38,9 +47,9 @@ function createSlowModel(id: string, { environment: { timers } }: ManualTime, sc
     id,
     provider: 'slow',
     capabilities: { tools: 'native', images: false },
-    run: (_request, sink) => {
+    run: (_request, sink, signal) => {
       askedMs.push(Math.round(environmentMs()))
-      return run(sink, script[askedMs.length - 1])
+      return run(sink, script[askedMs.length - 1], signal)
     },
   }
   let environmentMs = (): number => 0
@@ -49,7 +58,7 @@ function createSlowModel(id: string, { environment: { timers } }: ManualTime, sc
 
 type Scripts = Readonly<Record<string, readonly Said[]>>
 
-/** What became of a turn, after how many milliseconds, and when each model was asked. */
+/** The outcome of a turn, after how many milliseconds, and when each model was asked. */
 async function play(scripts: Scripts, init: Partial<TestWorldInit> = { profile: voice }) {
   const time = createManualTime()
   const slow = Object.entries(scripts).map(([id, script]) => createSlowModel(id, time, script))
@@ -74,6 +83,14 @@ describe('a voice agent', () => {
     const spoken = await play({ one: [], two: [{ afterMs: 14_000, text: 'Hello.' }] })
     expect(spoken).toEqual({ outcome: 'Hello.', tookMs: 29_000, asked: [[0], [15_000]] })
     expect(await play({ one: [], two: [] })).toMatchObject({ outcome: 'model_timeout', tookMs: 30_000 })
+  })
+
+  test('whose first model does not stop waits 5 seconds before it asks the second one, within the same 30 seconds', async () => {
+    const deaf = [{ afterMs: 0, isDeaf: true }] as const
+    const spoken = await play({ one: deaf, two: [{ afterMs: 9000, text: 'Hello.' }] })
+    expect(spoken).toEqual({ outcome: 'Hello.', tookMs: 29_000, asked: [[0], [20_000]] })
+    const silent = await play({ one: deaf, two: [] })
+    expect(silent).toEqual({ outcome: 'model_timeout', tookMs: 30_000, asked: [[0], [20_000]] })
   })
 
   test('gives its second model what the first one left', async () => {

@@ -1,4 +1,4 @@
-// What was heard is counted in the answer that stands when the interrupt comes, whatever happens while it is counted.
+// Heard words are counted in the answer at the moment of the interrupt, whatever happens while it is counted.
 import { defineAgent } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'

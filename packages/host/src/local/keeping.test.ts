@@ -1,4 +1,4 @@
-// What a host keeps of its sessions, and for how long: recovery at start, snapshots, retention, removal, export and import.
+// Keeping of sessions by a host, and for how long: recovery at start, snapshots, retention, removal, export and import.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -272,7 +272,7 @@ test('what is no exported session is refused by its line, and nothing of it is s
   expect(await refused([])).toMatchObject({ code: 'log_damaged', message: 'line 0: it holds no session' })
   expect(await refused(['{"a":1}'])).toMatchObject({ message: 'line 1: it is neither a session, a record nor a blob' })
   expect(await refused([...lines.slice(0, 2), '{"type":'])).toMatchObject({ message: 'line 3: it is not JSON' })
-  expect(await refused(lines.slice(1))).toMatchObject({ message: 'line 1: it is no exported session' })
+  expect(await refused(lines.slice(1))).toMatchObject({ message: 'line 1: it is not an exported session' })
   expect(await refused([...lines.slice(0, 2), ...lines.slice(3)])).toMatchObject({ code: 'log_damaged' })
   expect(await refused([lines[0]?.replace(SESSION, 'other') ?? '', ...lines.slice(1)])).toMatchObject({
     message: 'line 2: its first record does not open session other',

@@ -1,4 +1,4 @@
-// What is still being written of a session when it is removed: it does not come back, and no later session of the name has it.
+// Writes of a session that still run when it is removed: they do not come back, and no later session of the name has them.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-// What a provider refuses for its own sake is left out of later requests, so that the session goes on.
+// Content that a provider refuses for its own sake is left out of later requests, so that the session goes on.
 import type { ContentPart, ErrorCode, ImagePart, Message, ModelRequest, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

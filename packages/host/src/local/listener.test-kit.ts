@@ -1,4 +1,4 @@
-// What the tests of listeners share: a listener over a host in a world whose time a test moves.
+// Shared by the tests of listeners: a listener over a host in a world whose time a test moves.
 import type { AgentInit, Host, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { ScriptedModelInit } from '@baton/core/testing'

@@ -6,7 +6,7 @@ import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
-/** What all sessions of a host share. */
+/** The parts that all sessions of a host share. */
 export interface LocalEngineInit extends Omit<
   LocalSessionInit,
   'session' | 'agent' | 'principal' | 'meta' | 'aborted'

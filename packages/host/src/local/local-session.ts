@@ -29,9 +29,9 @@ export interface LocalSessionInit {
   readonly leases: SessionLeases
   /** Wins over the catalog's choice. */
   readonly agent: Agent | undefined
-  /** Whose session it becomes, if it is new. */
+  /** Owner of the session, if it is new. */
   readonly principal: Principal
-  /** Of a new session: what it will be described with. */
+  /** The meta with which a new session will be described. */
   readonly meta: JsonObject
   readonly catalog: Catalog
   readonly store: LimitedStore
@@ -71,7 +71,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #actor!: Actor
   readonly #world: OpenWorld
   #performer: Performer | undefined
-  /** Of the newest record that was committed here. */
+  /** Position of the newest record that was committed here. */
   #committedPos = -1
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
@@ -279,7 +279,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.world.spec
   }
 
-  /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
+  /** Decides with the new tools from now on; calls of tools that are gone settle. */
   #changeAgent(): void {
     this.#actor.setSpec(this.world.spec)
     // A session that died tells its successor, which begins with the new agent anyway.

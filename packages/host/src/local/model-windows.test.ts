@@ -1,4 +1,4 @@
-// What a host makes of what a model says of itself: its window shortens the history, and a name that nobody knows is told once.
+// A host's use of a model's own claims: its window shortens the history, and a name that nobody knows is told once.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What a model's name means where a program does not say it: the variables of the process tell, before the first turn.
+// Meaning of a model's name without a resolver of the program: the variables of the process tell, before the first turn.
 import type { HttpRequest } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What the log and the observers of a host hear: model calls with their ids, retries, another model, every commit.
+// Events for the log and the observers of a host: model calls with their ids, retries, another model, every commit.
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { CallView, JsonObject, Logger } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

@@ -27,7 +27,7 @@ const CLOSING_MS = 5000
 export class OpenSessions {
   readonly #environment: Environment
   readonly #sessions = new Map<string, OpenSession>()
-  /** What sessions that leave still have to store; a host that stops waits for it. */
+  /** Writes of sessions that are closing; a host that stops waits for them. */
   readonly #leaving = new Map<Promise<void>, string>()
   readonly #gates = createGates()
   #isOver = false

@@ -16,7 +16,7 @@ const WRITTEN: readonly ModelEvent[] = [
   { type: 'call-delta', index: 0, text: '{"a":' },
 ]
 
-/** What a reader is told who comes now, until it has been told all that there is. */
+/** Events for a new reader, until it has all that there are. */
 async function readNow(session: Session, time: ManualTime): Promise<readonly string[]> {
   const told: string[] = []
   const stream = session.events({ from: 'start' })

@@ -2,7 +2,7 @@
 // answers with an input of its own, and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
-import type { AbortedCalls, SessionEngine, SessionFeed } from '@baton/runtime'
+import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionFeed } from '@baton/runtime'
 import {
   createModelJob,
   createToolIo,
@@ -18,7 +18,7 @@ export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Its agent may change. */
   readonly session: Pick<SessionEngine, 'session' | 'world'>
-  /** Of all performers of the session. */
+  /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
   readonly history: History
   readonly feed: Pick<SessionFeed, 'publishLive'>
@@ -118,11 +118,16 @@ export class Performer {
     this.#newestAttempt = attempt
     const { controller } = run
     const live = this.#stream.bind(this, run)
-    const io = { history, signal: controller.signal, abort: () => controller.abort(), live }
+    const io = {
+      history,
+      signal: controller.signal,
+      abort: () => controller.abort(),
+      outlive: (running: Promise<void>) => aborted.note(session.session, running),
+      live,
+    }
     const job = createModelJob(state, effect)
-    const ask = (): Promise<Input> => performModel(session.world, job, io)
-    const before = aborted.calls.has(session.session) ? aborted.settled(session.session) : undefined
-    const asking = before?.then(() => (controller.signal.aborted ? undefined : ask())) ?? ask()
+    const before = aborted.settled(session.session)
+    const asking = before ? this.#askAfter(before, job, io) : performModel(session.world, job, io)
     // An aborted attempt has answered already; what it brings now would be stale.
     this.#takeReport(asking, (report) => {
       settle()
@@ -131,6 +136,19 @@ export class Performer {
       this.#models = this.#models.filter((one) => one !== run)
       if (isAwaited && report) submit([report]).catch(ignoreDeath)
     })
+  }
+
+  /** Asks once earlier calls have settled. The wait counts towards `firstWordMs`. Undefined if the call was aborted meanwhile. */
+  async #askAfter(before: Promise<void>, job: ModelJob, io: ModelIo): Promise<Input | undefined> {
+    const { session, environment } = this.#init
+    const { effect } = job
+    const limitMs = effect.type === 'call-model' ? effect.firstWordMs : undefined
+    const beganMs = limitMs === undefined ? 0 : environment.clock.nowMs()
+    await before
+    if (io.signal.aborted) return undefined
+    if (limitMs === undefined || effect.type !== 'call-model') return await performModel(session.world, job, io)
+    const firstWordMs = Math.max(0, limitMs - (environment.clock.nowMs() - beganMs))
+    return await performModel(session.world, { ...job, effect: { ...effect, firstWordMs } }, io)
   }
 
   #runTool(effect: EffectOf<'run-tool'>, state: State): void {

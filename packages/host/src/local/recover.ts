@@ -1,4 +1,4 @@
-// What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
+// Recovery at the start of a host: opens the sessions that a dead host left with outstanding work, which continues.
 import type { Logger, Session, StoredSession, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown, readOpening } from '@baton/runtime'

@@ -15,9 +15,9 @@ const SCHEMA: JsonObject = {
 }
 
 interface Ran {
-  /** What the tool was called with. */
+  /** Inputs of the tool. */
   readonly inputs: readonly unknown[]
-  /** What the model was told. */
+  /** Results as the model read them. */
   readonly told: string
   readonly repairs: readonly string[] | undefined
   /** The arguments that the history keeps. */

@@ -13,7 +13,7 @@ export interface SessionLeasesInit {
   /** The store itself: what is acquired too late is given back. */
   readonly disk: Pick<Store, 'acquire' | 'leaseMs'>
   readonly owner: string
-  /** Where other hosts pass on what comes for the sessions of this one. */
+  /** Address at which other hosts pass on requests for this host's sessions. */
   readonly address: string | undefined
   readonly timers: Timers
   readonly log: Logger
@@ -21,10 +21,10 @@ export interface SessionLeasesInit {
   readonly onHandover: (session: string) => void
 }
 
-/** Where a log stood when this host came to own it. */
+/** The state of a log when this host came to own it. */
 export interface OwnedLog {
   readonly epoch: number
-  /** Of its last record; -1 for a new session. */
+  /** Position of its last record; -1 for a new session. */
   readonly pos: number
   /** Whether this host may still append. */
   readonly isHeld: boolean
@@ -63,7 +63,7 @@ export class SessionLeases {
       const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
       const outcome = await within(timers, limit, acquiring)
       if (outcome.type === 'held') {
-        // Where nothing can be passed on to its holder, the holder is asked for it; that may fail as well as succeed.
+        // A holder that takes no requests is asked to hand the session over, which may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
         throw createHeldError(session, outcome)
       }
@@ -75,7 +75,7 @@ export class SessionLeases {
       this.#held.set(session, lease)
       return lease
     } catch (cause) {
-      // What comes after its time is nobody's.
+      // A late answer belongs to nobody.
       acquiring
         .then((late) => (late.type === 'acquired' ? this.release(session, late.epoch, 'work') : undefined))
         .catch(() => {}) // who asked has its failure already

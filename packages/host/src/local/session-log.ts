@@ -103,7 +103,7 @@ export interface BegunFold {
  * From the session's snapshot, where it has one that can be used: a snapshot only saves time. Its own record is looked at:
  * no two owners have one epoch, so a snapshot that was written late, over the log of another session of this name, is told.
  */
-export async function beginFold(
+async function beginFold(
   store: Pick<LimitedStore, 'read' | 'snapshots'>,
   session: string,
   lastPos = Infinity,
@@ -197,7 +197,7 @@ function notHeld(session: string): BatonError {
   })
 }
 
-/** What a store throws may be anything; what the session says of it has one of these codes. */
+/** Wraps whatever a store throws in an error with one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
   if (isBatonError(cause) && known === 'session_held') return cause

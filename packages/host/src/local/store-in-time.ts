@@ -15,8 +15,8 @@ export function createLateError(name: string): BatonError {
 }
 
 /**
- * What belongs to a session and is still being written when the session is removed would come back after it, and belong to
- * the next session of its name: a removal waits for it, and fails when that does not end.
+ * Waits for running writes of a session before it is removed: they would come back after it, and belong to
+ * the next session of its name. Fails when they do not end.
  * @throws BatonError `store_failed` from every act that takes longer than its time
  */
 export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
@@ -64,7 +64,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
   }
 }
 
-/** What is being written, by session. */
+/** Running writes, by session. */
 class Writes {
   readonly #running = new Map<string, Set<Promise<void>>>()
 

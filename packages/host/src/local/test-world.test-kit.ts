@@ -1,4 +1,4 @@
-// What the tests of the local host share: a host in a world whose time only moves when a test moves it.
+// Shared by the tests of the local host: a host in a world whose time only moves when a test moves it.
 import type { AgentInit, Clock, Environment, Session, Store, StoredSession } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'

@@ -18,7 +18,7 @@ export type ClockReading =
   /** `heldMs`: for so long a host has run with this clock. */
   | { readonly type: 'ahead'; readonly nowMs: number; readonly aheadMs: number; readonly heldMs: number }
 
-/** What is kept in the store's heartbeat. */
+/** The content of the store's heartbeat. */
 interface Known {
   /** The wall clock as it was believed last. */
   readonly wallMs: number

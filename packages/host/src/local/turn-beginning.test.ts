@@ -1,4 +1,4 @@
-// Where a reader begins that wants the newest turn: also a turn that begins in the record that ends the one before.
+// The beginning for a reader of the newest turn: also a turn that begins in the record that ends the one before.
 import type { EventCursor, Session, SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

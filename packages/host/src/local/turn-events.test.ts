@@ -1,4 +1,4 @@
-// What a reader is told that begins with the newest turn, and what the end of a failed turn says.
+// Events for a reader that begins with the newest turn, and the end of a failed turn.
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'

@@ -59,7 +59,7 @@ function countCalls({ ranges, functionName }: Profiler.FunctionCoverage): number
   return functionName === '<instance_members_initializer>' ? 0 : (ranges[0]?.count ?? 0)
 }
 
-/** What ran meanwhile, and nothing of what ran before. */
+/** Functions that ran meanwhile, and none that ran before. */
 async function coverTurn(act: () => Promise<unknown>): Promise<readonly Profiler.ScriptCoverage[]> {
   const inspector = new Inspector()
   inspector.connect()

@@ -4,7 +4,7 @@ import type { OutlinedCall, OutlinedTurn } from './session-outline.ts'
 
 export interface ReplayDifference {
   readonly turn: number
-  /** Where in the turn: `step 2, look`. */
+  /** Place in the turn: `step 2, look`. */
   readonly place: string
   readonly recorded: string
   readonly now: string

@@ -32,11 +32,11 @@ export interface ReplayReport {
   /** Turns that were compared. */
   readonly turns: number
   readonly differences: readonly ReplayDifference[]
-  /** What was not compared, and why. */
+  /** Parts that were not compared, and why. */
   readonly notes: readonly string[]
 }
 
-/** Where the replay stands. */
+/** Progress of the replay. */
 interface Place {
   readonly turn: OutlinedTurn
   /** Steps that were answered in it. */
@@ -84,7 +84,7 @@ export async function replaySession(options: ReplaySessionOptions): Promise<Repl
   return { session, turns: outline.turns.length, differences, notes }
 }
 
-/** What was recorded of this call, which the model of the replay has just asked for. */
+/** The recording of this call, which the model of the replay has just asked for. */
 function findRecorded(place: Place | undefined, callId: string): OutlinedCall | undefined {
   const index = Number(/_(\d+)$/.exec(callId)?.[1])
   return place?.turn.steps[place.steps - 1]?.calls[index]

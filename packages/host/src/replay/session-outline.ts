@@ -1,4 +1,4 @@
-// What a session came to, turn by turn and without times and ids: what a replay compares, and what it is driven by.
+// The outline of a session, turn by turn and without times and ids. A replay is driven by it and compares it.
 import type { ModelAnswer, ModelPart } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord, Settlement } from '@baton/core/machine'
 
@@ -14,7 +14,7 @@ export interface OutlinedStep {
   readonly answer: ModelAnswer
   readonly calls: readonly OutlinedCall[]
   refusedOutput?: string
-  /** What came into the turn after this step. */
+  /** Inputs that entered the turn after this step. */
   readonly steered: FactOf<'input-accepted'>[]
 }
 
@@ -22,7 +22,7 @@ export interface OutlinedTurn {
   readonly turn: number
   readonly inputs: FactOf<'input-accepted'>[]
   readonly steps: OutlinedStep[]
-  /** Of a turn whose model failed for good. */
+  /** The error of a turn whose model failed for good. */
   failure?: FactOf<'attempt-failed'>['error']
   end?: FactOf<'turn-finished'>
 }
@@ -117,7 +117,7 @@ function toAnswer({ parts, finish, usage, model }: FactOf<'step-finished'>): Mod
   return { parts: said, finish, usage, model }
 }
 
-/** What somebody said, as text: what a replay's model is asked does not matter. */
+/** An input as text: the request to a replay's model does not matter. */
 export function readInputs(inputs: readonly FactOf<'input-accepted'>[]): string {
   return inputs.map(({ body }) => readBody(body)).join('\n') || '(nothing new)'
 }

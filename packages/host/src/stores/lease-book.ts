@@ -7,7 +7,7 @@ import { createHeldError } from './session-held.ts'
 export interface LeaseOptions {
   /** Milliseconds from the giving or renewal of a lease to its end; 10,000 by default, Infinity for a store of one host. */
   readonly leaseMs?: number
-  /** What leases are measured by. The system's by default, without the jumps of the wall clock. */
+  /** Clock by which leases are measured. The system's by default, without the jumps of the wall clock. */
   readonly clock?: Clock
 }
 

@@ -1,4 +1,4 @@
-// What a put of records means for a log that has some of them already: what is to be added, or why it is refused.
+// Plans a put of records for a log that may have some of them already: the records to add, or the refusal.
 
 export interface PutRows {
   readonly session: string
@@ -8,7 +8,7 @@ export interface PutRows {
 }
 
 export interface KnownLog {
-  /** Of its last record; -1 where it has none. */
+  /** Position of its last record; -1 if it has none. */
   readonly lastPos: number
   /** Who holds the session, and alone may add to it. */
   readonly heldBy: string | undefined

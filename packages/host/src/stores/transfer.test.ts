@@ -1,4 +1,4 @@
-// What an import refuses, before anything is stored: a session that is no session must not harm the others.
+// Imports that are refused, before anything is stored: a session that is no session must not harm the others.
 import type { Store } from '@baton/core'
 import { defineAgent, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'

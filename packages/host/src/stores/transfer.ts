@@ -39,7 +39,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     number += 1
     if (text.trim() === '') continue
     const line = lineIn(text, number)
-    if (session === undefined && line.type !== 'baton-session') throw damaged(number, 'it is no exported session')
+    if (session === undefined && line.type !== 'baton-session') throw damaged(number, 'it is not an exported session')
     if (line.type === 'baton-session') {
       if (session !== undefined) throw damaged(number, 'another session begins; a file holds one')
       checkVersion(line.version, number)

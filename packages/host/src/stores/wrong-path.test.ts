@@ -1,4 +1,4 @@
-// What a program in JavaScript gives in place of the path of a store.
+// Values that a program in JavaScript gives in place of the path of a store.
 import { expect, test } from 'vitest'
 import { openSharedSqliteStore } from './shared/shared-sqlite-store.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'

@@ -134,7 +134,7 @@ function toError({ code, message }: { readonly code: string; readonly message: s
   return { type: code, message }
 }
 
-/** Where the convention's name is another than the one in a model's id. */
+/** Providers whose name in the convention differs from the one in a model's id. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: 'gcp.gemini',
   vertex: 'gcp.vertex_ai',

@@ -1,4 +1,4 @@
-// What is counted and measured in sessions, from their records and the pieces between them: tokens, cost, time, calls, queues.
+// Measurements of sessions, from their records and the pieces between them: tokens, cost, time, calls, queues.
 import type { Usage } from '@baton/core'
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import type { ObservedSession, SessionObserver } from '../observer.ts'

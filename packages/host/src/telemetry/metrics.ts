@@ -1,4 +1,4 @@
-// What programs import from @baton/host/metrics: the numbers of a host as Prometheus reads them, without a library.
+// The exports of @baton/host/metrics: the numbers of a host as Prometheus reads them, without a library.
 import type { SessionObserver } from '../observer.ts'
 import { measureSessions } from './measure-sessions.ts'
 import { PrometheusSink } from './prometheus.ts'

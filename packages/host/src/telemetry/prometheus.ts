@@ -9,7 +9,7 @@ export interface MetricSpec {
   readonly help: string
 }
 
-/** Where numbers go. */
+/** The receiver of numbers. */
 export interface MetricSink {
   /** Adds to a counter. */
   add(metric: MetricSpec, labels: Labels, value: number): void

@@ -1,4 +1,4 @@
-// What people, models and tools said, as attributes of spans: only for those who asked for it. The shapes are those of the
+// Content of people, models and tools as attributes of spans, only if asked for. The shapes are those of the
 // GenAI conventions (gen-ai-input-messages.json, gen-ai-output-messages.json).
 import type { AssistantPart, FinishReason, StoredPart } from '@baton/core'
 import type { FactOf, InputBody, Settlement } from '@baton/core/machine'

@@ -10,7 +10,7 @@ export interface SpanEvent {
   readonly attributes: Attributes
 }
 
-/** What all spans of one turn share. */
+/** Data that all spans of one turn share. */
 export interface TurnTrace {
   readonly turn: number
   /** W3C trace context of who asked for the turn. */

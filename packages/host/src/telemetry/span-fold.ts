@@ -46,7 +46,7 @@ export class SpanFold {
     this.#agent = init.agent
   }
 
-  /** What the record begins and ends, in order. */
+  /** Spans that the record begins and ends, in order. */
   fold(record: SessionRecord): readonly SpanChange[] {
     this.#changes = []
     this.pos = record.pos

@@ -9,7 +9,7 @@ export interface DerivedIds {
   readonly spanId: string
 }
 
-/** What an SDK's tracer provider takes as `idGenerator`. */
+/** The `idGenerator` of an SDK's tracer provider. */
 export interface SpanIds {
   generateTraceId(): string
   generateSpanId(): string
@@ -40,7 +40,7 @@ export interface LogName {
   readonly birth: string
 }
 
-/** Of a turn that nobody's trace asked for. */
+/** The trace id of a turn that belongs to no caller's trace. */
 export function deriveTraceId({ session, birth }: LogName, turn: number): string {
   return hash('sha256', JSON.stringify(['trace', session, birth, turn]), 'hex').slice(0, 32)
 }

@@ -12,7 +12,7 @@ import type { LogName, SpanIds } from './span-ids.ts'
 import { deriveSpanId, deriveTraceId, readTraceparent } from './span-ids.ts'
 
 export interface TracingOptions {
-  /** Of a provider whose `idGenerator` is `ids`. */
+  /** A tracer of a provider whose `idGenerator` is `ids`. */
   readonly tracer: Tracer
   readonly ids: SpanIds
   /** Whether spans hold messages, arguments, results and the texts of errors; false by default. */
@@ -72,7 +72,7 @@ class SessionTracer {
   #fold: SpanFold
   readonly #spans = new Map<string, Span>()
   #waiting: SessionRecord[] = []
-  /** Of the newest record that was told to the tracer. */
+  /** Position of the newest record that the tracer got. */
   #toldPos = -1
   #epoch = -1
 
@@ -123,7 +123,7 @@ class SessionTracer {
     this.#fold.pos = untilPos - 1
     for await (const record of this.#session.read(fromPos)) {
       if (record.pos >= untilPos) return
-      // What this process committed without hearing of it, as where a store failed after it had stored.
+      // Records that this process committed unknowingly, as when a store fails after it has stored.
       const isUntold = record.epoch === this.#epoch && record.pos > this.#toldPos
       const changes = this.#fold.fold(record)
       if (!isUntold) continue

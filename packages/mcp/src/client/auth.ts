@@ -12,7 +12,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 
-/** Where logins are kept, by server address. They are secret. */
+/** Storage of logins by server address. They are secret. */
 export interface McpTokenStore {
   read(server: string): Promise<string | undefined>
   /** Undefined deletes the entry. */
@@ -21,7 +21,7 @@ export interface McpTokenStore {
 
 export interface McpOAuth {
   readonly store: McpTokenStore
-  /** Where the login page sends the user back to. */
+  /** The address to which the login page sends the user back. */
   readonly redirectUrl: string
   /**
    * Brings the user to the login page and resolves with the query of the address that it came back to. It has 5 minutes.
@@ -59,7 +59,7 @@ export function createTransportAuth(server: string, auth: McpAuth): TransportAut
   return { provider, login: () => provider.login() }
 }
 
-/** What is stored for one server. Credentials belong to the authorization server that issued them. */
+/** Stored credentials of one server. Credentials belong to the authorization server that issued them. */
 interface Login {
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: Record<string, StoredOAuthTokens>

@@ -22,7 +22,7 @@ export interface Lease {
 
 interface Entry {
   readonly connection: Connection
-  /** Whose calls run on it; undefined while none does. */
+  /** The principal whose calls run on it; undefined while none do. */
   session: string | undefined
   running: number
 }

@@ -57,7 +57,7 @@ export interface ConnectionInit {
   /** Milliseconds to connect; a login is not counted. */
   readonly connectMs: number
   readonly fetch?: FetchLike
-  /** What an earlier connection to the same program learned. */
+  /** Findings of an earlier connection to the same program. */
   readonly prior?: PriorDiscovery
   /** Called once, when the connection ends for any reason but `close()`. */
   readonly onEnd: (connection: Connection) => void

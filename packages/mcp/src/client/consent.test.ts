@@ -1,4 +1,4 @@
-// What a person is asked about a tool that its server changed.
+// Questions for a person about a tool that its server changed.
 import type { ToolContext } from '@baton/core'
 import type { Tool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'

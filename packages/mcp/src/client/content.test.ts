@@ -1,4 +1,4 @@
-// What an MCP server's results become: what the model reads, and the value that programs get.
+// Results of MCP servers: the content for the model, and the value for programs.
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
 import { readCallResult, readResource } from './content.ts'

@@ -1,4 +1,4 @@
-// What a person is shown of a question of a server, and which pages nobody is asked to open.
+// Questions of servers as people see them, and pages that nobody is asked to open.
 import type { ToolContext } from '@baton/core'
 import { expect, test } from 'vitest'
 import { answerElicitation } from './elicitation.ts'

@@ -138,7 +138,7 @@ const VERBS: Partial<Record<SdkErrorCode, string>> = {
   [SdkErrorCode.EraNegotiationFailed]: 'speaks no version that both know',
 }
 
-/** What a server says beside the message of its error is often what the model can act on. */
+/** Reads the data beside the message of a server's error: the model can often act on it. */
 function tellData(data: unknown, told: string): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   return text === undefined || text === '' || told.includes(text.slice(0, WORDS)) ? '' : ` (${text.slice(0, WORDS)})`

@@ -1,4 +1,4 @@
-// What goes wrong when a server is used for the first time, and what its user reads then.
+// Failures at the first use of a server, and their messages for its user.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -16,7 +16,7 @@ interface Message {
   readonly method: string
 }
 
-/** What it answers to a session that it does not have. */
+/** Its answer to a session that it does not have. */
 interface Refusal {
   readonly status: number
   readonly body?: string

@@ -21,11 +21,11 @@ export type { HttpMcpServer, McpServerConfig, McpToolOptions, StdioMcpServer } f
 export { parseMcpConfig, readServerArgument } from './server-config.ts'
 
 export interface McpServersOptions {
-  /** Where tool definitions are kept, to detect changes; in memory by default. */
+  /** Storage of tool definitions, to detect changes; in memory by default. */
   readonly pins?: McpPinStore
   readonly limits?: Partial<McpLimits>
   readonly log?: Logger
-  /** Of the process by default. */
+  /** The process's by default. */
   readonly timers?: Timers
   /**
    * For servers over HTTP. By default each server gets a guarded fetch that allows its own origin and public `https:` addresses. A

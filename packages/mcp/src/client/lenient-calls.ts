@@ -1,4 +1,4 @@
-// What a tool returned, in the form that the SDK's strict schemas take. The call has run, so nothing that the server gave is dropped:
+// Converts a tool's result into the form that the SDK's strict schemas accept. The call has run, so nothing that the server gave is dropped:
 // a part that MCP does not know becomes text, and the others stay.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, readDataAddress, sniffImageType } from '@baton/core'
@@ -98,7 +98,7 @@ function sniffSoundType(data: string): string | undefined {
   return SOUNDS.find(([start]) => start.test(data))?.[1]
 }
 
-/** What a server lets be read: a list, one object, or a text. */
+/** Reads the contents of a resource: a list, one object, or a text. */
 export function readContents(result: JsonValue, uri = 'resource'): readonly JsonObject[] {
   const given = isJsonObject(result) ? (result['contents'] ?? null) : result
   const all = Array.isArray(given) ? (given as readonly JsonValue[]) : given === null ? [] : [given]

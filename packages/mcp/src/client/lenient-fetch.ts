@@ -64,7 +64,7 @@ function withSession(init: Init, session: string | undefined): Init {
   return { ...init, headers }
 }
 
-/** What is no stream of events has no messages for a client that listens: the SDK knows 405 for that. */
+/** A response that is not a stream of events has no messages for a listening client: the SDK knows 405 for that. */
 function readStream(response: Response, exchange: Exchange): Response {
   if (!response.ok) return response
   if (response.body && isCalled(response, EVENTS))

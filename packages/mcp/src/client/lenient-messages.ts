@@ -87,7 +87,7 @@ export interface ExchangeInit {
   readonly tell: TellOdd
 }
 
-/** What a server says: all that a program writes, or over HTTP one answer. Its methods never throw. */
+/** Reads a server's messages: all that a program writes, or over HTTP one answer. Its methods never throw. */
 export class Exchange {
   readonly #init: ExchangeInit
   /** An answer with an id that nobody used, which may be that of the exchange's own request. */
@@ -115,7 +115,7 @@ export class Exchange {
   /** A text that is no JSON. If it was meant as an answer, its request is told at once. */
   readBroken(text: string): readonly Message[] {
     const { open, tell } = this.#init
-    tell('an MCP server wrote what is no message', text)
+    tell('an MCP server wrote something that is not a message', text)
     const [, id] = /["']id["']\s*:\s*["']?([^"',}\s]+)/.exec(text) ?? []
     const request = id === undefined ? undefined : open.find(id)
     this.#isBroken ||= /^\s*[[{]/.test(text)
@@ -128,7 +128,7 @@ export class Exchange {
     if (!own || open.find(own.id) !== own) return []
     if (this.#stray) return [this.#settle(this.#stray, own)]
     if (!this.#isBroken) return []
-    tell('an MCP server answered with what is no message', own.method)
+    tell('an MCP server answered with something that is not a message', own.method)
     return [this.#settleUnread(own)]
   }
 
@@ -138,7 +138,7 @@ export class Exchange {
     if (isJsonObject(value) && typeof value['method'] === 'string' && !isAnswer)
       return [readRequest(value, value['method'])]
     if (!isJsonObject(value) || (!isAnswer && !('id' in value) && !('result' in value))) {
-      tell('an MCP server wrote what is no message', asText(value))
+      tell('an MCP server wrote something that is not a message', asText(value))
       return []
     }
     const request = isNothing(value['id']) ? (own ?? open.takeOnly()) : open.find(value['id'])
@@ -170,7 +170,7 @@ function readRequest({ id, params }: JsonObject, method: string): Message {
   const fields = isJsonObject(params) ? readParams(method, withoutNull(params)) : undefined
   const given = { jsonrpc: '2.0', method, ...(fields && { params: fields }) } as const
   const hasId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
-  // What it says is checked for its method by the SDK.
+  // The SDK checks its fields for its method.
   return (hasId ? { ...given, id } : given) as Message
 }
 

@@ -77,7 +77,7 @@ function readQuestions(requests: JsonObject): JsonObject {
   )
 }
 
-/** What a server asks a person, alone or inside of a result. */
+/** A server's question for a person, alone or inside a result. */
 export function readQuestion(params: JsonObject): JsonObject {
   const given = withoutNull(params)
   const { message = '', mode, requestedSchema } = given
@@ -120,7 +120,7 @@ const isNumber = (value: JsonValue): boolean => typeof value === 'number'
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && (value as readonly JsonValue[]).every(isText)
 const FORMATS: readonly JsonValue[] = ['email', 'uri', 'date', 'date-time']
 
-/** What may stand in a field of a form. */
+/** Schemas allowed for a field of a form. */
 const FORM_FIELDS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   title: isText,
   description: isText,
@@ -147,7 +147,7 @@ function clean(result: JsonValue): JsonObject {
   return { ...rest, ...(isJsonObject(_meta) && { _meta: readMeta(_meta) }) }
 }
 
-/** What MCP itself writes there is an object. */
+/** Keeps objects, which is what MCP itself writes there. */
 function readMeta(meta: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(meta).filter(([name, field]) => !name.startsWith('io.modelcontextprotocol/') || isJsonObject(field)),
@@ -241,7 +241,7 @@ function readList(result: JsonValue, list: string): readonly JsonValue[] {
 const TASK_SUPPORT: readonly JsonValue[] = ['required', 'optional', 'forbidden']
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
-/** What is no tool at all stays as it is: the list is read once more without it, and the log names it. */
+/** An entry that is not a tool at all stays as it is: the list is read once more without it, and the log names it. */
 function readTool(value: JsonValue): JsonValue {
   if (!isJsonObject(value) || typeof value['name'] !== 'string') return value
   const { inputSchema, outputSchema, annotations, execution, icons: _, _meta, ...rest } = withoutNull(value)

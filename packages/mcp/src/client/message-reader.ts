@@ -127,7 +127,7 @@ export class MessageReader {
     return this.#keep(text, from)
   }
 
-  /** What an object, or a list of objects, has behind its bracket. A line of a log has something else. */
+  /** The text behind the bracket of an object, or of a list of objects. A line of a log has something else. */
   #mayFollow(char: number): boolean {
     const next = String.fromCharCode(char)
     return (this.#isList ? '[{]' : '"}').includes(next)

@@ -72,7 +72,7 @@ describe.each(Object.entries(PLACES))('%s', (_, place) => {
     expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
     expect(warnings.filter((line) => line.includes('a tool of an MCP server is left out'))).toHaveLength(2)
     expect(warnings.filter((line) => line.includes('not checked whole'))).toEqual([
-      expect.stringContaining('properties.a: pattern \\"(\\" is no pattern (a group has no end)'),
+      expect.stringContaining('properties.a: pattern \\"(\\" is not a pattern (a group has no end)'),
     ])
     expect((await callOnce(servers)).calls).toEqual([
       expect.stringMatching(/^echo ok: .*no number.*does not fit the output schema/),

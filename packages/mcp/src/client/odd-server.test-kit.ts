@@ -28,9 +28,9 @@ if (mode === 'dies-at-start') {
   process.exit(3)
 }
 
-/** Where the answer to a message goes, with all that comes before it. */
+/** Writer of the answer to a message, with all that comes before it. */
 interface Out {
-  /** What stands before and after each message. */
+  /** Text before and after each message. */
   readonly frame: readonly [before: string, after: string]
   readonly stream: NodeJS.WritableStream
 }

@@ -1,4 +1,4 @@
-// What of a server's tools is pinned: new ones as they are, within a bound, and nothing is pushed out.
+// Pinned definitions of a server's tools: new ones as they are, within a bound, and nothing is pushed out.
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { addPins, isTooLarge } from './pins.ts'

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { stringifySorted } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 
-/** Where definitions of tools are kept, by server. */
+/** Storage of tool definitions, by server. */
 export interface McpPinStore {
   read(server: string): Promise<readonly McpTool[] | undefined>
   write(server: string, tools: readonly McpTool[]): Promise<void>
@@ -29,7 +29,7 @@ export function fingerprint({ name, title, description, inputSchema, outputSchem
 }
 
 export interface PinnedTool {
-  /** What is offered: the pinned definition, where it changed. */
+  /** The offered tools: with the pinned definition, if it changed. */
   readonly offered: McpTool
   /** The server's definition, if it differs: a person has to agree to it. */
   readonly waiting?: McpTool

@@ -1,4 +1,4 @@
-// What an MCP server's answers name is not fetched unless it is public: where to log in, and where a redirect leads.
+// Addresses in an MCP server's answers are fetched only if they are public: login pages and targets of redirects.
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { once } from 'node:events'

@@ -11,7 +11,7 @@ export interface Kind {
   readonly kind: string
   /** The answer as JSON, or as the text that is written. */
   readonly wrote: (id: number) => object | string
-  /** What the call comes to, without the tool's name; `*` stands for words that may change. */
+  /** The outcome of the call, without the tool's name; `*` stands for words that may change. */
   readonly came: string
 }
 

@@ -150,7 +150,7 @@ async function serveRequest(request: IncomingMessage, response: ServerResponse):
   response.writeHead(status, { ...session, ...(type !== undefined && { 'content-type': type }) }).end(framed)
 }
 
-/** What becomes of a call that is not answered. */
+/** Fate of a call that is not answered. */
 function breakOff(response: ServerResponse, written: string): boolean {
   switch (mode) {
     case 'resets':

@@ -57,12 +57,12 @@ test.each([
       `mcp client, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
     )
     expect(wrong.toSorted()).toEqual(Object.keys(LEFT_OUT).toSorted())
-    // Of scenarios that fail some checks pass.
+    // Some checks of failing scenarios pass.
     expect([outcomes.length, passed >= checks]).toEqual([scenarios, true])
   },
 )
 
-/** What Baton does not have, and says in its capabilities that it does not. */
+/** Features that Baton lacks, as its capabilities say. */
 const NOT_SERVED: readonly { readonly scenarios: RegExp; readonly reason: string }[] = [
   { scenarios: /^(prompts-|completion-|input-required-result-non-tool-request$)/, reason: 'Baton has no prompts' },
   { scenarios: /^resources-/, reason: 'Baton has no resources of its own' },

@@ -1,4 +1,4 @@
-// What breaks between a client and its call: a connection, or the whole server. The call is the same one afterwards.
+// Breaks between a client and its call: a connection, or the whole server. The call is the same one afterwards.
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'

@@ -25,7 +25,7 @@ export interface CallStart {
   readonly finish: Finish
 }
 
-/** Where a call runs. Any process can lead a client that brings it back to the call. */
+/** The place at which a call runs. Any process can lead a client that brings it back to the call. */
 export interface CallPlace {
   readonly session: string
   readonly inputId: string

@@ -1,4 +1,4 @@
-// What an agent offers to MCP clients: its tools under names that MCP knows, and the tool that asks the agent itself.
+// The offer of an agent to MCP clients: its tools under names that MCP knows, and the tool that asks the agent itself.
 import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { toJsonSchema } from '@baton/core'
 import { SourceTools } from '@baton/runtime'

@@ -45,7 +45,7 @@ export class LiveCall {
     void this.#follow()
   }
 
-  /** What waits for a person, oldest first. */
+  /** Approvals and questions that wait for a person, oldest first. */
   get waiting(): readonly Waiting[] {
     return [...this.#waiting.values()]
   }

@@ -1,4 +1,4 @@
-// What one server of an agent shares between all its clients: what it offers, their tasks, and the calls of each principal.
+// State that one server of an agent shares between all its clients: its offer, their tasks, and the calls of each principal.
 import type { Host, Principal } from '@baton/core'
 import type { Server } from '@modelcontextprotocol/server'
 import type { CallPlace } from './client-calls.ts'

@@ -4,18 +4,18 @@ import { BatonError, checkFields, checkKinds } from '@baton/core'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
 export interface McpServerOptions {
-  /** Whose tools are offered, or which answers. */
+  /** The agent whose tools are offered, or who answers. */
   readonly agent: Agent
   /** `tools`: each tool of the agent that the server runs. `agent`: one tool that asks the agent. `tools` by default. */
   readonly expose?: 'tools' | 'agent' | 'both'
-  /** What clients see: the agent's name and `0.1.0` by default. */
+  /** Name and version that clients see; the agent's name and `0.1.0` by default. */
   readonly name?: string
   readonly version?: string
-  /** What clients may tell their model about this server. */
+  /** Instructions that clients may pass to their model. */
   readonly instructions?: string
   readonly limits?: Partial<McpServerLimits>
   readonly log?: Logger
-  /** Of the process by default. */
+  /** The process's by default. */
   readonly timers?: Timers
 }
 

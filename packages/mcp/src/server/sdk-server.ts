@@ -166,7 +166,7 @@ function describeCapabilities(isModern: boolean): ServerCapabilities {
 }
 
 function readCapabilities(server: Server, isModern: boolean, context: ServerContext): ClientCapabilities | undefined {
-  // Of the request itself, which the SDK has validated.
+  // Fields of the request itself, which the SDK has validated.
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
   return isModern
     ? (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)

@@ -10,7 +10,7 @@ import { readOptions } from './options.ts'
 export interface McpStdioOptions extends McpServerOptions {
   /** The owner of the calls' sessions; `local` by default. */
   readonly principal?: Principal
-  /** Of the process by default. */
+  /** The streams of the process by default. */
   readonly input?: Readable
   readonly output?: Writable
 }

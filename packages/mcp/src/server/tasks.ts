@@ -38,7 +38,7 @@ export class Task {
     return this.#updatedAt
   }
 
-  /** What it is doing, in words. */
+  /** Its current activity, in words. */
   get message(): string | undefined {
     const { note } = this.live.progress
     return typeof note === 'string' ? note : undefined

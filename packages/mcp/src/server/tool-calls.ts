@@ -33,10 +33,10 @@ export interface ToolCallsInit {
 export interface ToolRequest {
   readonly name: string
   readonly arguments: JsonObject
-  /** What the client can do, as it says. */
+  /** Capabilities that the client declares. */
   readonly canBeAsked: boolean
   readonly knowsTasks: boolean
-  /** Of 2025-11-25: the client wants a task, kept for so many milliseconds. */
+  /** In protocol 2025-11-25: the client wants a task, kept for so many milliseconds. */
   readonly task?: { readonly ttl?: number | undefined } | undefined
 }
 
@@ -223,7 +223,7 @@ export class ToolCalls {
   }
 }
 
-/** What was asked of a task, for `tasks/get`. */
+/** Requests to a task's client, for `tasks/get`. */
 export function toInputRequests(requests: Readonly<Record<string, Waiting>>): InputRequiredRequests {
   return Object.fromEntries(
     Object.entries(requests).map(([key, waiting]) => [key, inputRequired.elicit(toElicitation(waiting))]),
@@ -236,7 +236,7 @@ export function nameWaiting(waiting: readonly Waiting[]): Readonly<Record<string
   return Object.fromEntries(waiting.map((one) => [nameRequest(one), one]))
 }
 
-/** What still waits: a call that was found again tells of what was answered long ago, too. */
+/** Filters the requests that still wait: a call that was found again also reports those answered long ago. */
 async function listOpen({ session, waiting }: LiveCall): Promise<readonly Waiting[]> {
   if (waiting.length === 0) return []
   const questions = (await session.questions()).map(({ questionId }) => questionId)

@@ -1,4 +1,4 @@
-// What client and server share: defaults where the caller gives nothing, the check of limits, the name of an extension.
+// Shared by client and server: defaults where the caller gives nothing, the check of limits, the name of an extension.
 import type { Logger, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 

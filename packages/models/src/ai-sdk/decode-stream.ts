@@ -72,7 +72,7 @@ export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   }
 }
 
-/** What a part adds to the answer; a call's arguments come in pieces, then whole. */
+/** The addition of a part to the answer; a call's arguments come in pieces, then whole. */
 function countLength(part: StreamPart): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
     return part.delta.length
@@ -113,7 +113,7 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
       break
     }
     case 'tool-call':
-      // What their provider runs by itself is none of our calls.
+      // Calls that the provider runs by itself are not Baton's.
       if (part.providerExecuted === true) takeServerCall(init, draft, part)
       else takeCall(init, draft, part)
       break

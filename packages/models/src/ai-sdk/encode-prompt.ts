@@ -83,7 +83,7 @@ function buildReasoning(
 ): Pick<CallOptions, 'reasoning'> {
   if (plan.effort !== undefined) return { reasoning: plan.effort }
   if (plan.isAsked) return { reasoning: effort ?? chooseEffortFor(reasoningTokens) }
-  // What thinks unasked is told not to; where nothing is to be said, theirs is the default.
+  // A model that thinks unasked is told not to; otherwise the provider's default holds.
   return thinking.kind === 'none' || thinking.off === 'absent' || thinking.off === 'never' ? {} : { reasoning: 'none' }
 }
 

@@ -17,7 +17,7 @@ interface Asking {
   readonly traits: ModelTraits
 }
 
-/** What the options of one provider's stock package can say; an absent field cannot be said. */
+/** The options of one provider's stock package; an absent field has no option. */
 interface StockOptions {
   /** The key in `providerOptions`. */
   readonly key: string
@@ -158,7 +158,7 @@ export function listProviderTools(
       return { type: 'provider', id, name, args }
     throw new BatonError({
       code: 'model_invalid_request',
-      message: `settings.serverTools.${key}[${index}] is no tool of the AI SDK: ${JSON.stringify(tool).slice(0, 200)}`,
+      message: `settings.serverTools.${key}[${index}] is not a tool of the AI SDK: ${JSON.stringify(tool).slice(0, 200)}`,
       hint: `A model of the AI SDK takes { id: 'anthropic.web_search_20250305', name: 'web_search', args: { maxUses: 3 } }, as its provider's package makes them. Where the same agent also asks the provider without the AI SDK, give these under settings.serverTools['${BRIDGE}'].`,
     })
   })

@@ -14,7 +14,7 @@ import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-mod
 export type { AiSdkLanguageModel } from './language-model.ts'
 
 export interface AiSdkModelOptions {
-  /** What you know better of the model than the table of traits: `{ contextTokens: 32_768, images: false }`. */
+  /** Corrections of the model's row in the table of traits: `{ contextTokens: 32_768, images: false }`. */
   readonly traits?: TraitsOverride
   /** Whether the provider keeps answers to a schema; `none` by default, since theirs do not say. */
   readonly output?: ModelCapabilities['output']

@@ -4,7 +4,7 @@ import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export type Metadata = Readonly<Record<string, JsonObject>>
 
-/** What the bridge gives: a prompt in their words. */
+/** The bridge's output: a prompt in the SDK's terms. */
 export type PromptMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly PromptPart[] }
@@ -124,7 +124,7 @@ export type StreamPart =
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'other' }
 
-/** What of a request was left out. */
+/** The parts of a request that were left out. */
 export interface Warning {
   readonly type: string
   readonly feature?: string

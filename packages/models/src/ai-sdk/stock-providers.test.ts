@@ -127,7 +127,7 @@ test.each<[string, Create, ModelSettings, string]>([
     'a tool in the words of the API',
     anthropic,
     { serverTools: { anthropic: [{ type: 'web_search_20250305', name: 'web_search' }] } },
-    'settings.serverTools.anthropic[0] is no tool of the AI SDK',
+    'settings.serverTools.anthropic[0] is not a tool of the AI SDK',
   ],
   [
     'two tools of one name',

@@ -135,7 +135,7 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
 }
 
 /**
- * What a text cites: web_search_result_location and search_result_location have an address, places in documents a title
+ * Sources that a text cites: web_search_result_location and search_result_location have an address, places in documents a title
  * (https://platform.claude.com/docs/en/build-with-claude/citations).
  */
 export function findSources(block: Block): readonly FoundSource[] {
@@ -176,7 +176,7 @@ function providerData(block: Block, { isEndedForCalls, answered }: PartOptions):
   return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
 }
 
-/** What belongs to the whole answer: the id of the container in which Anthropic's own tools ran. */
+/** The state of the whole answer: the id of the container in which Anthropic's own tools ran. */
 export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
   const { container } = message
   if (!isJsonObject(container) || typeof container['id'] !== 'string') return []

@@ -135,7 +135,7 @@ class StreamDecoder implements AnthropicDecoder {
 
   /** `length`: characters of its JSON, where they are known. */
   handleEvent(event: WireEvent, length?: number): void {
-    // What follows the end belongs to no answer; a failure stays.
+    // Events behind the end belong to no answer; a failure stays.
     if (this.failure || this.#isComplete) return
     if (event.type !== 'ping') this.heard += 1
     switch (event.type) {
@@ -261,7 +261,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#tellServerTool(block)
   }
 
-  /** Of `server_tool_use`, `mcp_tool_use` and their results, which name the call that they answer. */
+  /** Reports `server_tool_use`, `mcp_tool_use` and their results, which name the call that they answer. */
   #tellServerTool({ type, start }: Block): void {
     if (isServerCall(type)) {
       const { id, name } = start

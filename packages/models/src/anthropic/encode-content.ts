@@ -1,4 +1,4 @@
-// What users and tools say: text, images and files as Anthropic's blocks.
+// Encodes the content of users and tools: text, images and files as Anthropic's blocks.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
 import { textOfFile } from '../file-text.ts'
 import type { WireBlock } from './wire.ts'

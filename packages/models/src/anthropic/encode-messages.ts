@@ -167,7 +167,7 @@ function asRequest(messages: readonly WireMessage[], prefill: boolean): readonly
   const last = legal.at(-1)
   const block = last?.content.at(-1)
   // 400 "final assistant content cannot end with trailing whitespace".
-  // What the API itself interrupted (`pause_turn`) ends with a block of its own tools, and goes back as it is.
+  // An answer that the API itself interrupted (`pause_turn`) ends with a block of its own tools, and goes back as it is.
   if (!prefill && last?.role === 'assistant' && (block?.type === 'text' || block?.type === 'tool_use'))
     return [...legal, GO_ON]
   if (last?.role !== 'assistant' || block?.type !== 'text' || typeof block['text'] !== 'string') return legal

@@ -32,10 +32,10 @@ export interface AnthropicEncodeOptions {
   readonly model: string
   /** How long the prompt cache keeps what is marked; `off` sets no marks. 5 minutes by default. */
   readonly cache?: 'off' | '5m' | '1h'
-  /** What you know better of the model than the table of traits. */
+  /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
   /**
-   * What becomes of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
+   * Handling of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
    * models refuse the request ("The block is bound to a different conversation", anomalyco/opencode#48637), which is the
    * default; `drop` asks the API to leave such blocks out.
    */

@@ -1,4 +1,4 @@
-// What Anthropic's error types mean. The same types come as HTTP bodies and, after HTTP 200, as an `error` event.
+// Codes for Anthropic's error types. The same types come as HTTP bodies and, after HTTP 200, as an `error` event.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'

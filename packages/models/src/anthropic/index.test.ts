@@ -1,4 +1,4 @@
-// What is Anthropic's own: what is sent, and its words for failures. The rest is played by the provider contract.
+// Anthropic's own parts: its requests, and its words for failures. The rest is played by the provider contract.
 import type { HttpHead } from '@baton/core'
 import { openRecordings } from '@baton/testing/recordings'
 import { expect, test } from 'vitest'

@@ -52,7 +52,7 @@ const END = [
   '{"type":"message_stop"}',
 ].map((data) => `data: ${data}\n\n`)
 
-/** What was said of each block, and how it ended. `cutAt`: bytes at which the network begins another piece. */
+/** Pieces of each block, and the end. `cutAt`: bytes at which the network begins another piece. */
 function read(written: string, cutAt: readonly number[], readsAhead: boolean): unknown {
   const said: Record<string, string> = {}
   const sink = (event: ModelEvent): void => {

@@ -29,7 +29,7 @@ interface Head {
 export class PieceReader {
   readonly #isTaken: (index: number, type: string) => boolean
   #text = ''
-  /** Of the piece before: a piece that comes alone mostly has the same one. */
+  /** Index of the piece before: a piece that comes alone mostly has the same one. */
   #head: Head | undefined
   /** Behind the last event that was read. */
   end = 0
@@ -79,7 +79,7 @@ export class PieceReader {
     return this.#head
   }
 
-  /** Where the string ends; -1 at a control, which JSON forbids, and where it does not end. */
+  /** Index of the string's end; -1 at a control, which JSON forbids, and where it does not end. */
   #findQuote(from: number): number {
     const text = this.#text
     let at = from
@@ -89,7 +89,7 @@ export class PieceReader {
     return at
   }
 
-  /** Where the event ends, if it ends as it should; JSON allows blanks between its braces. Else -1. */
+  /** Index of the event's end, if it ends as it should; JSON allows blanks between its braces. Else -1. */
   #findEnd(from: number): number {
     const text = this.#text
     if (text.charCodeAt(from) !== BRACE) return -1

@@ -15,7 +15,7 @@ const recordings = openRecordings('decoding of Anthropic’s recordings', (messa
 const exchanges = (recordings?.exchangesOf('anthropic') ?? []).filter((exchange) => exchange.status === 200)
 const names = createToolNames([])
 const options = { model: 'recorded', names }
-/** What was recorded from the API must be read; what people made or changed may also end in a typed error. */
+/** Recordings of the API must be read; those that people made or changed may also end in a typed error. */
 const isGenuine = (exchange: RecordedExchange) => exchange.origin === 'recorded'
 const readName = (exchange: RecordedExchange) => `${exchange.file.replace(/^anthropic\//, '')} #${exchange.index}`
 const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
@@ -75,7 +75,7 @@ async function sdkMessage(exchange: RecordedExchange): Promise<Anthropic.Message
 /** Our answer as Anthropic's blocks, unknown ones included, to compare with the SDK's. */
 function listBlocks(answer: ModelAnswer): unknown {
   return answer.parts.flatMap((part): unknown[] => {
-    // What belongs to the whole answer (its container) is no block.
+    // The state of the whole answer (its container) is not a block.
     if (part.type === 'provider' && isJsonObject(part.state.data)) return [part.state.data['block'] ?? []].flat()
     const neutral = part.type === 'call' ? { ...part, callId: 'not used: the part has its own id' } : part
     return [...encodeAssistantParts([neutral], { ...options, keepThinking: true })]
@@ -111,7 +111,7 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
   test.each(cases)('%s: the same as Anthropic’s SDK makes of it', async (_name, exchange) => {
     const ours = decode(exchange, exchange.body.length)
     const theirs = await sdkMessage(exchange)
-    // Where one refuses a stream that people made, there is nothing to compare.
+    // A refused stream that people made has nothing to compare.
     const isComparable = !(ours instanceof Error) && !(theirs instanceof Error)
     expect(isComparable || !isGenuine(exchange)).toBe(true)
     const compared = isComparable

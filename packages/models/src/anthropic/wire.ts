@@ -63,7 +63,7 @@ export interface AnthropicRequest {
   readonly output_config?: { readonly effort?: Effort; readonly format?: WireOutputFormat }
 }
 
-/** What an event of the stream may hold; every field is checked before it is used. */
+/** Fields of an event of the stream; every field is checked before it is used. */
 export interface WireEvent {
   readonly type?: JsonValue
   readonly index?: JsonValue

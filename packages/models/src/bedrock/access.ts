@@ -1,4 +1,4 @@
-// What the variables of AWS say about who asks Bedrock, and where. They are handed in; nothing here reads the environment,
+// Access to Bedrock from the variables of AWS: credentials and region. They are handed in; nothing here reads the environment,
 // but AWS's own chain of credential providers does, where one of its variables asks for it.
 import { BatonError } from '@baton/core'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'

@@ -1,7 +1,7 @@
 // CRC-32 of ISO 3309, as in zip files, eight bytes at a time ("slicing by 8", Kounavis and Berry 2008). Own code: for the few
 // hundred bytes of a frame it is faster than a call of Node's zlib, and browsers have none.
 
-/** Of the bytes from `start` to before `end`, as an unsigned number. */
+/** Checksum of the bytes from `start` to before `end`, as an unsigned number. */
 export function crc32(view: DataView, start: number, end: number): number {
   const tables = TABLES
   const lookUp = (zeros: number, byte: number): number => tables[(zeros << 8) | (byte & 255)] ?? 0

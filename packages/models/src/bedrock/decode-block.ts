@@ -91,7 +91,7 @@ function applyText(block: Block, text: string): readonly Piece[] {
   return takePieces(block, block.tags?.push(text) ?? [{ type: 'text', text }])
 }
 
-/** What was held back because it could have been a tag. */
+/** Releases text that was held back because it could have been a tag. */
 export function flushBlock(block: Block): readonly Piece[] {
   return takePieces(block, block.tags?.flush() ?? [])
 }
@@ -158,7 +158,7 @@ export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): st
   return typeof wire === 'string' ? names.decode(wire) : ''
 }
 
-/** What a text cites (`Citation` of the Converse API): a page, or a document by its title. */
+/** Sources that a text cites (`Citation` of the Converse API): a page, or a document by its title. */
 export function findSources(block: Block): readonly FoundSource[] {
   return listObjects(block.citations).map(({ title, source, location, sourceContent }) => {
     const web = isJsonObject(location) ? location['web'] : undefined

@@ -1,4 +1,4 @@
-// What users and tools say: text, images and files as Converse's blocks.
+// Encodes the content of users and tools: text, images and files as Converse's blocks.
 import type { ContentPart, FilePart, ImagePart, JsonObject, Message } from '@baton/core'
 import type { WireBlock } from './wire.ts'
 

@@ -1,4 +1,4 @@
-// What goes to Bedrock: the rules of Nova, Claude and Mistral, and what becomes of state, of rounds without calls and of files.
+// Requests to Bedrock: the rules of Nova, Claude and Mistral, state, rounds without calls, and files.
 import type { AssistantPart, Message, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { validateBedrockRequest } from '@baton/testing/wires'

@@ -25,9 +25,9 @@ import { PROVIDER } from './wire.ts'
 export interface BedrockEncodeOptions {
   /** The id of a model or of an inference profile, or the ARN of one. */
   readonly model: string
-  /** What kind of model it is, where its id does not say so: the ARN of an own profile. */
+  /** The family of the model, if its id does not name it: the ARN of an own profile. */
   readonly family?: ModelFamily
-  /** What you know better of the model than the table of traits. */
+  /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
   /** How long the prompt cache keeps what is marked; `off`, the default, sets no marks, which older models refuse. */
   readonly cache?: 'off' | '5m' | '1h'
@@ -147,7 +147,7 @@ function isGreedy(family: ModelFamily, mayCall: boolean): boolean {
   return family === 'nova' && mayCall
 }
 
-/** What Converse has no fields for goes to the model as it would by its maker's own API. */
+/** Adds settings that Converse has no fields for, as the maker's own API writes them. */
 function modelFields(work: Work, plan: ThinkingPlan, maxTokens: number): JsonObject | undefined {
   const { request, family, mayCall } = work
   const greedy = isGreedy(family, mayCall) && (request.settings.temperature ?? 0) === 0

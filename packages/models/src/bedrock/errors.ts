@@ -1,4 +1,4 @@
-// What Bedrock's exceptions mean. The same ones come as HTTP errors, named in a header, and as frames of a stream.
+// Codes for Bedrock's exceptions. The same ones come as HTTP errors, named in a header, and as frames of a stream.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
@@ -32,7 +32,7 @@ const OVERFLOW = /input tokens exceeded|number of input tokens exceeds maximum l
 const NO_MODEL = /provided model identifier is invalid/i
 
 /** Undefined for a type that is not known; `message` tells the kinds of a ValidationException apart. */
-export function codeOfException(type: string, message: string): ErrorCode | undefined {
+function codeOfException(type: string, message: string): ErrorCode | undefined {
   const name = type.toLowerCase().replace(/exception$/, '')
   const code = Object.hasOwn(CODE_OF_TYPE, name) ? CODE_OF_TYPE[name] : undefined
   if (code !== 'model_invalid_request' && code !== 'model_provider_failed') return code

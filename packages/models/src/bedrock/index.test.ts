@@ -1,4 +1,4 @@
-// What is Bedrock's own: credentials, frames and their faults, its reasons to stop. The rest is played by the provider contract.
+// Bedrock's own parts: credentials, frames and their faults, its reasons to stop. The rest is played by the provider contract.
 import type { HttpHead, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -88,11 +88,7 @@ function checkOptions({ model, region, apiKey, credentials }: BedrockModelOption
 }
 
 /** The model stands in the path, encoded: ids have colons, ARNs slashes. */
-export function converseUrl({
-  baseUrl,
-  region,
-  model,
-}: Pick<BedrockModelOptions, 'baseUrl' | 'region' | 'model'>): string {
+function converseUrl({ baseUrl, region, model }: Pick<BedrockModelOptions, 'baseUrl' | 'region' | 'model'>): string {
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   const base = baseUrl ?? `https://bedrock-runtime.${region}.${domain}`
   return `${base.replace(/\/+$/, '')}/model/${encodeURIComponent(model)}/converse-stream`

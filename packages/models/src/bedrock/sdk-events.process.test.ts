@@ -59,7 +59,7 @@ function askSdk(body: Uint8Array): Seen {
     timeout: 30_000,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
-  // What the program above prints.
+  // Output of the program above.
   return JSON.parse(output) as Seen
 }
 

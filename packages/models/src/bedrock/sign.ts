@@ -4,11 +4,11 @@ import { BatonError } from '@baton/core'
 import { AwsV4Signer } from 'aws4fetch'
 import { askInTime } from '../transport/ask-in-time.ts'
 
-/** What an AWS credential provider gives. */
+/** Credentials as an AWS credential provider gives them. */
 export interface AwsCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of temporary credentials. */
+  /** For temporary credentials. */
   readonly sessionToken?: string
 }
 

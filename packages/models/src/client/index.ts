@@ -70,7 +70,7 @@ class AppModel implements ClientModel {
     const { id, contextTokens, tools = 'native', images = false, waitMs = WAIT_MS, timers = PLATFORM_TIMERS } = options
     this.id = id
     this.provider = id.split('/', 1)[0] ?? id
-    // What it is asked goes to an app of the session alone, and to no provider.
+    // Requests go to an app of the session alone, and to no provider.
     this.capabilities = { tools, images, network: false, ...(contextTokens !== undefined && { contextTokens }) }
     this.#waitMs = waitMs
     this.#timers = timers
@@ -95,7 +95,7 @@ class AppModel implements ClientModel {
     return await ask(app, { request: { ...request, settings: this.#ownSettings(request.settings) }, sink, signal })
   }
 
-  /** What the agent says to other providers is not the app's: it may hold a token, as for a server of MCP that a provider calls. */
+  /** Removes fields for other providers: they may hold a token, as for an MCP server that a provider calls. */
   #ownSettings({ provider, serverTools, ...settings }: ModelSettings): ModelSettings {
     const own = provider?.[this.provider]
     const tools = serverTools?.[this.provider]
@@ -205,14 +205,14 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
 }
 
 /**
- * What an app says has any shape, and wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
+ * Checks an app's answer, which has any shape. Wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
  * length would keep them busy for ever.
  * @throws TypeError
  */
 function checkPiece(event: ModelEvent): void {
   const { type } = event
   const isDelta = type === 'text-delta' || type === 'reasoning-delta' || type === 'call-delta'
-  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is no text`)
+  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is not text`)
 }
 
 function createCancelled(signal: AbortSignalLike): BatonError {

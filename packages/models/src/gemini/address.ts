@@ -1,4 +1,4 @@
-// Where Gemini is asked: the Gemini API with a key, or Vertex AI in a project with a token that Google Cloud gives out.
+// Addresses of Gemini: the Gemini API with a key, or Vertex AI in a project with a token that Google Cloud gives out.
 import type { AbortSignalLike } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { askInTime } from '../transport/ask-in-time.ts'

@@ -26,7 +26,7 @@ export function readFinish(reason: string, hasCalls: boolean): FinishReason {
   return finish === 'end' && hasCalls ? 'tool-calls' : finish
 }
 
-/** What is counted of `usageMetadata`; undefined while it has not been said. */
+/** Counts of `usageMetadata`; undefined until they are given. */
 export interface Counts {
   promptTokenCount: number | undefined
   toolUsePromptTokenCount: number | undefined

@@ -1,4 +1,4 @@
-// What becomes of a stream of Gemini: situations that the recordings do not have, and literal answers of those that they have.
+// Streams of Gemini: situations that the recordings do not have, and literal answers of those that they have.
 import type { BatonError, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What users and tools say: text, images and files as Gemini's parts. What it cannot read becomes a word about it, so that the
+// Encodes the content of users and tools: text, images and files as Gemini's parts. Unreadable content becomes a note, so that the
 // model can say so.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
 import { textOfFile } from '../file-text.ts'
@@ -6,7 +6,7 @@ import type { WirePart } from './wire.ts'
 
 /** ai.google.dev/gemini-api/docs/image-understanding; 400 "Unsupported MIME type: image/gif" for others. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
-/** What a result of Gemini 3 may hold (genai.d.ts FunctionResponsePart; docs, "Multimodal function responses"). */
+/** Media that a result of Gemini 3 may hold (genai.d.ts FunctionResponsePart; docs, "Multimodal function responses"). */
 const RESULT_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf'])
 
 export function encodeContent(parts: readonly ContentPart[]): readonly WirePart[] {
@@ -16,7 +16,7 @@ export function encodeContent(parts: readonly ContentPart[]): readonly WirePart[
 export interface EncodedResult {
   /** The functionResponse. */
   readonly response: WirePart
-  /** What cannot stand inside of it: parts of the same content. */
+  /** Parts that it cannot hold: parts of the same content. */
   readonly beside: readonly WirePart[]
 }
 

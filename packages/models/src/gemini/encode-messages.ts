@@ -87,7 +87,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefin
   }
 }
 
-/** What this provider keeps beside a part, for the model that made it; nothing of others. */
+/** This provider's state beside a part, for the model that made it; nothing of other providers. */
 function buildState({ state }: Exclude<AssistantPart, SourcePart>, { family }: Encoding): JsonObject {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : {}

@@ -1,4 +1,4 @@
-// What a neutral request becomes on Gemini's wire, literally.
+// Neutral requests on Gemini's wire, literally.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ResultPart } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { encodeGeminiRequest } from './encode-request.ts'

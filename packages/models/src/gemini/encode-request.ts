@@ -21,7 +21,7 @@ import { PROVIDER } from './wire.ts'
 export interface GeminiEncodeOptions {
   /** `gemini-2.5-flash`; stands in the address, not in the body. */
   readonly model: string
-  /** What you know better of the model than the table of traits. */
+  /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
 }
 

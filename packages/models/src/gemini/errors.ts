@@ -1,4 +1,4 @@
-// What Google's error statuses mean. The same object comes as an HTTP body and, after HTTP 200, as an element of the stream.
+// Codes for Google's error statuses. The same object comes as an HTTP body and, after HTTP 200, as an element of the stream.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'

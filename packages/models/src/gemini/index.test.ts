@@ -1,4 +1,4 @@
-// What is Gemini's own: addresses, keys and tokens, two framings, errors inside of them. The rest is played by the provider contract.
+// Gemini's own parts: addresses, keys and tokens, two framings, errors inside of them. The rest is played by the provider contract.
 import type { HttpHead } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -33,7 +33,7 @@ export interface GeminiModelOptions extends HttpModelOptions {
   readonly access: GeminiAccess
   /** As in GOOGLE_GEMINI_BASE_URL; Google's own by default. */
   readonly baseUrl?: string
-  /** What you know better of the model than the table of traits: `{ contextTokens: 32_768 }`. */
+  /** Corrections of the model's row in the table of traits: `{ contextTokens: 32_768 }`. */
   readonly traits?: TraitsOverride
 }
 
@@ -45,7 +45,7 @@ const REQUEST_BYTES_MAX = 20_971_520
 const TAIL_LENGTH = 64 * 1024
 
 /**
- * Where thoughts are asked for, the deadlines are 3 minutes.
+ * If thoughts are asked for, the deadlines are 3 minutes.
  * @throws BatonError `model_not_configured` without a model, a key, a project or a token
  */
 export function createGeminiModel(options: GeminiModelOptions): Model {

@@ -18,7 +18,7 @@ export function createJsonElementReader(
   let depth = 0
   let inString = false
   let isEscaped = false
-  /** Of the element that has begun. */
+  /** Text of the element that has begun. */
   let pieces = ''
   const read = (char: string): boolean => {
     if (isEscaped) isEscaped = false

@@ -72,7 +72,7 @@ export const REPLAYABLE: readonly string[] = [
   'toolResponse',
 ]
 
-/** What Google documents for calls that another model made: Gemini 3 refuses a call without any signature. */
+/** The signature that Google documents for calls that another model made: Gemini 3 refuses a call without any signature. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator'
 
 /** `gemini-2.5-flash-001` and `gemini-2.5-flash` are one: a signature of one is good for the other. */

@@ -38,7 +38,7 @@ export interface GgufModelOptions {
   /** Threads of the processor; all but one by default. */
   readonly threads?: number
   /**
-   * What you know of the model: `{ thinking: { kind: 'untold', off: 'never' } }` gives its thoughts room beside the answer. Of
+   * Corrections of the model's traits: `{ thinking: { kind: 'untold', off: 'never' } }` gives its thoughts room beside the answer. Of
    * these count `thinking`, `outputTokens`, `sampling`, `output`, `stop`, `singleCalls`, `schemas`, and `contextTokens` where the option of that
    * name is absent.
    */
@@ -51,7 +51,7 @@ export interface GgufModel extends Model {
 }
 
 const CONTEXT_TOKENS = 8192
-/** Of a file nothing is known by its name: it may hold a model of any family. */
+/** Traits of a file, whose name says nothing: it may hold a model of any family. */
 const GGUF_TRAITS: ModelTraits = { ...PLAIN_TRAITS, images: false, output: 'without-tools' }
 const WAITING_MAX = 16
 
@@ -250,7 +250,7 @@ async function optionsFor(
   const plan = planThinking(traits, settings)
   const tokens = settings.maxOutputTokens
   const base = {
-    // What its window has room for is found out by its own tokenizer, see `roomFor`.
+    // The model's own tokenizer finds the room in its window, see `roomFor`.
     maxTokens:
       tokens === undefined ? Number.MAX_SAFE_INTEGER : (limitOutput(traits, tokens, { plan, request }) ?? tokens),
     temperature: 0,

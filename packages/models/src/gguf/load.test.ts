@@ -1,4 +1,4 @@
-// What stands in the way of a local model, in words: its file, its package. The model itself is in packages/testing.
+// Errors that keep a local model from loading: its file, its package. The model itself is in packages/testing.
 import type { ModelSettings } from '@baton/core'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { GgufModelOptions } from './index.ts'

@@ -11,7 +11,7 @@ export interface WorkQueue {
 
 export function createWorkQueue(waitingMax: number): WorkQueue {
   let last: Promise<unknown> = Promise.resolve()
-  /** What runs and what waits. */
+  /** Running and waiting work. */
   let open = 0
   return {
     run: async (work, signal) => {

@@ -8,7 +8,7 @@ export type Kind = 'word' | 'quoted' | 'url' | 'date' | 'number' | 'path' | 'ide
 export interface Token {
   readonly kind: Kind
   readonly text: string
-  /** Of a word that tells something; else empty. */
+  /** Stems of a word that means something; else empty. */
   readonly stems: readonly string[]
   readonly endsPhrase: boolean
 }
@@ -25,7 +25,7 @@ interface Property {
   readonly role: string
   readonly isRequired: boolean
   readonly nameStems: readonly string[]
-  /** Of the name, the description and the options. */
+  /** Stems of the name, the description and the options. */
   readonly stems: readonly string[]
   readonly options: readonly JsonValue[]
 }
@@ -63,7 +63,7 @@ const KINDS: readonly (readonly [Kind, RegExp])[] = [
   // Inner capitals, underscores, addresses, all capitals, letters with digits.
   ['identifier', /\p{Ll}\p{Lu}|_|@|^\p{Lu}{2,}$|^(?=.*\d)(?=.*\p{L})/u],
 ]
-/** What a property wants by its name or, where it is required, by its description; the order is that of choosing. */
+/** The kind of value that a property wants by its name or, if it is required, by its description; the order is that of choosing. */
 const ROLES: readonly (readonly [role: string, stems: readonly string[], kinds: readonly Kind[]])[] = [
   ['choice', [], []],
   ['number', [], ['number']],

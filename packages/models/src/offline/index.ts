@@ -1,2 +1,2 @@
-// What users import from @baton/models/offline.
+// The exports of @baton/models/offline.
 export { createOfflineModel } from './offline-model.ts'

@@ -14,7 +14,7 @@ export type Plan =
   { readonly type: 'call'; readonly calls: readonly PlannedCall[] } | { readonly type: 'say'; readonly text: string }
 
 const CALLS_MAX = 4
-/** What is read of a request: it says early what it wants. */
+/** UTF-16 units of a request that are read: it says early what it wants. */
 const TEXT_CHARACTERS_MAX = 2000
 const TOOLS_LISTED_MAX = 12
 const [NAME_WEIGHT, DESCRIPTION_WEIGHT, SCHEMA_WEIGHT] = [3, 1, 0.7]
@@ -105,7 +105,7 @@ function buildDocument({ name, description, inputSchema }: ToolDeclaration): Rea
   ])
 }
 
-/** What a request says without words: naming a file asks for its content, and "what is in x" for a list. */
+/** Wishes that a request implies: naming a file asks for its content, and "what is in x" for a list. */
 function impliedStems(tokens: readonly Token[]): readonly string[] {
   const said = tokens.flatMap(({ stems }) => stems)
   const values = tokens.filter(({ kind }) => kind !== 'word')
@@ -125,7 +125,7 @@ function callsFor({ tool, filled }: Choice, tokens: readonly Token[]): readonly 
 }
 
 interface Exchange {
-  /** What the user asked, all messages of it. */
+  /** The user's question, all messages of it. */
   readonly text: string
   readonly results: readonly ResultPart[]
 }

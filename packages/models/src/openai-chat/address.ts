@@ -1,4 +1,4 @@
-// Where a server that speaks Chat Completions answers, and how it knows who asks.
+// The address of a server that speaks Chat Completions, and its authorization.
 
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1'
 

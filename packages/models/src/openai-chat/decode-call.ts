@@ -19,7 +19,7 @@ export interface CallDraft {
   cumulative: string | undefined
   /** Whether the server said anything of the arguments, be it an empty text. */
   isGiven: boolean
-  /** Where `arguments` stands: what has been read never changes. */
+  /** Progress of `arguments`: text that has been read never changes. */
   readonly json: JsonProgress
   /** Fields beside the call that go back with it. */
   extra: JsonObject | undefined

@@ -4,7 +4,7 @@ import { isJsonObject } from '@baton/core'
 import { readCount, readObject } from '../json-fields.ts'
 
 /**
- * Of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and gateways that pass the words
+ * Finish reasons of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and gateways that pass the words
  * of others on. Without capitals, hyphens and underscores: some write `MAX_TOKENS` or `toolCalls`.
  */
 const FINISH: Readonly<Record<string, FinishReason>> = {

@@ -1,4 +1,4 @@
-// What a model thought, while it arrives: in `reasoning_content` or `reasoning` (one of them, or the same text in both), or
+// Reads a model's reasoning while it arrives: in `reasoning_content` or `reasoning` (one of them, or the same text in both), or
 // as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
@@ -35,7 +35,7 @@ export class ReasoningDraft {
     return this.text === '' && this.details.length === 0 && this.blocks.length === 0
   }
 
-  /** What goes back to the server with the message. */
+  /** State that goes back to the server with the message. */
   get data(): JsonObject | undefined {
     if (this.details.length === 0 && this.blocks.length === 0 && this.field === undefined) return undefined
     return {

@@ -1,37 +1,11 @@
-// What servers send that is not as OpenAI would send it: each situation was seen in recordings or in the issues that are named.
-import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+// Streams of servers that differ from OpenAI's: each situation was seen in recordings or in the issues that are named.
+import type { JsonObject } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import { createToolNames } from '../tool-names.ts'
 import { createSseReader } from '../transport/sse.ts'
-import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
-
-const names = createToolNames(['agent.spawn', 'a', 'b'])
-type Chunk = JsonObject | '[DONE]'
-
-function decode(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}) {
-  const events: ModelEvent[] = []
-  const sink = (event: ModelEvent) => events.push(event)
-  const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'Groq', sink, ...more })
-  for (const chunk of chunks) decoder.push({ data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
-  decoder.finish()
-  return { outcome: decoder.end(), events }
-}
-
-function readAnswer(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}): ModelAnswer {
-  const { outcome } = decode(chunks, more)
-  if (outcome instanceof BatonError) throw outcome
-  return outcome
-}
-
-const delta = (given: JsonObject, finish: string | null = null): JsonObject => ({
-  choices: [{ index: 0, delta: given, finish_reason: finish }],
-})
-const calls = (...pieces: JsonObject[]) => delta({ tool_calls: pieces })
-const made = (name: string | null, given: string | JsonObject | null) => ({ function: { name, arguments: given } })
-const CALLED = delta({}, 'tool_calls')
-const STOPPED = delta({}, 'stop')
+import type { Chunk } from './decode.test-kit.ts'
+import { CALLED, STOPPED, calls, decode, delta, made, names, readAnswer } from './decode.test-kit.ts'
 
 /** Name and arguments of each call. */
 function listCalls(chunks: readonly Chunk[]): readonly (readonly string[])[] {

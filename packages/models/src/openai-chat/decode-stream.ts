@@ -23,7 +23,7 @@ export interface OpenAiChatDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
-  /** Whose state this is; `openai-chat` by default. */
+  /** Provider of the state; `openai-chat` by default. */
   readonly provider?: string
   /** For people, in errors; `The server` by default. */
   readonly label?: string
@@ -40,7 +40,7 @@ export interface OpenAiChatDecoderOptions {
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
-/** What a call costs beside its text, so that calls without any are bounded too. */
+/** UTF-16 units that a call counts beside its text, so that calls without any are bounded too. */
 const CALL_LENGTH = 64
 
 export interface OpenAiChatDecoder {
@@ -250,14 +250,14 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
     const pieces = asList(delta['tool_calls'])
     for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
-    // What `tool_calls` was called before 2024.
+    // The name of `tool_calls` before 2024.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
     for (const { url_citation: cited } of listObjects(delta['annotations'])) if (isJsonObject(cited)) this.#cite(cited)
     const extra = delta['extra_content']
     if (isJsonObject(extra) && this.#fits(JSON.stringify(extra).length)) this.#extra = extra
   }
 
-  /** Of `annotations` (OpenAI, OpenRouter) and `search_results` (Perplexity). */
+  /** Takes a source of `annotations` (OpenAI, OpenRouter) or `search_results` (Perplexity). */
   #cite(source: JsonObject): void {
     const found = readSource({ url: source['url'], title: source['title'], quote: source['content'] })
     if (this.#fits(JSON.stringify(found).length)) this.#sources.push(found)
@@ -294,7 +294,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
   }
 
-  /** What the model says in place of an answer; users are to hear it. */
+  /** Adds text that the model gives in place of an answer; users see it. */
   #addRefusal(text: string): void {
     this.#addText(text)
     this.#refusal += text

@@ -1,4 +1,4 @@
-// What users and tools say: text, images and files as the parts of a message. What a server cannot read becomes a word
+// Encodes the content of users and tools: text, images and files as the parts of a message. Unreadable content becomes a note
 // about it, so that the model can say so.
 import type { ContentPart, FilePart, ImagePart } from '@baton/core'
 import type { OpenAiChatQuirks } from './quirks.ts'

@@ -16,7 +16,7 @@ const FIRST_USER: WireMessage = { role: 'user', content: '(The conversation begi
 const AFTER_RESULTS_TEXT = '(The results are known.)'
 
 export interface MessageEncoding {
-  /** Whose state goes back. */
+  /** Provider whose state goes back. */
   readonly provider: string
   readonly model: string
   readonly instructions: string
@@ -48,7 +48,7 @@ function asRequest(wire: readonly WireMessage[], { prefixLast }: OpenAiChatQuirk
   return prefixLast && last.role === 'assistant' ? wire.with(-1, { ...last, prefix: true }) : wire
 }
 
-/** Of users that follow each other one is made: chat templates of open models refuse two. */
+/** Merges user messages that follow each other: chat templates of open models refuse two. */
 function addUser(wire: WireMessage[], parts: readonly WireContentPart[], quirks: OpenAiChatQuirks): void {
   if (parts.length === 0) return
   const last = wire.at(-1)
@@ -113,7 +113,7 @@ function readArguments(text: string): string {
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }
 
-/** What the server put beside the whole message: Gemini's signature of a text (recorded). */
+/** The server's state beside the whole message: Gemini's signature of a text (recorded). */
 function buildExtra(message: AssistantMessage, encoding: Encoding): Pick<WireAssistant, 'extra_content'> {
   if (encoding.quirks.reasoningBack === 'nothing') return {}
   for (const part of message.parts) {

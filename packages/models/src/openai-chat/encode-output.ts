@@ -13,7 +13,7 @@ export interface OutputSchema {
   readonly strict: boolean
 }
 
-/** What may be left out is given as null in strict answers, which Baton reads as left out. */
+/** Optional values are null in strict answers, which Baton reads as left out. */
 export function encodeOutputSchema(
   { name, schema }: NonNullable<ModelRequest['output']>,
   compile: CompileSchema = compileSchema,

@@ -1,4 +1,4 @@
-// What goes out: each rule of a server by the request that would be refused without it.
+// Requests: each rule of a server by the request that would be refused without it.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'

@@ -25,11 +25,11 @@ import { PROVIDER } from './wire.ts'
 
 export interface OpenAiChatEncodeOptions {
   readonly model: string
-  /** Whose state in the history goes back; `openai-chat` by default. */
+  /** Provider whose state in the history goes back; `openai-chat` by default. */
   readonly provider?: string
-  /** Where the server differs; OpenAI itself by default. */
+  /** Differences of the server from OpenAI; none by default. */
   readonly quirks?: OpenAiChatQuirks
-  /** What you know better of the model than the table of traits. */
+  /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
 }
 

@@ -1,4 +1,4 @@
-// What the errors of Chat Completions servers mean. The same objects come as HTTP bodies and, after HTTP 200, inside of a
+// Codes for errors of Chat Completions servers. The same objects come as HTTP bodies and, after HTTP 200, inside of a
 // stream; servers differ in where the object stands and in whether its `code` is a word or a status.
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'

@@ -1,4 +1,4 @@
-// What is Chat Completions' own: what is sent, how long it may be silent, and the words of many servers. The rest is played by the
+// Chat Completions' own parts: its requests, how long it may be silent, and the words of many servers. The rest is played by the
 // provider contract.
 import type { HttpHead, ModelSettings } from '@baton/core'
 import { describe, expect, test } from 'vitest'

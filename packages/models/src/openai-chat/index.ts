@@ -39,9 +39,9 @@ export interface OpenAiChatModelOptions extends HttpModelOptions {
   readonly id?: string
   /** For people, in errors: `Groq`. `OpenAI` by default. */
   readonly label?: string
-  /** Where the server differs; OpenAI itself by default. */
+  /** Differences of the server from OpenAI; none by default. */
   readonly quirks?: OpenAiChatQuirks
-  /** What you know better of the model than the table of traits: `{ contextTokens: 8192 }`. */
+  /** Corrections of the model's row in the table of traits: `{ contextTokens: 8192 }`. */
   readonly traits?: TraitsOverride
 }
 
@@ -49,7 +49,7 @@ const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
 
 /**
- * Where a model of OpenAI thinks, which it does in silence, the deadlines are 5 minutes; a local server that loads a model may
+ * For a model of OpenAI that thinks, which it does in silence, the deadlines are 5 minutes; a local server that loads a model may
  * need longer ones too.
  * @throws BatonError `model_not_configured` without a model
  */

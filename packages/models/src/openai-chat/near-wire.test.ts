@@ -1,36 +1,9 @@
-// What gateways write that nearly speak the wire, where it is neither of OpenAI nor seen in a recording: calls without their list,
+// Streams of gateways that nearly speak the wire, neither of OpenAI nor seen in a recording: calls without their list,
 // reasons and counts in others' words, ends of streams, thoughts between tags.
-import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { JsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import { createToolNames } from '../tool-names.ts'
-import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { createOpenAiChatDecoder } from './decode-stream.ts'
-
-const names = createToolNames(['a'])
-
-function decode(chunks: readonly JsonObject[], more: Partial<OpenAiChatDecoderOptions> = {}) {
-  const events: ModelEvent[] = []
-  const sink = (event: ModelEvent) => events.push(event)
-  const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'Theirs', sink, ...more })
-  for (const chunk of chunks) decoder.push({ data: JSON.stringify(chunk) })
-  decoder.finish()
-  return { outcome: decoder.end(), events }
-}
-
-function readAnswer(chunks: readonly JsonObject[], more: Partial<OpenAiChatDecoderOptions> = {}): ModelAnswer {
-  const { outcome } = decode(chunks, more)
-  if (outcome instanceof BatonError) throw outcome
-  return outcome
-}
-
-const delta = (given: JsonObject, finish: string | null = null): JsonObject => ({
-  choices: [{ index: 0, delta: given, finish_reason: finish }],
-})
-const calls = (...pieces: JsonObject[]) => delta({ tool_calls: pieces })
-const made = (name: string, given: string) => ({ function: { name, arguments: given } })
-const CALLED = delta({}, 'tool_calls')
-const STOPPED = delta({}, 'stop')
+import { CALLED, STOPPED, calls, decode, delta, made, names, readAnswer } from './decode.test-kit.ts'
 
 describe('ways of gateways that nearly speak the wire', () => {
   const told = { usage: { prompt_tokens: 10, completion_tokens: 5 } }

@@ -1,4 +1,4 @@
-// Where servers that speak Chat Completions differ from each other in what they take. What they send is read leniently and
+// Differences between servers that speak Chat Completions in what they accept. What they send is read leniently and
 // needs no setting. Every field says what was seen; servers that are not listed get COMPATIBLE_QUIRKS.
 
 export interface OpenAiChatQuirks {
@@ -21,7 +21,7 @@ export interface OpenAiChatQuirks {
   /** `mistral`: 400 "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9". */
   readonly callIds: 'any' | 'mistral'
   /**
-   * What of a model's reasoning goes back with its message. `nothing`: OpenAI has none, Groq ("property 'reasoning_content'
+   * The part of a model's reasoning that goes back with its message. `nothing`: OpenAI has none, Groq ("property 'reasoning_content'
    * is unsupported") and Mistral (422 `extra_forbidden`) refuse it. `same`: under the field that it came in. `always`: that
    * field also where there was none, for DeepSeek ("The `reasoning_content` in the thinking mode must be passed back").
    * `details`: OpenRouter's `reasoning_details`, with their signatures.
@@ -70,7 +70,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   files: true,
 }
 
-/** What most servers take, and what none is known to refuse. */
+/** Fields that most servers accept, and none is known to refuse. */
 export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
   tools: 'unknown',
   maxTokensField: 'max_tokens',

@@ -102,7 +102,7 @@ function sdkContent(completion: OpenAI.ChatCompletion): unknown {
   }
 }
 
-/** What OpenAI's own SDK does not read: calls without an index, or whose first is 1, and an answer without a role. */
+/** Streams that OpenAI's own SDK does not read: calls without an index, or whose first is 1, and an answer without a role. */
 const SDK_CANNOT = ['mistral', 'anthropic-fallback', 'gpustack']
 
 describe.skipIf(!recordings)('recordings of Chat Completions', () => {

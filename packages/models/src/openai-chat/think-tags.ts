@@ -15,7 +15,7 @@ export class ThinkTags {
   readonly #close: string
   /** `between`: blanks behind the closing tag belong to nobody. */
   #place: 'start' | 'thinking' | 'between' | 'text' = 'start'
-  /** What cannot be told yet: it may be the beginning of a tag. */
+  /** Undecided text: it may be the beginning of a tag. */
   #held = ''
 
   /** @param isOpen whether the model's own template has opened the tag: the answer begins with thoughts */
@@ -75,12 +75,12 @@ export class ThinkTags {
     return rest.slice(end + this.#close.length)
   }
 
-  /** What is held back. */
+  /** Text that is held back. */
   get held(): TaggedPiece {
     return { type: this.#place === 'thinking' ? 'reasoning' : 'text', text: this.#held }
   }
 
-  /** What was held back, at the end of the answer: no tag came of it. */
+  /** Releases held-back text at the end of the answer: it did not become a tag. */
   flush(): readonly TaggedPiece[] {
     const { held } = this
     this.#held = ''

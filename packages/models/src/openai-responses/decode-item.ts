@@ -22,7 +22,7 @@ export class ItemDraft {
   isRefused = false
   /** The item as it was begun, then as it was done. */
   item: JsonObject
-  /** What was streamed: text, thoughts or arguments. */
+  /** Streamed text, thoughts or arguments. */
   streamed = ''
   /** All arguments, as the end of their pieces told them. */
   told: string | undefined
@@ -57,7 +57,7 @@ export class ItemDraft {
     return this.item['type'] === item['type']
   }
 
-  /** Of a call its `call_id` counts: that is what its result names. */
+  /** The id of a call is its `call_id`, which its result names. */
   hasIdOf(item: JsonObject): boolean {
     const field = this.type === 'function_call' ? 'call_id' : 'id'
     return this.hasTypeOf(item) && readText(this.item, field) !== '' && this.item[field] === item[field]
@@ -88,7 +88,7 @@ export class ItemDraft {
     }
   }
 
-  /** What its texts cite (`url_citation`, `file_citation`). */
+  /** Sources that its texts cite (`url_citation`, `file_citation`). */
   sources(): readonly FoundSource[] {
     if (this.type !== 'message' || !this.isDone) return []
     return listObjects(this.item['content']).flatMap((part) => {
@@ -108,7 +108,7 @@ export class ItemDraft {
           .map(({ text }) => text)
           .join('')
       case 'reasoning':
-        // What was shown, in its order; a server may show a summary, the thoughts, or both.
+        // Shown thoughts in their order; a server may show a summary, the thoughts, or both.
         return this.streamed === '' ? thoughtIn(this.item) : this.streamed
       case 'function_call':
         return argumentsIn(this.item) || this.streamed

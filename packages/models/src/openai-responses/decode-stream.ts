@@ -39,7 +39,7 @@ export interface OpenAiResponsesDecoder {
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
-/** What an item costs beside its text, so that items without any are bounded too. */
+/** UTF-16 units that an item counts beside its text, so that items without any are bounded too. */
 const ITEM_LENGTH = 64
 
 export function createOpenAiResponsesDecoder(options: OpenAiResponsesDecoderOptions): OpenAiResponsesDecoder {
@@ -104,7 +104,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (isJsonObject(response) && (!error || status === 'failed'))
       this.#handleEnd(response, typeof status === 'string' ? status : 'completed')
     else if (error) this.#failWith(error)
-    else this.#fail('it is no response')
+    else this.#fail('it is not a response')
   }
 
   get progress(): AnswerProgress {

@@ -1,4 +1,4 @@
-// What users and tools say: text, images and files as the API's parts of an input. What it cannot read becomes a word about
+// Encodes the content of users and tools: text, images and files as the API's input parts. Unreadable content becomes a note about
 // it, so that the model can say so.
 import type { ContentPart, FilePart, ImagePart, ResultPart } from '@baton/core'
 import { encodeContent as encodeChatContent } from '../openai-chat/encode-content.ts'

@@ -124,13 +124,13 @@ function encodeOwnItem(item: JsonValue | undefined): WireItem | undefined {
   return REPLAYABLE.has(type) || isHostedShell(item) ? { ...item, type } : undefined
 }
 
-/** What a model wrote and could not be read goes back empty, its result says why. */
+/** Unreadable arguments go back empty; the call's result says why. */
 function readArguments(text: string): string {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }
 
-/** What was encrypted is good for the model that made it. */
+/** Encrypted state is valid for the model that made it. */
 function ownData(state: ProviderState | undefined, { family }: Encoding): JsonObject | undefined {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : undefined

@@ -28,7 +28,7 @@ export interface OpenAiResponsesEncodeOptions {
   readonly reasoningSummary?: 'auto' | 'concise' | 'detailed'
   /** OpenAI's own tools (web search, code interpreter), as the API takes them. */
   readonly serverTools?: readonly JsonObject[]
-  /** What you know better of the model than the table of traits. */
+  /** Corrections of the model's row in the table of traits. */
   readonly traits?: TraitsOverride
   /** False sends no `prompt_cache_key`, which some gateways refuse; true by default. */
   readonly promptCacheKey?: boolean

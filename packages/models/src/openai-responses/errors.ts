@@ -1,4 +1,4 @@
-// What the errors of the Responses API mean. They come as HTTP bodies, as an `error` event, and in a response that failed.
+// Codes for errors of the Responses API. They come as HTTP bodies, as an `error` event, and in a response that failed.
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { StreamFailure } from '../openai-chat/errors.ts'

@@ -1,4 +1,4 @@
-// What is the Responses API's own: what is sent, how long it may be silent, and its words for failures. The rest is played by the
+// The Responses API's own parts: its requests, how long it may be silent, and its words for failures. The rest is played by the
 // provider contract.
 import type { HttpHead, ModelSettings } from '@baton/core'
 import { describe, expect, test } from 'vitest'

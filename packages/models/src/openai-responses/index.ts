@@ -34,7 +34,7 @@ const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
 
 /**
- * Where the model thinks, which it does in silence, the deadlines are 5 minutes.
+ * For a model that thinks, which it does in silence, the deadlines are 5 minutes.
  * @throws BatonError `model_not_configured` without a key or a model
  */
 export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions): Model {

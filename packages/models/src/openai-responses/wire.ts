@@ -43,7 +43,7 @@ export interface WireTool {
   readonly name: string
   readonly description?: string
   readonly parameters: JsonObject
-  /** Where it is left out the API decides for true, and refuses a schema that cannot be strict. */
+  /** If it is left out, the API assumes true and refuses a schema that cannot be strict. */
   readonly strict: boolean
 }
 

@@ -64,7 +64,7 @@ test.each(NAMES)('random texts of the format %s mean the same in all pieces, and
       const isText = whole.every(({ type }) => type === 'text' || type === 'thought-ended')
       if (!isText) calls += 1
       const said = whole.map((parsed) => ('text' in parsed ? parsed.text : '')).join('')
-      // What is not part of a call is said; tokens that harmony ends messages with are none of the text.
+      // Text outside of calls is shown; tokens that harmony ends messages with are none of the text.
       const isLossless = isText && isWhole && !PROMPTED_FORMATS[name].head
       expect(isLossless ? said : text).toBe(text)
     }),

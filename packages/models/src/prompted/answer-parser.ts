@@ -34,7 +34,7 @@ export interface AnswerParserInit {
 const CALL_CHARS = 1024 * 1024
 const HEAD_CHARS = 256
 
-/** What comes next belongs to it. */
+/** The mode to which the next text belongs. */
 type Mode =
   | { readonly type: 'text' }
   /** A mark, and not enough behind it to know whether it begins a call. */
@@ -229,7 +229,7 @@ export class AnswerParser {
     this.#feed(raw)
   }
 
-  /** What looked like a call is text. */
+  /** Turns a false call back into text. */
   #release(): void {
     const mode = this.#mode
     this.#mode = TEXT
@@ -275,7 +275,7 @@ export class AnswerParser {
     this.#mode = TEXT
     if (calls) this.#tellCalls(calls, mode.length)
     else if (mode.mark.mayBeText) this.#takeAll(mode.mark.open + raw)
-    else this.#tellCalls([{ name: '', arguments: '{}', problem: 'it is no call of the format' }], mode.length)
+    else this.#tellCalls([{ name: '', arguments: '{}', problem: 'it is not a call of the format' }], mode.length)
   }
 
   #feedThought(mode: ModeOf<'thought'>, char: string): void {

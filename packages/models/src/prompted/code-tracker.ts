@@ -1,4 +1,4 @@
-// Where in a text of Markdown code is: fenced, indented and inline code, markup that is shown as it is, quoted lines. It is told the text
+// Finds the code in a Markdown text: fenced, indented and inline code, markup that is shown as it is, quoted lines. It is told the text
 // character by character, keeps none of it, and says of the place before the next character whether it is code. It reads
 // CommonMark (0.31.2); in doubt more is code than less.
 import { RawMarkup } from './raw-markup.ts'
@@ -18,7 +18,7 @@ interface Run {
   readonly closes: number
 }
 
-/** What was seen of a paragraph up to its end: where the last run of each length stands. */
+/** A paragraph up to its end: the position of the last run of each length. */
 export interface KnownRuns {
   readonly end: number
   readonly last: ReadonlyMap<number, number>
@@ -33,7 +33,7 @@ export class CodeTracker {
   #fence: Fence | undefined
   // The line
   #isPrefix = true
-  /** Where its first character stands that is not blank, the mark of a list included. */
+  /** Column of its first character that is not blank, the mark of a list included. */
   #contentAt = -1
   #isBlank = true
   /** Its characters that are not blank, while they may be a rule or underline a heading. */
@@ -107,7 +107,7 @@ export class CodeTracker {
     this.#lastRuns = new Map()
   }
 
-  /** What was noted, at the end of the paragraph. */
+  /** Returns the notes at the end of the paragraph. */
   takeKnown(): KnownRuns {
     if (this.#run > 0) this.#endRun()
     return { end: this.position, last: this.#lastRuns ?? new Map() }

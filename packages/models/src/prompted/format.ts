@@ -1,4 +1,4 @@
-// What a format of calls in words is made of: marks around calls, what may stand between them, and who reads it. Data and
+// A format of calls in words: marks around calls, the content between them, and its reader. Data and
 // pure functions; the parser (answer-parser.ts) knows no format.
 import type { JsonObject } from '@baton/core'
 
@@ -10,9 +10,9 @@ export interface WrittenCall {
 
 /** A call as it was read. */
 export interface ReadCall extends WrittenCall {
-  /** What was repaired, in the words of the log. */
+  /** Names of repairs, as the log has them. */
   readonly repairs?: readonly string[]
-  /** What is wrong with it: a clause without its end, such as `it has no "name"`. It never runs. */
+  /** Its fault: a clause without its end, such as `it has no "name"`. It never runs. */
   readonly problem?: string
 }
 
@@ -38,7 +38,7 @@ export type Begins = 'yes' | 'no' | 'maybe'
 /** Texts inside of calls, in which a closing mark is none: of JSON, of Python, or between two marks. */
 export type TextKind = 'json' | 'python' | { readonly open: string; readonly close: string }
 
-/** What may stand between marks. */
+/** Content between marks. */
 export interface Body {
   /** @param start the first characters, up to `START_CHARS`, without white space before them and with one space for each other */
   begins(start: string, tools: OfferedTools): Begins
@@ -57,7 +57,7 @@ export interface Mark {
   readonly bodies: readonly Body[]
   /** The end of the answer ends it as well as a closing mark. */
   readonly endsWithAnswer?: true
-  /** What stands between may also be plain text: it is, unless it reads as a call. */
+  /** Content that does not read as a call is plain text. */
   readonly mayBeText?: true
   /** It is a code block: only at the beginning of a line, with nothing behind it on the line. */
   readonly isFence?: true
@@ -84,11 +84,11 @@ export interface PromptedFormat {
   /** An answer that begins so is calls as a whole, if it reads as such. */
   readonly whole?: Body
   readonly head?: Head
-  /** What may follow a call and says nothing: closing marks that come twice, the tokens that end a message. */
+  /** Text without meaning that may follow a call: closing marks that come twice, the tokens that end a message. */
   readonly strays?: readonly string[]
   /** Its marks are special tokens: many servers leave them out of the text, so that only who sees them may ask for them. */
   readonly hasTokens?: true
-  /** What the model is told: how a call is written. */
+  /** Instructions for the model: how a call is written. */
   readonly howTo: string
   writeCall(call: WrittenCall): string
 }

@@ -40,8 +40,8 @@ export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedForma
 /** Characters of a name that are looked at. */
 const NAME_CHARS = 256
 
-/** Where nothing is known of a model: most of the open ones were taught it. */
-export const USUAL_FORMAT: PromptedFormatName = 'hermes'
+/** The format of an unknown model: most open ones were trained on it. */
+const USUAL_FORMAT: PromptedFormatName = 'hermes'
 
 /** The first that is found in a chat template (Jinja) tells the format. Seen in the templates named beside each format. */
 const BY_TEMPLATE: readonly (readonly [part: string, format: PromptedFormatName])[] = [

@@ -14,7 +14,7 @@ interface Frame {
   readonly write: (call: string) => string
   /** Whether the call is one. */
   readonly isCall: boolean
-  /** What is said; the whole text by default. */
+  /** Shown text; the whole text by default. */
   readonly said?: string
   readonly finish?: FinishReason
   /** Formats for which this place is none: their whole answer is the call, or a code block is their own. */

@@ -1,4 +1,4 @@
-// What models of each format really write, and what looks like it. Shapes are those of the parser tests of vLLM, SGLang and
+// Answers that models of each format really write, and lookalikes. Shapes are those of the parser tests of vLLM, SGLang and
 // llama.cpp (2026-11), with tools of our own. Each text is read in every cut.
 import type { FinishReason } from '@baton/core'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -3,7 +3,7 @@ import type { FinishReason, Model, ModelAnswer, ModelEvent, ModelRequest, ToolDe
 import type { PromptedFormatName } from './formats.ts'
 import { withPromptedTools } from './with-prompted-tools.ts'
 
-/** What an answer is: the calls that may run, and what people see. */
+/** An answer: the calls that may run, and what people see. */
 export interface Meaning {
   readonly calls: readonly (readonly [name: string, input: unknown])[]
   readonly said: string
@@ -53,7 +53,7 @@ const REQUEST: ModelRequest = {
 
 export interface Heard {
   readonly meaning: Meaning
-  /** What was streamed as text. */
+  /** Streamed text. */
   readonly streamed: string
   readonly answer: ModelAnswer
 }
@@ -91,7 +91,7 @@ function readMeaning({ parts }: ModelAnswer): Meaning {
   }
 }
 
-/** What a text means, which is the same in whatever pieces it arrives: whole, in two at every character, and one by one. */
+/** The meaning of a text, the same in whatever pieces it arrives: whole, in two at every character, and one by one. */
 export async function readAllCuts(
   format: PromptedFormatName,
   text: string,

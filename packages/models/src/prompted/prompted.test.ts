@@ -111,7 +111,7 @@ describe.each(NAMES)('the format %s', (format) => {
     const said = writeCall(CALLS[0]!)
     for (let length = 1; length < said.length; length++) {
       const { calls, answer } = await run(format, { text: said.slice(0, length), finish: 'max-tokens' })
-      // What the machine sees to be cut off; the bracket around a list says nothing of the call in it.
+      // A call that the machine sees as cut off; the bracket around a list says nothing of the call in it.
       for (const call of calls) expect(['{', CALLS[0]!.arguments]).toContain(call.arguments)
       expect(answer.finish).toBe('max-tokens')
     }

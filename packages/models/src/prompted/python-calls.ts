@@ -103,7 +103,7 @@ function readValue(reader: Reader, depth: number): JsonValue {
   if (number !== undefined) return Number(number)
   const word = match(reader, /[A-Za-z]{1,32}/y)
   if (word === undefined) return readText(reader)
-  if (!Object.hasOwn(WORDS, word)) throw new Error(`${word} is no value`)
+  if (!Object.hasOwn(WORDS, word)) throw new Error(`${word} is not a value`)
   return WORDS[word] ?? null
 }
 

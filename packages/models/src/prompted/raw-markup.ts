@@ -8,7 +8,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
   'pre script style textarea xmp listing plaintext template blockquote noscript'.split(' '),
 )
 const VERBATIM = /^(begin|end)\{((?:verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|comment)\*?)\}$/
-/** What ends what began with it. */
+/** The end for each beginning. */
 const ENDS: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>' }
 const NAME_CHARS = 16
 const MACRO_CHARS = 24

@@ -59,7 +59,7 @@ function readCall(reader: Reader): ReadCall {
     }
     const found = match(reader, syntax.argument)
     const key = found?.[1]?.trim() ?? ''
-    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is no argument`)
+    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is not an argument`)
     const end = findArgumentEnd(reader)
     if (end === undefined) return wrong(`where the argument "${key}" ends is not clear`)
     if (end === -1) return wrong(`the argument "${key}" has no closing tag`)
@@ -96,7 +96,7 @@ interface RawValue {
   readonly key: string
   /** The tool's. */
   readonly name: string
-  /** Where the tag says whether its value is text. */
+  /** The attribute by which a tag says whether its value is text. */
   readonly isText: string | undefined
 }
 

@@ -2,7 +2,7 @@
 // `[THINK]` of Magistral, `<seed:think>` of Seed-OSS, and what other models write in their place. One table for all of them.
 
 const NAMES = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'seed:think'] as const
-/** What stands before and behind a name. */
+/** Text before and behind a name. */
 const BRACKETS = [
   ['<', '>'],
   ['[', ']'],

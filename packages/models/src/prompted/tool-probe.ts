@@ -7,7 +7,7 @@ import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, PROMPTED_FORMATS } from './formats.ts'
 import { offeredTools } from './json-calls.ts'
 
-/** What was found out: calls work, or tools must be asked for in words. */
+/** The verdict: calls work, or tools must be asked for in words. */
 export type ToolVerdict =
   | { readonly type: 'native' }
   | {

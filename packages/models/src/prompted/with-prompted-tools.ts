@@ -27,7 +27,7 @@ export interface PromptedToolsOptions {
 /**
  * The model with tools by prompt, whatever it can do by itself. Requests without tools and calls go to it as they are.
  *
- * What the model writes by habit is read as well as what it is asked for. Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
+ * Calls that the model writes by habit are read as well as those it is asked for. Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
  * cannot be read becomes a call that never runs (`unreadable`), so that the model is told. One that was cut off never runs.
  * @throws BatonError `invalid_option` for a format that there is not
  */
@@ -101,7 +101,7 @@ function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
   const whole = isWhole(answer.finish)
   const parser = new AnswerParser({
     ...reader,
-    // What was cut off is never repaired.
+    // A cut-off call is never repaired.
     mayRepair: whole,
     onParsed: (parsed) => {
       if (parsed.type === 'thought-ended') parts = parts.filter(({ type }) => type !== 'call')
@@ -133,7 +133,7 @@ function isWhole(finish: FinishReason): boolean {
   return finish === 'end' || finish === 'tool-calls' || finish === 'pause'
 }
 
-/** Where nobody can say which tool was meant. */
+/** The name of a call whose tool nobody can tell. */
 const NO_NAME = 'unreadable_call'
 
 function toPart(

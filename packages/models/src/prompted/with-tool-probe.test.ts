@@ -29,7 +29,7 @@ interface Probed {
   probes(): number
   /** The last real request. */
   asked(): ModelRequest | undefined
-  /** What a request gives: its text and calls, or the code of its error. */
+  /** Outcome of a request: its text and calls, or the code of its error. */
   run(request?: ModelRequest, signal?: AbortSignal): Promise<string>
 }
 

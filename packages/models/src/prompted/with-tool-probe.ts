@@ -19,7 +19,7 @@ export interface ToolProbeOptions {
 }
 
 const DEADLINE_MS = 180_000
-/** What a timer can wait for: 24 days. */
+/** Longest wait of a timer: 24 days. */
 const DEADLINE_MS_MAX = 2 ** 31 - 1
 /** Requests that go without a probe after several in a row have found nothing: 0, 2, 6, 14 … at most so many. */
 const UNPROBED_MAX = 62
@@ -89,16 +89,16 @@ async function runNatively(
   } catch (cause) {
     if (!refusesTools(cause)) throw cause
     const refused = probe.settle({ type: 'prompted', reason: 'refused', format: chooseFormat(model) })
-    // What was streamed cannot be taken back.
+    // Streamed text cannot be taken back.
     if (!isSilent || refused.type === 'native') throw cause
     return await inWords(refused.format).run(request, sink, signal)
   }
 }
 
 interface Probe {
-  /** What is known, after the probe where nothing was. Undefined: it found nothing, or it is not its turn. @throws `cancelled` */
+  /** Resolves with the verdict, after the probe if there was none. Undefined: it found nothing, or it is not its turn. @throws `cancelled` */
   verdict(signal: AbortSignalLike): Promise<ToolVerdict | undefined>
-  /** What counts from now on. */
+  /** Sets the verdict from now on. */
   settle(found: ToolVerdict): ToolVerdict
 }
 

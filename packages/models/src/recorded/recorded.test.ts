@@ -145,7 +145,7 @@ test.each([
     '{"type":"baton-model-recording","version":9,"id":"m","provider":"p","capabilities":{}}',
     'version 9',
   ],
-  ['a call alone', '{"type":"call","hash":"h","request":{},"events":[],"answer":{}}', 'is no recording of a model'],
+  ['a call alone', '{"type":"call","hash":"h","request":{},"events":[],"answer":{}}', 'is not a recording of a model'],
 ])('a recording that is %s is refused', (_, text, why) => {
   if (text !== undefined) writeFileSync(file, text)
   expect(() => replayModel(file)).toThrow(why)

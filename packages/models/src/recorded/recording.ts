@@ -17,7 +17,7 @@ export interface RecordedModel {
 
 export interface RecordedCall {
   readonly type: 'call'
-  /** Of the request. */
+  /** Hash of the request. */
   readonly hash: string
   readonly request: JsonObject
   readonly events: readonly ModelEvent[]
@@ -30,7 +30,7 @@ export interface RecordedCall {
   }
 }
 
-/** What of a request is compared: not the session, and calls by their order, since their ids differ from log to log. */
+/** The compared part of a request: not the session, and calls by their order, since their ids differ from log to log. */
 export function describeRequest(request: ModelRequest, hide: (text: string) => string): JsonObject {
   const { session: _, ...asked } = request
   let text = JSON.stringify(asked)
@@ -116,7 +116,7 @@ export function readRecording(file: string): Recording {
   }
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   const [head, ...calls] = lines.map(({ line, number }) => parseLine(line, `line ${number} of ${file}`))
-  if (head?.type !== 'baton-model-recording') throw refuse(`${file} is no recording of a model`)
+  if (head?.type !== 'baton-model-recording') throw refuse(`${file} is not a recording of a model`)
   if (head.version !== RECORDING_VERSION)
     throw refuse(`${file} is a recording of version ${head.version}; this Baton reads version ${RECORDING_VERSION}`)
   return { model: head, calls: calls.filter((call) => call.type === 'call') }

@@ -110,7 +110,7 @@ function findDifference(recorded: JsonValue | undefined, now: JsonValue | undefi
   return recorded === now ? undefined : `${path} was ${show(recorded, now)}, and is ${show(now, recorded)}`
 }
 
-/** Of long texts, the part where they differ. */
+/** Shortens long texts to the part where they differ. */
 function show(value: JsonValue | undefined, other: JsonValue | undefined): string {
   if (value === undefined) return 'absent'
   const text = JSON.stringify(value)

@@ -1,4 +1,4 @@
-// What the dialects make of a schema, and what they say was lost.
+// Schemas in the dialects, and the reported losses.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { compileSchema } from './compile-schema.ts'

@@ -72,7 +72,7 @@ interface Work {
   references: number
 }
 
-/** Where a schema stands, and the references that led there. */
+/** The place of a schema, and the references that led there. */
 interface Place {
   readonly path: string
   readonly depth: number
@@ -128,7 +128,7 @@ function followed(
   const isInside = isDeep || place.followed.includes(reference)
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
-    // Where it ends, the kind of value is known at least.
+    // At the end of the recursion, at least the kind of value is known.
     const type = isJsonObject(found) ? found['type'] : undefined
     return { schema: type === undefined ? beside : { type, ...beside }, place }
   }
@@ -335,7 +335,7 @@ function shown(schema: JsonValue): string {
   return text.length <= TOLD_CHARS ? text : 'any'
 }
 
-/** What is merged must stand there, also where the dialect reads references. */
+/** Merged schemas must be inline, also if the dialect reads references. */
 function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject {
   const { $ref: reference, ...beside } = schema
   if (typeof reference !== 'string') return schema

@@ -1,4 +1,4 @@
-// What each provider reads of JSON Schema, as plain data. Sources stand beside each rule.
+// The JSON Schema dialect of each provider, as plain data. Sources are beside each rule.
 
 export interface Dialect {
   readonly name: DialectName
@@ -14,9 +14,9 @@ export interface Dialect {
   readonly nullable: 'type' | 'keyword'
   /** Objects have no further properties: a grammar holds the model to the schema. */
   readonly isStrict: boolean
-  /** Of strict dialects: a property that may be left out is given as null. */
+  /** For strict dialects: a property that may be left out is given as null. */
   readonly optionalsAsNull?: boolean
-  /** What a pattern may not have. */
+  /** Constructs that a pattern may not have. */
   readonly refusedPatterns?: RegExp
   /** Values of `enum` are texts. */
   readonly textEnums: boolean

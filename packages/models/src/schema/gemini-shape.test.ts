@@ -1,4 +1,4 @@
-// What Gemini's validator refuses, in its own words, and what a schema becomes that would be.
+// Refusals of Gemini's validator, in its own words, and the schemas that avoid them.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { compileSchema } from './compile-schema.ts'

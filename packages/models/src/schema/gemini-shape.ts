@@ -89,7 +89,7 @@ function shapeOfType(work: Work, schema: JsonObject, path: string): JsonObject {
   return { ...kept, type, ...(type === 'array' && { items: listItems(work, schema, path) }) }
 }
 
-/** What its keywords say of values, where it does not say so itself. */
+/** The type that its keywords imply, if it names none. */
 function readType(schema: JsonObject): string | undefined {
   const { type } = schema
   if (typeof type === 'string' && Object.hasOwn(KEYWORDS, type)) return type

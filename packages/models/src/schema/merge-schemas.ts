@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, listTypes } from '@baton/core'
 
-/** What `allOf` means for objects: the properties and demands of all. For other keywords the later schema wins. */
+/** Merges objects as `allOf` does: the properties and demands of all. For other keywords the later schema wins. */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   // In halves: each merge copies the properties of all before it.
   const half = schemas.length >> 1
@@ -41,7 +41,7 @@ function mergedValues({ enum: one }: JsonObject, { enum: other }: JsonObject): J
   return both.length > 0 ? { enum: both } : {}
 }
 
-/** What both declare must hold as both say it. Names that are numbers move to the front, but no property of a tool is one. */
+/** Merges properties: one that both declare must satisfy both. Names that are numbers move to the front, but no property of a tool is one. */
 function mergedMap(keyword: string, one: JsonObject, other: JsonObject): JsonObject {
   const [first, second] = [one[keyword], other[keyword]]
   if (!isJsonObject(first) || !isJsonObject(second)) return {}

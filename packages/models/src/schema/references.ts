@@ -5,7 +5,7 @@ import { isJsonObject } from '@baton/core'
 /** Looks up the references of one schema, each once. */
 export type Resolve = (reference: string) => JsonValue | undefined
 
-/** What a reference leads to, unless it leads in a circle of nothing but references. */
+/** The target of a reference, unless it is a circle of nothing but references. */
 export function createResolver(root: JsonObject): Resolve {
   const find = createFinder(root)
   const known = new Map<string, JsonValue | undefined>()
@@ -49,7 +49,7 @@ function pickUsed(groups: Readonly<Record<string, JsonValue | undefined>>, used:
   return Object.fromEntries(kept)
 }
 
-/** What a pointer such as `#/$defs/node` leads to in `root`, or an anchor; undefined when there is no such place. */
+/** The target in `root` of a pointer such as `#/$defs/node`, or of an anchor; undefined when there is no such place. */
 function createFinder(root: JsonObject): Resolve {
   const anchors = listAnchors(root)
   return (reference) => {

@@ -1,4 +1,4 @@
-// What a schema allows can be said in the dialect of every provider, or the compiler says that it cannot: then an answer is asked
+// Values that a schema allows can be said in the dialect of every provider, or the compiler says that it cannot: then an answer is asked
 // for in words, and a tool is not strict. Over schemas that people, GitHub, chance and MCP servers wrote.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, readSchema, withoutForcedNulls } from '@baton/core'
@@ -109,7 +109,7 @@ function createSayingOnce(known: Case['sayings'], schema: JsonObject, dialect: D
   return saying
 }
 
-/** What the vendors' own libraries make of it; they throw for what their provider refuses. */
+/** Schemas of the vendors' own libraries; they throw for what their provider refuses. */
 function vendorTakes(dialect: DialectName, schema: JsonObject): void {
   if (dialect === 'openai-strict') toStrictJsonSchema(structuredClone(schema) as never)
   if (dialect === 'anthropic-strict') transformJSONSchema(structuredClone(schema) as never)

@@ -1,4 +1,4 @@
-// What can be said in a compiled schema, for the tests of the dialects: how a model writes a value there, and whether it may.
+// Values that can be said in a compiled schema, for the tests of the dialects: how a model writes a value there, and whether it may.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -1,4 +1,4 @@
-// What a provider's strict dialect takes of a schema that it can say: how deep, how many choices, which patterns. A schema
+// Limits of a provider's strict dialect on a schema: how deep, how many choices, which patterns. A schema
 // beyond it is refused as a whole (400 "Circular reference detected", "too many union types"), so it is known before.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'

@@ -20,7 +20,7 @@ const NOTES: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** What stands beside a choice goes into each variant: two closed objects that hold together would allow nothing. */
+/** Moves the keywords beside a choice into each variant: two closed objects that hold together would allow nothing. */
 export function spreadChoice(schema: JsonObject): JsonObject {
   const keyword = Array.isArray(schema['anyOf']) ? 'anyOf' : 'oneOf'
   const { [keyword]: variants, ...others } = schema

@@ -51,7 +51,7 @@ export function findTraits({ model, family, override }: TraitsQuery): FoundTrait
 type Told = Required<Pick<ModelCapabilities, 'images' | 'output'>> &
   Pick<ModelCapabilities, 'contextTokens' | 'assumedTraits'>
 
-/** What a model's capabilities say by the table. */
+/** A model's capabilities by the table. */
 export function describeCapabilities(query: TraitsQuery): Told {
   const { traits, row, isAssumed } = findTraits(query)
   const { contextTokens } = traits

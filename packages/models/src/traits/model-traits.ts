@@ -1,4 +1,4 @@
-// What a model can do and what its provider refuses of it: the type of the table's rows. The rows stand beside this file, by
+// Traits of a model, and refusals of its provider: the type of the table's rows. The rows are beside this file, by
 // family; find-traits.ts looks a model up in them.
 import type { Effort } from '@baton/core'
 
@@ -20,7 +20,7 @@ export interface ThinkingTraits {
   readonly budget?: { readonly least: number; readonly most: number }
 }
 
-/** What a provider's strict dialect takes of a schema; absent numbers have no limit. */
+/** Limits of a provider's strict dialect on a schema; absent numbers have no limit. */
 export interface SchemaLimits {
   /** Objects inside of objects. */
   readonly depth?: number
@@ -90,12 +90,12 @@ export interface TraitsRow {
   readonly pattern: RegExp
   /** When somebody last compared the row with its source: a month. */
   readonly checked: string
-  /** Where the facts come from. */
+  /** Sources of the facts. */
   readonly source: string
   readonly traits: ModelTraits
 }
 
-/** What a user knows better than the table, or of a model that is not in it. */
+/** A user's corrections of the table, or traits of a model that is not in it. */
 export type TraitsOverride = Partial<Omit<ModelTraits, 'thinking' | 'schemas'>> & {
   readonly thinking?: Partial<ThinkingTraits>
   readonly schemas?: Partial<SchemaLimits>

@@ -78,7 +78,7 @@ export const OTHER_ROWS: readonly TraitsRow[] = [
   ]),
 ]
 
-/** Where no row and no family matches. `reasoning_effort` is sent where it is asked for, and only then. */
+/** Traits if no row and no family matches. `reasoning_effort` is sent where it is asked for, and only then. */
 export const UNKNOWN_ROW: TraitsRow = row('other', 'All others', /^/, [
   'what most servers take',
   { ...PLAIN_TRAITS, thinking: withEfforts('absent', 'minimal', 'low', 'medium', 'high') },

@@ -1,4 +1,4 @@
-// What is said of thoughts and how much room they get, by wish and by model.
+// Settings of thoughts and their room, by wish and by model.
 import type { ModelSettings } from '@baton/core'
 import { expect, test } from 'vitest'
 import { findTraits } from './find-traits.ts'

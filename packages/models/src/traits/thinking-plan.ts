@@ -67,9 +67,9 @@ export function limitOutput(
   return Math.min(answerTokens + room, outputTokens ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** What an answer needs at least, or a quarter of a small window; where there is less, the provider says that it is full. */
+/** Tokens that an answer needs at least, or a quarter of a small window; where there is less, the provider says that it is full. */
 const LEAST_ROOM_TOKENS = 4096
-/** Of an image or a file, as a guess; what instructions and tools of a request need beside its messages. */
+/** Tokens of an image or a file, as a guess; and those that instructions and tools of a request need beside its messages. */
 const MEDIA_TOKENS = 3000
 const OTHER_TOKENS = 8000
 /** Fewer than most texts have, so that the guess is high. */

@@ -1,4 +1,4 @@
-// What the list of others knows of windows.
+// Windows in the list of others.
 import { expect, test } from 'vitest'
 import { findListedWindow } from './windows.ts'
 

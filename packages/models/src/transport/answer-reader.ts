@@ -18,7 +18,7 @@ export interface AnswerReader extends Heard {
   end(head: HttpHead): ModelAnswer
 }
 
-/** What every decoder knows about the answer it decodes. */
+/** Data that every decoder gets about its answer. */
 export interface Answering {
   /** The model as it was asked for; provider state is bound to it. */
   readonly model: string
@@ -49,10 +49,10 @@ export interface AnswerReaderInit {
   readonly label: string
   readonly secrets: readonly string[]
   readonly createReader: (head: HttpHead) => BodyReader
-  /** Of a body of JSON; without it such a body goes to the reader. */
+  /** Decodes a body of JSON; without it such a body goes to the reader. */
   readonly decodeWhole?: ((value: JsonValue, head: HttpHead) => ModelAnswer | BatonError) | undefined
   readonly readError: (failure: HttpFailure) => BatonError
-  /** Of the clock: for advice that is a date. */
+  /** Wall-clock time, for advice that is a date. */
   readonly readNowMs: () => number
 }
 
@@ -140,7 +140,7 @@ class HttpAnswerReader implements AnswerReader {
     return !this.#isRefusal(head) && !(this.#init.decodeWhole && this.#start.isWhole(head))
   }
 
-  /** Where a body was cut, the last secret may have been cut, too. */
+  /** In a cut body, the last secret may be cut, too. */
   #measureSecret(): number {
     return Math.max(0, ...this.#init.secrets.map((secret) => encodeURIComponent(secret).length))
   }
@@ -322,7 +322,7 @@ const SHAPES: ReadonlyMap<number, BodyShape> = new Map([
 /** Characters. */
 const OPENING_LENGTH = 300
 
-/** What the beginning of a body says of it: labels are wrong. JSON comes as a stream of events, and a stream as JSON. */
+/** Tells the kind of a body by its beginning, because labels are wrong. JSON comes as a stream of events, and a stream as JSON. */
 class BodyStart {
   /** Whether it begins like a page: some programs call all that they write HTML. */
   isMarkup = false

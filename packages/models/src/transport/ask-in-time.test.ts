@@ -1,4 +1,4 @@
-// What a function that is asked for a key may do, and how long it is waited for.
+// Behaviour of a function that is asked for a key, and how long it is waited for.
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { askInTime } from './ask-in-time.ts'

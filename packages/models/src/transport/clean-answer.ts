@@ -1,4 +1,4 @@
-// What a provider says of itself, before anybody keeps it: without the request's keys, without controls, and bounded.
+// Cleans a provider's own words before anybody keeps them: without the request's keys, without controls, and bounded.
 import type { JsonValue, ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject } from '@baton/core'
 import { redact } from './redact.ts'

@@ -1,4 +1,4 @@
-// What becomes of a provider's refusal: code, advice to wait, and no key in it.
+// Errors of a provider's refusal: code, advice to wait, and no key in it.
 import type { HttpHead } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { errorFromResponse, readErrorBody } from './http-errors.ts'

@@ -16,7 +16,7 @@ export interface HttpFailure {
   /** For a `retry-after` that is a date. */
   readonly nowMs: number
   readonly secrets: readonly string[]
-  /** What the provider's own error type means, where that says more than the status. */
+  /** Code of the provider's own error type, if that says more than the status. */
   readonly codeOfType?: (type: string) => ErrorCode | undefined
 }
 
@@ -87,7 +87,7 @@ export function readErrorBody(body: string, secrets: readonly string[] = []): Sa
   }
 }
 
-/** What a status alone means. 402: the account cannot pay, which is for its owner to solve, as with a bad key. */
+/** Code of a status alone. 402: the account cannot pay, which is for its owner to solve, as with a bad key. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 401 || status === 402 || status === 403) return 'model_auth_failed'
   if (status === 404) return 'model_not_found'

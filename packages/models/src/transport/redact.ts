@@ -38,7 +38,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Where a request went, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
+ * The target of a request, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
  * a `?` or `#`, those may be of a password, and nothing but the scheme is shown.
  */
 export function describePlace(url: string): string {
@@ -75,7 +75,7 @@ export function safeCause(cause: unknown, secrets: readonly string[], depth = 2)
   return code === undefined ? copy : Object.assign(copy, { code })
 }
 
-/** What went wrong, in a few words: the message of the innermost error, and its code where the message does not say it. */
+/** The reason of a failure in a few words: the message of the innermost error, and its code where the message does not say it. */
 export function describeReason(cause: unknown): string {
   const { message, code, inner } = readError(cause)
   if (inner !== undefined) return describeReason(inner)

@@ -45,7 +45,7 @@ export function saysContextOverflow(said: Refusal): boolean {
   return saysOne(OVERFLOW, said)
 }
 
-/** Where they name the window's tokens; literals as above. */
+/** Patterns that find the window's tokens; literals as above. */
 const WINDOW = [
   /context length is (?:only )?(\d+) tokens/i,
   /maximum model length of (\d+)/i,
@@ -87,7 +87,7 @@ export function saysTooLarge(said: Refusal): boolean {
   return saysOne(TOO_LARGE, said)
 }
 
-/** Of OpenAI and Azure; they stand beside the type `invalid_request_error`, or without a type. */
+/** Codes of OpenAI and Azure, beside the type `invalid_request_error`, or without a type. */
 const CODES: ReadonlySet<string> = new Set([
   // ResponseError of openai 7.57; invalid_image_format also over Chat Completions (STranslate/STranslate#277).
   'invalid_image',

@@ -1,4 +1,4 @@
-// What is wrong with a request is found before it is sent, also where another one with the same headers was right.
+// Faults of a request are found before it is sent, also where another one with the same headers was right.
 import type { HttpRequest } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createRequestCheck } from './transport-errors.ts'

@@ -32,7 +32,7 @@ export function isHttpUrl(text: string): boolean {
 export type CheckRequest = (request: HttpRequest) => BatonError | undefined
 
 /**
- * What is wrong with a request before it is sent; no retry can help it. A model sends the same headers object each time:
+ * Finds faults of a request before it is sent; no retry can help it. A model sends the same headers object each time:
  * what was right is not looked at again while that lives.
  */
 export function createRequestCheck(): CheckRequest {

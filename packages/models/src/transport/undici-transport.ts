@@ -11,7 +11,7 @@ import { cancelledError, createRequestCheck, networkError } from './transport-er
 
 export interface UndiciTransportOptions {
   readonly time?: Time
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case) are read; the process's environment by default. */
+  /** Variables with HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case); the process's environment by default. */
   readonly variables?: Readonly<Record<string, string | undefined>>
   /**
    * Milliseconds that an idle connection is kept open, 1 or more; 30 s by default. A server that says it closes earlier
@@ -77,12 +77,12 @@ function findProxy(variables: Variables, upperName: string): string | undefined 
   const name = nameIn(variables, upperName)
   const address = variables[name]
   if (!address || isProxyAddress(address)) return address
-  // What it is set to is not shown: it may hold a password.
+  // Its value is not shown: it may hold a password.
   const message = `${name} must be the address of a proxy, such as http://127.0.0.1:3128`
   throw new BatonError({ code: 'invalid_option', message })
 }
 
-/** What undici's agent takes. */
+/** Options of undici's agent. */
 function isProxyAddress(text: string): boolean {
   const url = URL.parse(text)
   if (!url || !/^(?:https?|socks5?):$/.test(url.protocol)) return false
@@ -174,7 +174,7 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
   })
 }
 
-/** Where requests go, and with which headers; made once for the requests of a model, which share their headers object. */
+/** The target of requests, and their headers; made once for the requests of a model, which share their headers object. */
 function createPlaces(): FindPlace {
   const places = new WeakMap<HttpRequest['headers'], Place & { readonly url: string }>()
   return ({ url, headers }) => {

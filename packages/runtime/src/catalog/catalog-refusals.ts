@@ -1,4 +1,4 @@
-// What a catalog refuses: options that are wrong, and models that nobody knows.
+// Refusals of a catalog: wrong options and unknown models.
 import type { Agent, Model, Usage } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 

@@ -20,7 +20,7 @@ import { Permitted } from './permitted.ts'
 import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 
-/** What is known of a session when its agent is asked for. */
+/** Facts about a session at the time its agent is chosen. */
 export interface SessionIdentity {
   readonly id: string
   /** The name of the agent that it has; empty for a new session. */
@@ -62,16 +62,16 @@ export interface CatalogInit extends AgentChoice {
   readonly modelOf?: (id: string) => Model
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
-  /** What a model call costs, in millionths of a US dollar; undefined where that is not known. */
+  /** Returns the cost of a model call in millionths of a US dollar; undefined if it is not known. */
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
-  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  /** Secrets, such as keys, that messages of failed tools and models must not show; each is replaced by `[redacted]`. */
   readonly secrets?: readonly string[]
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Where long results, images and files are kept. */
+  /** Store of long results, images and files. */
   readonly blobs: BlobStore
   readonly log: Logger
   /** See `WorkContext.runTool`. */
@@ -96,7 +96,7 @@ export interface Catalog {
 export interface SessionWorld extends WorkContext {
   /** Ids of the agent's models in the order of fallback. */
   readonly models: readonly string[]
-  /** What the machine sees of the agent. It and the tools are others after a change of the tools. */
+  /** The agent as the machine sees it. It and the tools are replaced when the tools change. */
   readonly spec: Spec
   /** Whether there are sources, whose tools come and go. */
   readonly changes: boolean
@@ -133,7 +133,7 @@ class SharedCatalog implements Catalog {
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
-    // Where nobody can say what a name means, that is known before the first turn.
+    // Names that nobody can resolve are refused before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
     const { defaultModel = [] } = init
     for (const agent of this.#agents.values())
@@ -213,7 +213,7 @@ class SharedCatalog implements Catalog {
       dispose: () => this.#close(opened),
     }
     sources?.onChange(() => {
-      // What was validated by the schema of a tool that changed is validated again.
+      // Arguments that the schema of a changed tool validated are validated again.
       Object.assign(world, examine(), { validated: new ValidatedArguments() })
       tell()
     })
@@ -241,7 +241,7 @@ class SharedCatalog implements Catalog {
     const asking = Promise.resolve(agentOf?.(session))
     const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
     const chosen = await within(timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
-      // What comes after its time is nobody's.
+      // A late result belongs to nobody.
       asking.then((late) => late && disposeParts(toParts(late), session.id, { log, timers })).catch(() => {})
       throw cause
     })
@@ -311,7 +311,7 @@ type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
-/** What is closed again when the session leaves, or could not be opened. */
+/** Parts to close when the session leaves, or could not be opened. */
 interface Opened {
   readonly session: string
   readonly parts: SessionParts

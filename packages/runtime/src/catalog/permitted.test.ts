@@ -49,7 +49,7 @@ const TOOLS = [
   withFallback,
 ]
 
-/** What the model was offered, and how each call of it ended. */
+/** Tools that the model was offered, and the end of each of its calls. */
 async function play(
   permissions: Permissions,
   init: { readonly sources?: ToolSource[]; readonly calls?: string[] } = {},

@@ -120,7 +120,7 @@ export class SourceTools {
   #keep(source: ToolSource, { tools, leftOut }: ListedTools = { tools: [], leftOut: 0 }): void {
     const { log, session } = this.#init
     if (leftOut > 0)
-      log.warn('a source lists what is no tool', {
+      log.warn('a source lists something that is not a tool', {
         session,
         source: source.name,
         leftOut,
@@ -134,7 +134,7 @@ export class SourceTools {
     this.#onChange()
   }
 
-  /** What a source does is code of others: it may throw, hang or answer nonsense. */
+  /** Runs a source, which is code of others: it may throw, hang or answer nonsense. */
   async #guard<Value>(
     source: ToolSource,
     what: string,
@@ -188,7 +188,7 @@ export class SourceTools {
   }
 }
 
-/** What a source says of itself holds for a tool of it that says nothing. */
+/** Applies the source's own trust to its tools that name none. */
 function networkOf(tool: Tool, source: ToolSource): { readonly network?: boolean } {
   const network = tool.network ?? source.network
   return network === undefined ? {} : { network }

@@ -1,4 +1,4 @@
-// What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
+// Approvals and questions as people see them, and their decisions as the machine gets them. New input and answers
 // are validated here, where their schemas are known.
 import type { PendingApproval, PendingQuestion, Principal } from '@baton/core'
 import { checkName, isJsonObject, parseJson } from '@baton/core'
@@ -9,7 +9,7 @@ import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
 
-/** What tools ask now. */
+/** Open questions of tools. */
 export function listQuestions(engine: Pick<SessionEngine, 'history'>): readonly PendingQuestion[] {
   return engine
     .history()

@@ -22,13 +22,13 @@ export interface EventReaderInit {
 export class EventReader implements EventStream, AsyncIterator<SessionEvent, undefined> {
   readonly #init: EventReaderInit
   #frames: FrameReader
-  /** Of the record that is being read. */
+  /** Position of the record that is being read. */
   #facts: Fact[] = []
   #nextPos = 0
   #isResumed = false
   #isLive: boolean
   #ended = false
-  /** What the iterator took and has not handed out. */
+  /** Events that the iterator took and has not handed out. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
 
@@ -68,7 +68,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this.#takeNext() ?? this.#nextOfBatches()
   }
 
-  /** What was taken already, without an async function for each event. */
+  /** Hands out events that were taken already, without an async function for each. */
   #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
     const event = this.#batch[this.#handedOut]
     if (!event) return undefined
@@ -138,7 +138,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     if (!this.#isLive) this.#tellLive(events)
   }
 
-  /** What was told of a step that is being written is known to the projection once it has read as far. */
+  /** The projection knows how much of an unfinished step was sent once it has read as far. */
   #resume(): void {
     if (this.#isResumed) return
     this.#isResumed = true

@@ -1,4 +1,4 @@
-// Where messages and turns stand in a session's log: found there, also where the window has passed them by.
+// Finds messages and turns in a session's log, also those that have left the window.
 import type { EventCursor, JsonObject, MessageId } from '@baton/core'
 import { BatonError, nameAnswer } from '@baton/core'
 import type { Fact, IndexEntry, State } from '@baton/core/machine'
@@ -21,7 +21,7 @@ export interface FoundMessage {
 }
 
 export interface FoundTurn {
-  /** Where it is read from. */
+  /** The cursor at which it begins. */
   readonly from: EventCursor
   /** The output schema that it has of its own. */
   readonly output?: JsonObject
@@ -95,7 +95,7 @@ async function readRecords(
   }
 }
 
-/** Of half a log nothing can be said. */
+/** The end of a log that could be read only in part. */
 function createUnreadError(session: string): BatonError {
   return new BatonError({ code: 'session_closed', message: `session ${session} was closed before its log was read` })
 }

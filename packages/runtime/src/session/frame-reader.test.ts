@@ -1,4 +1,4 @@
-// What a slow reader is told.
+// Frames for a slow reader.
 import type { Frame } from '@baton/core'
 import { expect, test } from 'vitest'
 import { FrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'

@@ -1,4 +1,4 @@
-// What one reader of a session has not read yet. It is bounded; a reader that is too slow is told where to read again.
+// The unread frames of one reader of a session. They are bounded; a reader that is too slow is told where to read again.
 import type { Frame } from '@baton/core'
 
 /** Frames that may wait for one reader; neighbouring text counts as one. */
@@ -9,7 +9,7 @@ export const TEXT_MAX = 4 * 1024 * 1024
 export interface FrameReaderInit {
   /** The position of the next record. */
   readonly nextPos: number
-  /** What is told before the live frames. */
+  /** Frames before the live ones. */
   readonly past?: AsyncIterable<Frame> | undefined
   /** Called when the reading has ended, whoever ended it. */
   readonly onEnd: (reader: FrameReader) => void
@@ -19,7 +19,7 @@ export interface FrameReaderInit {
 export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
   readonly #onEnd: (reader: FrameReader) => void
   #waiting: Frame[] = []
-  /** Of the text that waits. */
+  /** UTF-16 units of the waiting text. */
   #textChars = 0
   #nextPos: number
   /** Until all of it was told. */
@@ -27,7 +27,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   #ended = false
   /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
   #wake: PromiseWithResolvers<void> | undefined
-  /** What the iterator took and has not handed out. */
+  /** Frames that the iterator took and has not handed out. */
   #batch: readonly Frame[] = []
   #handedOut = 0
 
@@ -41,7 +41,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     return this
   }
 
-  /** Where there is no more room, all that waited gives way to a `lagged`, which is the last frame. */
+  /** Adds a frame. If there is no room, a `lagged` replaces all that waited and is the last frame. */
   push(frame: Frame): void {
     if (this.#ended) return
     const waiting = this.#waiting

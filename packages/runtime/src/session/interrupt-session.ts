@@ -11,7 +11,7 @@ export async function interruptSession(engine: SessionEngine, options: Interrupt
   const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', turn: message } = options
   const turn = message === undefined ? undefined : demandTurn(message)
   const { counters, queue: inputs } = engine.state()
-  // What waits behind a newer turn was not meant.
+  // Inputs behind a newer turn were not meant.
   const isOver = turn !== undefined && turn < counters.turn
   const waiting = queue === 'withdraw' && !isOver ? inputs : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))

@@ -54,7 +54,7 @@ class Lease implements LeaseClient {
   async bringTools(): Promise<void> {
     const { init, engine } = this.#parts
     const brings = engine.state().clientTools.some(({ connection }) => connection === this.client)
-    // What an earlier copy of it brought is gone with that copy.
+    // Tools of an earlier copy of the client are gone with that copy.
     const tools = init.tools ?? (brings ? [] : undefined)
     if (!tools) return
     const brought = tools.map(({ name, description, inputSchema, effect = 'once', timeoutMs = TOOL_MS }) => {

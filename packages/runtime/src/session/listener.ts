@@ -20,7 +20,7 @@ import type { StepText } from './step-texts.ts'
 import { StepTexts } from './step-texts.ts'
 
 export interface ListenerEvents<A extends Agent = Agent> {
-  /** What the agent says: the text of a step, if it has any, once the step has ended. */
+  /** Words of the agent: the text of a step, if it has any, once the step has ended. */
   readonly 'agent:response': StepText
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
@@ -48,7 +48,7 @@ export interface ListenerOptions {
 export interface ListenerEvent {
   /** The event's name, in one line. */
   readonly type: string
-  /** What it is about, which the model reads as indented JSON. */
+  /** Detail of the event, which the model reads as indented JSON. */
   readonly detail?: JsonValue
   /** In words, for the model. */
   readonly message?: string
@@ -71,12 +71,12 @@ export interface Listener<A extends Agent = Agent> {
    */
   start(instructions?: string, tools?: readonly Tool[]): Promise<void>
   /**
-   * What a speaker said. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
+   * Passes on a speaker's words. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
    * Leave out what the agent itself said.
    * @throws BatonError `session_stopped`, `illegal_input` (not started), `invalid_transcript`, `queue_full`, `store_failed`
    */
   push(entry: TranscriptEntry): Promise<Accepted>
-  /** What happened. The agent reads it at once, after the entries that wait. @throws BatonError as `push`, `invalid_event` */
+  /** Passes on an event. The agent reads it at once, after the entries that wait. @throws BatonError as `push`, `invalid_event` */
   event(event: ListenerEvent): Promise<Accepted>
   /**
    * Calls no model until `start`; what comes meanwhile is kept.
@@ -96,7 +96,7 @@ export interface Listener<A extends Agent = Agent> {
    */
   on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => unknown): () => void
   /**
-   * Where the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
+   * The cursor at which the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
    * that is still being written.
    */
   readonly cursor: EventCursor | undefined
@@ -311,7 +311,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
     }
   }
 
-  /** What a handler of errors throws is left to the program, like any exception that nobody catches. */
+  /** Reports an error. An exception of the handler itself is left to the program, as any uncaught one. */
   #tellThrown(name: keyof ListenerEvents, cause: unknown): void {
     if (name === 'error' || this.#handlers.error.size === 0) {
       queueMicrotask(() => {

@@ -45,7 +45,7 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
       state.detached = true
       init.onDetach()
       state.reader.leave()
-      // Of a session that is closed nobody is a client.
+      // A closed session has no clients.
       await submitAlone(engine, { type: 'client-detached', connection }).catch(() => {})
     },
   }

@@ -1,4 +1,4 @@
-// What programs read of a session: its events from any place on, its messages, and what it is now.
+// Reading a session: its events from any position, its messages, and its current state.
 import type {
   EventCursor,
   EventsOptions,
@@ -16,8 +16,8 @@ import { EventReader } from './event-reader.ts'
 
 export type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
 
-/** What a projection of this session knows of its agent. */
-export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
+/** The parts of the agent that a projection of this session needs. */
+function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
   const { limits, window } = engine.world.spec
   return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
 }

@@ -21,7 +21,7 @@ export interface ReplicatedSessionInit {
 
 export class ReplicatedSession implements SessionEngine {
   readonly session: string
-  /** Of tools that run in this process. */
+  /** Questions of tools that run in this process. */
   readonly questions: ToolQuestions
   readonly #init: ReplicatedSessionInit
   readonly #replica: FoldedReplica
@@ -51,7 +51,7 @@ export class ReplicatedSession implements SessionEngine {
   }
 
   /**
-   * What an interrupt waits to be told, once for each attempt: what had been said, as it reached this process. Also of a
+   * The report that an interrupt waits for, once for each attempt: the text so far, as it reached this process. Also of a
    * model that was never called, since the attempt ended in the commit that began it.
    */
   takeStoppedModel(): HostReport | undefined {

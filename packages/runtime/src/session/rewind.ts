@@ -40,7 +40,7 @@ export async function rewindSession(
   return { ...outcome, ...(turn !== undefined && { turn }) }
 }
 
-/** What was answered to a rewind that stands in the log. */
+/** Finds the answer to a rewind that is in the log already. */
 async function findRewound(
   engine: SessionEngine,
   pos: number,

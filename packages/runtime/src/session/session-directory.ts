@@ -100,7 +100,7 @@ export class Directory {
     return folded && describeState(folded.state, folded.createdMs)
   }
 
-  /** What nobody has written to since it was listed last is not folded again. */
+  /** A session without new records since it was listed last is not folded again. */
   async #describe({ session, records, lastMs }: StoredSession): Promise<SessionInfo | undefined> {
     const open = this.#init.findOpen(session)
     const known = this.#known.get(session)
@@ -115,7 +115,7 @@ export class Directory {
     return info
   }
 
-  /** What a list shows of a session has changed. Never rejects. */
+  /** Reports that a session's entry in a list has changed. Never rejects. */
   async noteChange(session: string): Promise<void> {
     try {
       const info = await this.find(session)
@@ -169,7 +169,7 @@ export class Directory {
 }
 
 /**
- * Whose session it is, by its first record; undefined where there is none.
+ * Owner of the session, by its first record; undefined if there is none.
  * @throws BatonError `log_damaged`, `store_failed`
  */
 export async function readOpening(

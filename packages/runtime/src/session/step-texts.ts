@@ -13,7 +13,7 @@ export interface StepText {
 type Piece = StepText & { readonly offset: number }
 
 export class StepTexts {
-  /** Of the step that is being written; there is at most one. */
+  /** Text of the step that is being written; there is at most one. */
   #written: { readonly message: string; readonly step: number; text: string } | undefined
 
   /** A step has begun to say something, and has not ended. */
@@ -21,7 +21,7 @@ export class StepTexts {
     return this.#written !== undefined
   }
 
-  /** What a step has said, when it ends and its text is not blank. */
+  /** Returns a step's text when it ends, unless it is blank. */
   take<Call extends CallView>(event: SessionEvent<Call>): StepText | undefined {
     switch (event.type) {
       case 'step-started':

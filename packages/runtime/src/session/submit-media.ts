@@ -37,7 +37,7 @@ export function checkResult(engine: SessionEngine, result: ToolResult): ToolResu
   return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
 }
 
-/** What a program says that a tool of its own gave. @throws BatonError `invalid_event` */
+/** Reads the result of a program's own tool. @throws BatonError `invalid_event` */
 export function readResult(callId: string, connection: string, outcome: Outcome): ToolResult {
   const issue = findNameIssue(callId)
   // It would stand in the log.
@@ -71,7 +71,7 @@ async function storeInput(engine: SessionEngine, input: Input): Promise<Input> {
   if (input.type !== 'tool-result' || input.outcome.type !== 'ok') return input
   const { content } = input.outcome
   const isOpen = engine.history().openCall(input.callId)?.settled === false
-  // What comes too late is logged without its media, and what is too large is refused by the machine: neither is stored.
+  // The media of late results, which are logged without them, and of too large ones, which the machine refuses, are not stored.
   if (!isOpen) return withContent(input, content.map(nameMedia))
   const large = findLargeMedia(content, world.spec.limits)
   if (large === undefined) return withContent(input, await storeMedia(engine.session, content, world))

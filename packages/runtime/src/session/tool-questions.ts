@@ -1,4 +1,4 @@
-// What the running tools of one session ask their user: each question becomes a fact, and its tool waits for the fact that
+// Questions of the running tools of one session: each question becomes a fact, and its tool waits for the fact that
 // answers it. An answer that was recorded before a restart is given at once.
 import type { Accepted, JsonValue, Refused } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
@@ -84,7 +84,7 @@ function takeValue(answer: QuestionAnswer): JsonValue {
   throw new BatonError({ code: 'question_declined', message: why, data: { declined: answer.declined } })
 }
 
-/** What a tool hands in is code of others. @throws BatonError `question_refused` */
+/** Checks a question, which comes from code of others. @throws BatonError `question_refused` */
 function checkQuestion(question: AskedQuestion): AskedQuestion {
   const { message, schema, timeoutMs } = question
   const wrong =

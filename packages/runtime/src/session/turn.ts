@@ -16,7 +16,7 @@ export interface TurnInit {
 
 export interface TurnReading {
   readonly events: EventReader
-  /** Of a turn, or else of an agent, with an output schema. */
+  /** The value, if the turn or its agent has an output schema. */
   readonly output: OutputReader | undefined
 }
 
@@ -50,7 +50,7 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
 
 const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
 
-/** Of an input that was not handed in. */
+/** The turn of an input that was not submitted. */
 export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn<never> {
   const cause = new BatonError({ code, message })
   const answer = Promise.reject<never>(cause)
@@ -64,7 +64,7 @@ interface Seen {
   /** The input entered: from here on the running turn is this one. */
   isMine: boolean
   readonly limits: Set<Answer['limits'][number]>
-  /** What its steps cite, each once, by its words. */
+  /** Sources that its steps cite, each once. */
   readonly sources: Map<string, SourcePart>
   forgotten: boolean
 }
@@ -158,7 +158,7 @@ const WAITING_MAX = 1000
 /** The events of one turn. Text that nobody reads is joined, so an unread turn holds no more than its answer. */
 class TurnEvents implements AsyncIterable<SessionEvent> {
   #waiting: SessionEvent[] = []
-  /** What was taken and is being handed out. */
+  /** Events that were taken and are being handed out. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
@@ -176,7 +176,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     const joined = joinTexts(this.#waiting.at(-1), event)
     if (joined) this.#waiting[this.#waiting.length - 1] = joined
     else {
-      // Of a call's progress only the newest counts; a tool may report for as long as it likes.
+      // Only the newest progress of a call counts; a tool may report for as long as it likes.
       if (event.type === 'call-progress')
         this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
       this.#waiting.push(event)
@@ -186,7 +186,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#wake = undefined
   }
 
-  /** Of what was told again and again (a call whose clients come and go), only the newest counts. */
+  /** Keeps only the newest of repeated events, such as those of a call whose clients come and go. */
   #shrink(): void {
     const newer = new Set<string>()
     const kept = this.#waiting.toReversed().filter((event) => {
@@ -221,7 +221,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     }
   }
 
-  /** What was taken already, without an async function for each event. */
+  /** Hands out events that were taken already, without an async function for each. */
   #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
     const event = this.#batch[this.#handedOut]
     if (!event) return undefined

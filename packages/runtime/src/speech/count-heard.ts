@@ -124,7 +124,7 @@ function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Char
 }
 
 /**
- * Where so many of the sentence's words end in the answer's text, which has marks, addresses and tags that are not spoken. The
+ * Offset in the answer's text of the end of so many of the sentence's words, which has marks, addresses and tags that are not spoken. The
  * letters and digits are the same in both.
  * @param wordEnds where each word ends in the text that is spoken
  */

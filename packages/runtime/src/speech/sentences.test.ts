@@ -5,7 +5,7 @@ import type { LineState } from './sentences.ts'
 
 interface Spoken {
   readonly said: readonly string[]
-  /** What was said before the text's end was known. */
+  /** Sentences before the text's end was known. */
   readonly early: readonly string[]
   readonly waitingMost: number
   readonly covered: string

@@ -9,7 +9,7 @@ export const WHOLE_LINE_CHARS = 1000
 /** UTF-16 units behind a full stop that may decide whether it ends a sentence. */
 const LOOK_CHARS = 40
 
-/** What a unit depends on in the text before it. */
+/** The context of a unit in the text before it. */
 export interface LineState {
   /** The marks that opened the code block around the text; absent outside of one. */
   readonly fence?: string
@@ -22,7 +22,7 @@ export interface LineState {
 export interface SpokenUnit {
   /** How many UTF-16 units of the text it covers; at least 1. */
   readonly chars: number
-  /** What to say; empty for code, blank lines and marks. */
+  /** Words to say; empty for code, blank lines and marks. */
   readonly text: string
   /** The state behind it. */
   readonly line: LineState
@@ -56,7 +56,7 @@ function checkValue(text: string, isEnd: boolean): boolean | 'unknown' {
   return !isEnd && text.length < LOOK_CHARS && /^\s*(?:\{\s*)?$/.test(text) ? 'unknown' : false
 }
 
-/** What is left of a line, or an empty one. */
+/** The rest of a line, or an empty one. */
 const BLANK = /^[^\S\n]*\n/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const MAY_OPEN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2})$/

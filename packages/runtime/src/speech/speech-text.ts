@@ -1,4 +1,4 @@
-// What a voice says of an answer: its words, without markdown, addresses and code. The text is a model's: every pattern is
+// The words of an answer for a voice, without markdown, addresses and code. The text is a model's: every pattern is
 // meant to be linear, and none sees more than a piece of bounded length, so that one that is not costs little.
 
 /** UTF-16 units of an answer that are spoken: about two hours. */
@@ -68,7 +68,7 @@ function splitCells(row: string): readonly string[] {
 
 const ADDRESS = /(?:https?|ftp|wss?|file|mailto):[^\s<>()[\]"'`]+|www\.[^\s<>()[\]"'`]+/gi
 
-/** What ends the sentence behind an address; from the end, since a pattern would look for it at every place. */
+/** The punctuation behind an address; from the end, since a pattern would look for it at every place. */
 function readPunctuation(address: string): string {
   let end = address.length
   while (end > 0 && '.,;:!?'.includes(address.charAt(end - 1))) end -= 1
@@ -105,7 +105,7 @@ function speakInline(line: string): string {
   )
 }
 
-/** What was taken out leaves empty brackets and spaces before punctuation. */
+/** Removes the empty brackets and the spaces before punctuation that the removals leave. */
 function tidyLine(line: string): string {
   return line
     .replace(/\([ \t]*\)|\[[ \t]*\]/g, '')

@@ -10,7 +10,7 @@ interface OfAnswer {
   readonly index: number
 }
 
-/** What a voice says next. `start` and `end`: the part of the answer's text that it covers. */
+/** The next words for a voice. `start` and `end`: the part of the answer's text that it covers. */
 export interface Sentence extends OfAnswer {
   readonly type: 'sentence'
   readonly text: string
@@ -47,7 +47,7 @@ export class Speech {
     return this.#silentTo === undefined ? said : []
   }
 
-  /** What is left to say if nothing more comes. */
+  /** The rest to say if nothing more comes. */
   takeRest(): readonly Said[] {
     return this.#answer ? this.#say(this.#answer, true) : []
   }

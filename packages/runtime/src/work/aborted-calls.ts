@@ -16,8 +16,8 @@ const ABORT_MAX_MS = 60_000
 export class AbortedCalls {
   readonly #init: AbortedCallsInit
   readonly #abortMs: number
-  /** By session; those without such calls are not in it. */
-  readonly calls = new Map<string, Set<Promise<void>>>()
+  /** By session. A session without such calls has no entry. */
+  readonly #calls = new Map<string, Set<Promise<void>>>()
 
   /** @throws BatonError `invalid_option` */
   constructor(init: AbortedCallsInit) {
@@ -30,18 +30,18 @@ export class AbortedCalls {
 
   /** A call was aborted. `settled` never rejects. */
   note(session: string, settled: Promise<void>): void {
-    const calls = this.calls.get(session) ?? new Set()
-    this.calls.set(session, calls)
+    const calls = this.#calls.get(session) ?? new Set()
+    this.#calls.set(session, calls)
     const ended = this.#endInTime(session, settled).then(() => {
       calls.delete(ended)
-      if (calls.size === 0 && this.calls.get(session) === calls) this.calls.delete(session)
+      if (calls.size === 0 && this.#calls.get(session) === calls) this.#calls.delete(session)
     })
     calls.add(ended)
   }
 
   /** Resolves when the session has no such call any more, or each has had its time. Undefined where it has none. Never rejects. */
   settled(session: string): Promise<void> | undefined {
-    const calls = this.calls.get(session)
+    const calls = this.#calls.get(session)
     return calls && Promise.all(calls).then(() => {})
   }
 

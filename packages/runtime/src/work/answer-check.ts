@@ -3,7 +3,7 @@
 import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core'
 import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core'
 import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
-import { findMissing } from '@baton/core/machine'
+import { findMissing, TEXT_SEPARATOR } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { copyMessage, readConversation } from './conversation.ts'
@@ -23,6 +23,7 @@ export interface SaidAnswer {
   readonly job: ModelJob
   readonly io: Pick<ModelIo, 'history'>
   readonly request: Pick<ModelRequest, 'messages'>
+  /** The step's text. */
   readonly text: string
   readonly finish: FinishReason
   readonly reader: OutputReader | undefined
@@ -55,12 +56,15 @@ async function checkAnswer(context: WorkContext, said: SaidAnswer): Promise<Answ
   }
 }
 
-async function ask(context: WorkContext, { job, io, request, text, reader }: SaidAnswer): Promise<unknown> {
+async function ask(context: WorkContext, said: SaidAnswer): Promise<unknown> {
   const { agent, services } = context
+  const { job, io, request, text, reader } = said
   const { session, principal, refusals = 0 } = job
   const told = await readConversation(context, session, io.history.turnMessages())
   return await agent.checkAnswer?.(
-    { text, output: await reader?.read(text) },
+    reader
+      ? { text, output: await reader.read(text) }
+      : { text: [...io.history.turnTexts().map((step) => step.text), text].join(TEXT_SEPARATOR), output: undefined },
     {
       session,
       agent: agent.name,
@@ -110,7 +114,7 @@ function readVerdict(given: unknown): AnswerCheck {
   }
   throw new BatonError({
     code: 'invalid_agent',
-    message: `it gave ${describeValue(given)}, which is no verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
+    message: `it gave ${describeValue(given)}, which is not a verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
   })
 }
 

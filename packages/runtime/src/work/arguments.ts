@@ -63,7 +63,7 @@ function createBudget(): Budget {
 }
 
 function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
-  // What has no bound was told when the schema was read, and is not checked.
+  // Patterns without a bound were reported when the schema was read, and are not checked.
   const createPattern = (pattern: string): Pick<RegExp, 'test'> =>
     findUnbounded(pattern) === undefined ? createLinearPattern(pattern, budget.spend) : { test: () => true }
   const regExp = Object.assign(createPattern, { code: '' })
@@ -141,7 +141,7 @@ export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
   const ajv = createAjv(budget, true)
   const compiled = new WeakMap<object, Compiled>()
-  // Of the first arguments that are long.
+  // Created for the first long arguments.
   let quickAjv: Ajv2020 | undefined
   const quickCompiled = new WeakMap<object, ValidateFunction>()
   const findQuickCheck = ({ schema, check: usual }: Compiled): ValidateFunction => {

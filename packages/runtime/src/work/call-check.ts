@@ -49,7 +49,7 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   const refusal = brought && findClientToolRefusal(context.agent, call.name)
   if (refusal !== undefined)
     return { argumentsHash, denied: `this agent may not use the tool "${call.name}" of a client: ${refusal}` }
-  // What a client brought was decoded: the root of its schema is an object.
+  // A client's tool was decoded: the root of its schema is an object.
   const input = tool?.input ?? (brought?.inputSchema as JsonObject | undefined)
   if (!input) return { argumentsHash }
   try {
@@ -172,7 +172,7 @@ function describeForPolicy(
       name,
       effect,
       runs: tool?.execute ? 'server' : 'client',
-      // What a client brings comes from outside.
+      // A client's tool comes from outside.
       trust: tool ? (tool.trust ?? 'trusted') : 'untrusted',
       ...(tool?.kind && { kind: tool.kind }),
       ...(tool?.source !== undefined && { source: tool.source }),

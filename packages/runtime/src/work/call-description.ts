@@ -1,4 +1,4 @@
-// What people see of a call: the tool makes it from its validated input. It is bounded, and its errors never stop the call.
+// The description of a call for people, which the tool makes from its validated input. It is bounded, and its errors never stop the call.
 import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
 import { WAITING_CHARS_MAX, describeValue } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'

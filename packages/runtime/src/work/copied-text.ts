@@ -20,7 +20,7 @@ interface Passage {
   readonly text: string
 }
 
-/** What came from outside, and what the user said. */
+/** Texts from outside, and texts of the user. */
 export interface ReadTexts {
   readonly untrusted: readonly Passage[]
   readonly user: string

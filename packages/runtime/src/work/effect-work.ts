@@ -13,6 +13,8 @@ export interface EffectPlace extends ToolPlace {
   readonly work: Work
   readonly state: State
   readonly history: History
+  /** See `ModelIo.outlive`. */
+  readonly outlive?: (settled: Promise<void>) => void
 }
 
 export function isWorkEffect(effect: AwaitedEffect): effect is WorkEffect {
@@ -23,8 +25,14 @@ export function isWorkEffect(effect: AwaitedEffect): effect is WorkEffect {
 export async function performEffect(effect: WorkEffect, place: EffectPlace): Promise<HostReport | undefined> {
   const { work, state, history, cancellation } = place
   if (effect.type !== 'run-tool') {
-    const { signal } = cancellation
-    const io = { history, live: place.live, signal, abort: () => cancellation.abort() }
+    const { live, outlive } = place
+    const io = {
+      history,
+      live,
+      signal: cancellation.signal,
+      abort: () => cancellation.abort(),
+      ...(outlive && { outlive }),
+    }
     return await work.model(createModelJob(state, effect), io)
   }
   const job = createToolJob(state, history, effect)

@@ -3,7 +3,7 @@
 // `default_api.list_files` and `default_api:list_files` (Gemini).
 import type { ToolDeclaration } from '@baton/core'
 
-/** What may stand around a name. Each is cut off, or not. */
+/** Markup around a name. Readings of the name are with and without each. */
 const MARKUP: readonly RegExp[] = [
   /^[^]*\bto=/,
   /^(?:<\|[^|]*\|>)+/,
@@ -32,5 +32,5 @@ export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 
   return near.length === 1 ? near[0]?.name : undefined
 }
 
-/** What a spelling may leave out or add. Models write `box_set` for `box.set`, which no provider takes as a name. */
+/** Characters that a spelling may leave out or add. Models write `box_set` for `box.set`, which no provider takes as a name. */
 const SPELLINGS: readonly RegExp[] = [/[-_]/g, /[-_./: ]/g]

@@ -10,7 +10,7 @@ export type RunTool = Extract<AwaitedEffect, { readonly type: 'run-tool' }>
 /** One model call: a step of a turn, or a summary. */
 export interface ModelJob {
   readonly session: string
-  /** Whose session it is. */
+  /** Owner of the session. */
   readonly principal: string
   /** Part of the ids of its calls; see `nameCall`. */
   readonly birth: string
@@ -37,7 +37,7 @@ export interface ModelJob {
 /** One run of a server tool. */
 export interface ToolJob {
   readonly session: string
-  /** Whose session it is. */
+  /** Owner of the session. */
   readonly principal: string
   readonly turn: number
   /** The last entry of the history that the model had read. */

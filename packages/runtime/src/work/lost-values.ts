@@ -7,7 +7,7 @@ export interface LostValue {
   readonly place: string
   /** Its class: `Map`. */
   readonly name: string
-  /** What to return in its place. */
+  /** The value to return in its place. */
   readonly instead: string
 }
 
@@ -26,21 +26,25 @@ const INSTEAD: Readonly<Record<string, string>> = {
   ReadableStream: 'what was read of it',
 }
 
-/** The first value of a result that JSON cannot write. Values with a `toJSON` say themselves what they are. */
-export function findLostValue(value: unknown, place = '', levels = JSON_DEPTH_MAX): LostValue | undefined {
+/** The first value of a result that JSON cannot write. A value with a `toJSON` decides itself how it is written. */
+export function findLostValue(value: unknown, levels = JSON_DEPTH_MAX): LostValue | undefined {
   if (typeof value !== 'object' || value === null || levels === 0) return undefined
-  if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
-  const isPlain = Array.isArray(value) || isPlainObject(value)
-  if (!isPlain && isLost(value)) {
+  const isList = Array.isArray(value)
+  if (!isList && typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
+  if (!isList && !isPlainObject(value) && isLost(value)) {
     const name = readClass(value)
-    return { place, name, instead: findInstead(value, name) }
+    return { place: '', name, instead: findInstead(value, name) }
   }
-  for (const [key, field] of Object.entries(value)) {
-    const inside = Array.isArray(value) ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`
-    const lost = findLostValue(field, inside, levels - 1)
-    if (lost) return lost
+  const fields = value as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(fields)) {
+    const lost = findLostValue(fields[key], levels - 1)
+    if (lost) return { ...lost, place: joinPlace(isList ? `[${key}]` : key, lost.place) }
   }
   return undefined
+}
+
+function joinPlace(outer: string, inner: string): string {
+  return inner === '' || inner.startsWith('[') ? outer + inner : `${outer}.${inner}`
 }
 
 /** An object may have no constructor. */

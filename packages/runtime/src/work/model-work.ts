@@ -13,7 +13,14 @@ import type {
 } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, listUntrusted } from '@baton/core'
 import type { CallCheck, HostReport, State } from '@baton/core/machine'
-import { CHARS_PER_TOKEN, listClientTools, nameCall, requestTokens, RUNS_AFTER } from '@baton/core/machine'
+import {
+  CHARS_PER_TOKEN,
+  listClientTools,
+  nameCall,
+  requestTokens,
+  RUNS_AFTER,
+  TEXT_SEPARATOR,
+} from '@baton/core/machine'
 import { describeFailure, describeThrown, hideSecrets, isCount } from '../describe-thrown.ts'
 import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
@@ -42,7 +49,7 @@ interface ModelWork {
   readonly streaks?: Streaks | undefined
 }
 
-/** What was wrong with the pieces of an answer, the first of all. */
+/** The first fault in the pieces of an answer. */
 interface Heard {
   failure?: BatonError
 }
@@ -143,14 +150,17 @@ function askInTime(
     const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
     heard.failure = new BatonError({ code: 'model_timeout', message })
     io.abort()
-    reject(heard.failure) // a model that does not heed its signal holds up nobody
+    // A model that ignores its signal does not delay the report.
+    io.outlive?.(asking.then(ignore, ignore))
+    reject(heard.failure)
   })
   const hear = (event: ModelEvent): void => {
     cancel()
     stream(event)
   }
   const ask = async (): Promise<unknown> => await model.run(request, hear, io.signal)
-  return Promise.race([ask(), silence]).finally(cancel)
+  const asking = ask()
+  return Promise.race([asking, silence]).finally(cancel)
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
@@ -303,9 +313,9 @@ async function finishStep(
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
-  const isJudged = calls.length === 0 && finish !== 'pause' && (reader || context.agent.checkAnswer)
-  const said = { job, io, request, finish, reader }
-  const judged = isJudged ? await judgeAnswer(context, { ...said, text: joinText(parts) }) : {}
+  const isAnswer = (calls.length === 0 || effect.choice === 'none') && finish !== 'pause'
+  const said = { job, io, request, finish, reader, text: joinText(parts) }
+  const judged = isAnswer && (reader || context.agent.checkAnswer) ? await judgeAnswer(context, said) : {}
   const repair = (part: ModelPart): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
@@ -318,7 +328,7 @@ async function finishStep(
     checks,
     finish,
     usage,
-    textBefore: textsBefore.join('\n\n'),
+    textBefore: textsBefore.join(TEXT_SEPARATOR),
     ...judged,
   }
 }

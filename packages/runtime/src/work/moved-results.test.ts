@@ -1,4 +1,4 @@
-// What a model is shown of a result that went behind a handle, and what is kept of it.
+// A result behind a handle: the part that a model sees, and the part that is kept.
 import type { ToolMessage } from '@baton/core'
 import { RULES } from '@baton/core/machine'
 import { expect, test } from 'vitest'

@@ -29,7 +29,7 @@ export async function repairCall(context: WorkContext, call: CheckedCall): Promi
     if (check.invalid === undefined) return { arguments: meant, check: { ...check, repairs: told } }
   }
   if (repairs.length === 0) return undefined
-  // What a validator says of JSON that does not fit helps the model more than "this is no JSON".
+  // A validator's words about JSON that does not fit help the model more than "this is not JSON".
   const check = await checkCall(context, { ...call, arguments: text })
   return { arguments: text, check: { ...check, repairs } }
 }
@@ -58,7 +58,7 @@ function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, val
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
     const brought = tool ? undefined : clientTools.find((candidate) => candidate.name === name)
-    // What a client brought was decoded: the root of its schema is an object.
+    // A client's tool was decoded: the root of its schema is an object.
     const schema = tool ? toJsonSchema(tool.input) : (brought?.inputSchema as JsonObject | undefined)
     const meant = schema && JSON.stringify(withoutTextValues(schema, value))
     return meant === JSON.stringify(value) ? undefined : meant

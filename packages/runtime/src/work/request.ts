@@ -100,7 +100,7 @@ function withFirst(chosen: readonly Tool[], tools: readonly Tool[], first: strin
   return chosen.some(({ name }) => name === first) ? chosen : [...chosen, ...tools.filter(({ name }) => name === first)]
 }
 
-/** What an estimate of the input may be short of, as a share of it; and what chat templates write around it, in tokens. */
+/** The share by which an estimate of the input may be short, and the tokens that chat templates write around it. */
 const SHORT = 0.1
 const FRAMING_TOKENS = 64
 

@@ -66,7 +66,7 @@ function copyPlan(given: unknown): { readonly entries: readonly PlanEntry[]; rea
   }
   if (text.length > PLAN_CHARS) return `it has ${text.length} characters; at most ${PLAN_CHARS} are taken`
   const parsed = parseJson(text)
-  if (!parsed.ok || !Array.isArray(parsed.value)) return 'it is no array of entries'
+  if (!parsed.ok || !Array.isArray(parsed.value)) return 'it is not an array of entries'
   const wrong = parsed.value.findIndex((entry) => !isEntry(entry))
   if (wrong >= 0)
     return `entry ${wrong} must be { content, status: "pending", "in_progress" or "completed", priority?: "high", "medium" or "low" }`

@@ -132,7 +132,7 @@ export function stringifyResult(value: unknown): string {
   }
   if (text === undefined)
     throw new BatonError({ code: 'result_invalid', message: `the result is a ${typeof value}, which is not JSON` })
-  const lost = MAY_LACK.test(text) ? findLostValue(value) : undefined
+  const lost = findLostValue(value)
   if (lost) {
     const where = lost.place === '' ? 'is' : `has, at ${lost.place},`
     throw new BatonError({
@@ -144,9 +144,6 @@ export function stringifyResult(value: unknown): string {
     throw new BatonError({ code: 'result_invalid', message: `the result is deeper than ${JSON_DEPTH_MAX} levels` })
   return text
 }
-
-/** JSON of what may have lost something: an empty object, or bytes by their numbers. Other results are not looked through. */
-const MAY_LACK = /\{\}|\{"0":|\{"(?:name|code|cause|errno)":/
 
 /** Whether a tool returned content, and not JSON that happens to have such a field. */
 function isContent(value: unknown): value is { readonly content: readonly object[]; readonly value?: unknown } {
@@ -198,13 +195,13 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
 }
 
 interface Piece {
-  /** Where it begins in `text`; 0 by default. */
+  /** Offset of the piece in `text`; 0 by default. */
   readonly offset?: number
   /** 12,288 by default. */
   readonly chars?: number
   /** Absent: the rest is lost. */
   readonly handle?: string
-  /** Where `text` is a piece itself: its place in the whole, and the whole's length. */
+  /** If `text` is a piece itself: its offset in the whole, and the whole's length. */
   readonly from?: number
   readonly of?: number
 }
@@ -229,7 +226,7 @@ export function showPiece(
 /** A piece that `showPiece` made, read again. */
 export interface ShownPiece {
   readonly text: string
-  /** Where it stands in the whole, in characters. */
+  /** Its offset in the whole, in characters. */
   readonly from: number
   readonly to: number
   /** Characters of the whole. */

@@ -4,7 +4,7 @@ import type { Agent, JsonObject, Message, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 
 /** The tool that finds tools. It is offered where others are deferred. */
-export const SEARCH_TOOLS = 'tools.search'
+const SEARCH_TOOLS = 'tools.search'
 
 /** More tools than this are deferred. */
 const TOOLS_MAX = 30

@@ -39,7 +39,7 @@ const LOGGED_CHARS = 500
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 
-/** What a tool can reach besides its job. */
+/** Access of a tool besides its job. */
 export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
   readonly live: (frame: LiveFrame) => void

@@ -1,4 +1,4 @@
-// What work needs. Work performs one effect from plain data: a job comes in, a report goes out, and nothing is thrown
+// Work and its needs. Work performs one effect from plain data: a job comes in, a report goes out, and nothing is thrown
 // (`performModel`, `performTool`, `checkCall`). It runs in the process of an actor as well as in an activity of a workflow.
 import type {
   AbortSignalLike,
@@ -22,7 +22,7 @@ import type { OutputReader } from './output.ts'
 import type { RequestMessages } from './request.ts'
 import type { ToolSearch } from './tool-search.ts'
 
-/** What work needs besides its job; the same for all jobs of a session. */
+/** The context of work besides its job; the same for all jobs of a session. */
 export interface WorkContext {
   readonly agent: Agent
   /** The agent's tools, those of its sources, and `result.read`. */
@@ -39,7 +39,7 @@ export interface WorkContext {
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
   readonly requestMessages: RequestMessages
-  /** Of an agent with an output schema. */
+  /** Reads answers of an agent with an output schema. */
   readonly output: OutputReader | undefined
   readonly blobs: BlobStore
   readonly timers: Timers
@@ -61,12 +61,14 @@ export type RunTool = (
   ...given: Parameters<NonNullable<Tool['execute']>>
 ) => unknown
 
-/** What a model call reads of its session, and where it streams to. */
+/** A model call's access to its session: the history, its signal and its stream. */
 export interface ModelIo {
   readonly history: Pick<History, 'messages' | 'turnTexts' | 'turnMessages' | 'untrusted'>
   readonly signal: AbortSignalLike
   /** Aborts the signal: the rest of the answer is not needed. */
   abort(): void
+  /** Called when a call is reported although its model may run on. `settled` never rejects. */
+  outlive?(settled: Promise<void>): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
 }
@@ -91,7 +93,7 @@ export interface AskedQuestion extends Question<JsonObject> {
   readonly n: number
 }
 
-/** Where work is done: here by `performModel` and `performTool`, or in another process, since jobs are plain data. */
+/** Performs work: here by `performModel` and `performTool`, or in another process, since jobs are plain data. */
 export interface Work {
   model(job: ModelJob, io: ModelIo): Promise<HostReport>
   tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>

@@ -71,7 +71,7 @@ export class AcpSession {
     return this.#callPlace
   }
 
-  /** What the client named when it opened the session. */
+  /** The folders and servers that the client named when it opened the session. */
   get given(): AcpPlace {
     return this.#init.place
   }

@@ -24,7 +24,7 @@ export interface EditorParts {
   readonly options?: Partial<AcpOptions>
   /** Adds what the editor does for the agent. */
   readonly app?: (app: ClientApp) => ClientApp
-  /** What a person chooses; by default the first option. */
+  /** A person's choice; by default the first option. */
   readonly permit?: (asked: RequestPermissionRequest, signal: AbortSignal) => Promise<object> | object
 }
 

@@ -1,4 +1,4 @@
-// What waits for a person: approvals and questions of a session are put to the client, and its answers decide them. A request that
+// Puts approvals and questions of a session to the client, whose answers decide them. A request that
 // somebody else answered, or whose call is over, is taken back.
 import type { Logger, Session, SessionEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
@@ -30,7 +30,7 @@ export class AskedPeople {
     this.#init = init
   }
 
-  /** What was asked before this client came. Never rejects. */
+  /** Puts the requests that were open before this client came. Never rejects. */
   async askAgain(): Promise<void> {
     const { session, log } = this.#init
     try {

@@ -1,4 +1,4 @@
-// What a user chooses for a session in an editor: the model, how much it thinks, and how freely it acts.
+// A user's choices for a session in an editor: the model, how much it thinks, and how freely it acts.
 import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { ShownChoice } from './updates.ts'
@@ -97,7 +97,7 @@ export function obeyMode(agent: Agent, modeOf: () => Mode): Agent {
   const own = agent.prepareStep
   const narrow = (step: StepToPrepare, change: StepChange | undefined): StepChange | undefined => {
     if (modeOf() !== 'read') return change
-    // Of tools that come and go nobody here knows the effect.
+    // The effect of tools that come and go is not known here.
     return { ...change, tools: (change?.tools ?? step.tools).filter((name) => harmless.has(name)) }
   }
   const prepareStep: PrepareStep = (step) => {

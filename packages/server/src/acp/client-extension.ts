@@ -1,4 +1,4 @@
-// What a client may do beyond the protocol, said in `_meta` of its capabilities: run client tools of the agent.
+// Extensions of a client beyond the protocol, named in `_meta` of its capabilities: it can run client tools of the agent.
 import type { CallView, JsonObject } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import { isJsonObject } from '@baton/core'
@@ -25,7 +25,7 @@ export function readRuns(
   return Array.isArray(said) ? said.filter((name) => typeof name === 'string') : undefined
 }
 
-/** What the client answered, whatever it is. */
+/** Reads the client's answer, whatever it is. */
 export function readOutcome(answer: unknown): Outcome {
   const { output, error } = isJsonObject(answer) ? answer : ({} as JsonObject)
   if (typeof error === 'string') return fail(error)

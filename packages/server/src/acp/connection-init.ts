@@ -1,4 +1,4 @@
-// What a connection of either version is given.
+// Parts that a connection of either version is given.
 import type { Logger } from '@baton/core'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { AcpParts } from './options.ts'

@@ -1,4 +1,4 @@
-// What an editor does for an agent: questions as forms, tools of its own, files and terminals; and a model that begins again.
+// Services of an editor for an agent: questions as forms, tools of its own, files and terminals; and a model that begins again.
 import { methods } from '@agentclientprotocol/sdk'
 import type { ClientApp } from '@agentclientprotocol/sdk'
 import { BatonError, defineAgent, tool } from '@baton/core'

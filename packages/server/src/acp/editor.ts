@@ -1,4 +1,4 @@
-// What an editor does for tools: it reads and writes files, with changes that are not saved yet, and runs commands in terminals that a
+// An editor's services for tools: it reads and writes files, with changes that are not saved yet, and runs commands in terminals that a
 // person sees. The methods that an editor does not offer are absent.
 import type {
   AgentContext,

@@ -10,7 +10,7 @@ export interface History {
   readonly messages: readonly ChatMessage[]
   /** Older messages were left out. */
   readonly isCut: boolean
-  /** Where events go on. */
+  /** The cursor at which events continue. */
   readonly next: Awaited<ReturnType<Session['messages']>>['next']
 }
 

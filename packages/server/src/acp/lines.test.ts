@@ -178,7 +178,7 @@ test('a client that leaves in mid-turn lets the server end, and the session is w
   const second = start({}, first.store)
   await second.say(0, 'initialize', { protocolVersion: 1 })
   expect((await second.say(1, 'session/load', { sessionId: id, ...PLACE })).result).toBeDefined()
-  // What the client's leaving cut off is asked again, and can be cancelled.
+  // A request that the client's leaving cut off is sent again, and can be cancelled.
   second.write(JSON.stringify({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: id } }))
   expect((await second.say(2, 'session/prompt', textPrompt(id, 'Hi'))).result).toEqual({ stopReason: 'end_turn' })
   await second.stop()

@@ -210,7 +210,7 @@ export class OpenSessions {
   }
 }
 
-/** Where a session works now. */
+/** The folders of a session now. */
 async function noteFolder(session: Session, now: JsonObject): Promise<JsonObject> {
   const { meta } = await session.info()
   const { additionalDirectories: _, ...rest } = meta

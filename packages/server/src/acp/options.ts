@@ -20,14 +20,14 @@ export type AcpMcpServer =
       readonly headers: Readonly<Record<string, string>>
     }
 
-/** Where a session works, as the editor says when it opens it. */
+/** The folders of a session, as the editor names them when it opens it. */
 export interface AcpPlace {
   readonly session: string
   /** An absolute path. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly AcpMcpServer[]
-  /** What the editor can do for tools: files with unsaved changes, terminals that a person sees. */
+  /** The editor's services for tools: files with unsaved changes, terminals that a person sees. */
   readonly editor: Editor
 }
 
@@ -50,7 +50,7 @@ export interface AcpOptions {
   readonly agentOf?: (place: AcpPlace) => Agent | Promise<Agent>
   /** The owner of the sessions; `local` by default. */
   readonly principal?: Principal
-  /** What editors show of the agent: its name and `0.1.0` by default. */
+  /** Name and version that editors show; the agent's name and `0.1.0` by default. */
   readonly name?: string
   readonly title?: string
   readonly version?: string
@@ -61,13 +61,13 @@ export interface AcpOptions {
   /** Whether `agentOf` makes agents that work in several folders. False by default: then an editor names one. */
   readonly additionalDirectories?: boolean
   readonly auth?: AcpAuth
-  /** Of the agent's models, those that a user may choose; without `any` how much the model thinks may not be chosen either. `any` by default. */
+  /** Models of the agent that a user may choose; without `any` how much the model thinks may not be chosen either. `any` by default. */
   readonly models?: readonly string[] | 'any'
   /** Also speaks the draft of version 2 with clients that ask for it. It may change without notice. False by default. */
   readonly experimentalV2?: boolean
   readonly limits?: Partial<AcpLimits>
   readonly log?: Logger
-  /** Of the process by default. */
+  /** The system's by default. */
   readonly timers?: Timers
   readonly clock?: Clock
   readonly newId?: () => string

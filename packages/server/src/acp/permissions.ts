@@ -8,7 +8,7 @@ export interface PermissionChoice {
   readonly kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'
 }
 
-/** What a person is shown of a call. */
+/** The call as a person sees it. */
 export type AskedCall = Omit<PendingApproval, 'approvalId' | 'expiresAtMs' | 'input'> & { readonly input: JsonValue }
 
 export interface PermissionAsked {
@@ -17,9 +17,9 @@ export interface PermissionAsked {
   readonly choices: readonly PermissionChoice[]
 }
 
-/** Where a client may put another input for a call that it allows: `_meta` of its answer. */
+/** Key of `_meta` in which a client may put another input for a call that it allows. */
 export const EDITED_INPUT = 'baton/input'
-/** Where it may put a reason. */
+/** Key of `_meta` for a reason. */
 export const REASON = 'baton/reason'
 const REASON_CHARS = 1000
 
@@ -27,7 +27,7 @@ const REASON_CHARS = 1000
 export function listChoices({ name, asked }: AskedCall): readonly PermissionChoice[] {
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
-    // What a policy asks is remembered for a destination; without one the approval stands for this call alone.
+    // A policy's question is remembered for a destination; without one the approval holds for this call alone.
     ...(asked === undefined || asked.destination !== undefined
       ? [{ optionId: 'allow-always', name: nameAlways(name, asked?.destination), kind: 'allow_always' } as const]
       : []),
@@ -41,7 +41,7 @@ function nameAlways(name: string, destination: string | undefined): string {
   return `Always allow ${name}${where} in this session`
 }
 
-/** What the client answered, whatever it is. A dismissed request is a no. */
+/** Reads the client's answer, whatever it is. A dismissed request is a no. */
 export function readDecision({ approvalId, choices }: PermissionAsked, answer: unknown): Decision {
   const { outcome, _meta: meta } = isJsonObject(answer) ? answer : {}
   const { outcome: how, optionId } = isJsonObject(outcome) ? outcome : {}
@@ -51,7 +51,7 @@ export function readDecision({ approvalId, choices }: PermissionAsked, answer: u
   const reason = said.reason === undefined ? {} : { reason: said.reason }
   const remember = chosen.kind.endsWith('always') ? ({ remember: 'tool' } as const) : {}
   if (chosen.kind.startsWith('reject')) return { approvalId, decision: 'deny', ...reason, ...remember }
-  // What a person has changed was shown to them for this call alone.
+  // A changed input was shown to the person for this call alone.
   if (said.input) return { approvalId, decision: 'edit', input: said.input, ...reason }
   return { approvalId, decision: 'approve', ...reason, ...remember }
 }

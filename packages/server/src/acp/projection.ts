@@ -25,7 +25,7 @@ const NOTE_CHARS = 4000
 
 export class Projection {
   readonly #init: ProjectionInit
-  /** Of the step that is being written: how much of its text and thoughts were told. */
+  /** Sent characters of the current step's text and thoughts. */
   readonly #told = { text: '', thought: '' }
   #step = ''
   /** The last update of each call of the turn, until it settles: the session reports more than an editor shows. */

@@ -1,4 +1,4 @@
-// What a user sends from an editor, as what the model reads: text, images, and files that the editor puts beside the question.
+// Converts a prompt of an editor into content for the model: text, images, and files that the editor puts beside the question.
 import type { ContentPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Block } from './updates.ts'

@@ -45,7 +45,7 @@ test('a prompt is answered by chunks that are deltas, and ends with the turn', a
   expect(await editor.prompt(session, 'Hi')).toBe('end_turn')
   expect(editor.text()).toBe('Hello from Baton.')
   expect(editor.text('agent_thought_chunk')).toBe('Hmm.')
-  // What the editor said itself is not sent again.
+  // The editor's own messages are not sent again.
   expect(editor.text('user_message_chunk')).toBe('')
   await editor.stop()
 })

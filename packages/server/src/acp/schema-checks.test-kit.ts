@@ -10,7 +10,7 @@ interface MethodSchema {
 
 export interface SchemaChecks {
   check(from: 'client' | 'agent', message: AnyMessage): void
-  /** Of a wire that does not say who sent it: the answer must be one to one of these methods. */
+  /** For a wire that does not name the sender: the answer must be one to one of these methods. */
   checkAnswer(methods: readonly string[], result: unknown): void
   /** @throws Error that lists what does not fit */
   expectValid(): void

@@ -46,7 +46,7 @@ test('a turn over a WebSocket; another principal has other sessions', async () =
         cwd: '/work',
         mcpServers: [],
       })
-      // What costs the server's money may not be chosen by strangers.
+      // Strangers may not make choices that cost the server's money.
       expect(configOptions?.map(({ id }) => id)).toEqual(['mode', 'model'])
       const prompt = [{ type: 'text' as const, text: 'Hi' }]
       expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toEqual({

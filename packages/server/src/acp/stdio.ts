@@ -6,7 +6,7 @@ import { createLineStream } from './line-stream.ts'
 import type { AcpOptions } from './options.ts'
 
 export interface AcpStdioOptions extends AcpOptions {
-  /** Of the process by default. */
+  /** The streams of the process by default. */
   readonly input?: Readable
   readonly output?: Writable
 }

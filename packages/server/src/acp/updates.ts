@@ -48,7 +48,7 @@ export type Update =
   /** Replaces all that was said of a message. */
   | { readonly type: 'text-replaced' | 'thought-replaced'; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly call: ShownCall; readonly isNew: boolean }
-  /** What a running call shows meanwhile. */
+  /** Output of a running call. */
   | { readonly type: 'call-content'; readonly callId: string; readonly content: readonly ShownContent[] }
   | { readonly type: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly type: 'title'; readonly title?: string | null; readonly atMs: number }

@@ -297,7 +297,7 @@ async function describeChoices(opened: AcpSession) {
 }
 
 /** @throws BatonError the turn's own, if it failed for another reason than a limit */
-export function readStop({ stop, error }: TurnEnd): StopReason {
+function readStop({ stop, error }: TurnEnd): StopReason {
   switch (stop) {
     case 'end':
     case 'silent':

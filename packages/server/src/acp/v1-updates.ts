@@ -3,7 +3,7 @@ import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agent
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
 
-/** What the client has said that it shows. */
+/** Display features that the client has announced. */
 export interface V1Shows {
   readonly notices: boolean
   readonly compaction: boolean
@@ -14,7 +14,7 @@ interface Message {
   id: string
   /** All text of it that the client has. */
   told: string
-  /** What the step says now, as long as it repeats what the client has. */
+  /** Text of the repeated step, as long as it matches what the client has. */
   again: string | undefined
   /** How often it began anew. */
   restarts: number
@@ -23,7 +23,7 @@ interface Message {
 /** Encodes the updates of one session, in their order. */
 export class V1Updates {
   readonly #shows: V1Shows
-  /** Of the step that is being written. */
+  /** Key of the step that is being written. */
   readonly #messages = new Map<string, Message>()
 
   constructor(shows: V1Shows) {

@@ -1,4 +1,4 @@
-// What a session needs of its client, whatever version of the protocol the client speaks.
+// A session's view of its client, whatever version of the protocol the client speaks.
 import type { CallView, JsonObject } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { PermissionAsked } from './permissions.ts'
@@ -7,7 +7,7 @@ import type { Update } from './updates.ts'
 export interface Wire {
   /** Resolves when it is written. Rejects when the connection is gone. */
   tell(update: Update): Promise<void>
-  /** What the client answers, not looked at yet. `signal`: nobody waits for the answer any more. */
+  /** Resolves with the client's answer, unchecked. `signal`: nobody waits for the answer any more. */
   askPermission(asked: PermissionAsked, signal: AbortSignal): Promise<unknown>
   /** Present where the client can show forms. */
   readonly askForm?: (question: WireQuestion, signal: AbortSignal) => Promise<unknown>

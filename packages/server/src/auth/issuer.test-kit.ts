@@ -44,7 +44,7 @@ export async function startIssuer(keys: readonly JWK[]) {
     server.closeAllConnections()
     await new Promise((resolve) => void server.close(resolve))
   }
-  /** Of a token that is right in everything. */
+  /** Claims of a token that is right in everything. */
   const claims = { iss: url, aud: 'shop', sub: 'ann', exp: NOW_MS / 1000 + 60 }
   return { url, state, asked, claims, close }
 }

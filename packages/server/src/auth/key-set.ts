@@ -107,7 +107,7 @@ async function fetchJson({ fetch, timers }: KeySetInit, address: string): Promis
 }
 
 async function readAnswer(ask: typeof fetch, address: string, signal: AbortSignal): Promise<JsonObject> {
-  // What it redirects to, nobody has named.
+  // Redirects are refused: nobody has named their target.
   const asked = ask(address, { headers: { accept: 'application/json' }, redirect: 'error', signal })
   const response = await asked.catch((cause: unknown) => {
     const why = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause // `fetch failed` says nothing

@@ -13,7 +13,7 @@ import { createKeySet } from './key-set.ts'
 export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | 'timers' | 'log'>> {
   /** Who signs the tokens: the value of their `iss`, such as `https://login.example`. */
   readonly issuer: string
-  /** What their `aud` must name: this service. With several, one of them is enough. */
+  /** Required `aud`: the name of this service. With several, one of them is enough. */
   readonly audience: string | readonly string[]
   /** The address of the issuer's public keys; by default what `{issuer}/.well-known/openid-configuration` says. */
   readonly jwks?: string

@@ -1,4 +1,4 @@
-// What one principal, and one network address, may take of chats over HTTP: requests, bytes, turns and streams. It counts;
+// Quotas of a principal and of a network address for chats over HTTP: requests, bytes, turns and streams. It counts;
 // what it refuses is told by who asked. A principal that nobody has named is everybody, and counts by its address alone.
 import type { Clock } from '@baton/core'
 import { BatonError } from '@baton/core'
@@ -40,7 +40,7 @@ export const QUOTA_LIMITS: QuotaLimits = {
 /** Whom a request counts for. Undefined: nobody knows. */
 export interface Asker {
   readonly principal: string | undefined
-  /** Of the network, or what stands for it. */
+  /** The network address, or a stand-in for it. */
   readonly address: string | undefined
 }
 

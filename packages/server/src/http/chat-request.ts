@@ -1,4 +1,4 @@
-// What the transports of ai 7 send: the page's messages, of which only the user's newest ones say something new. Everything
+// Reads requests of the transports of ai 7: the page's messages, of which only the user's newest ones say something new. Everything
 // else the session knows better.
 import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { isJsonObject } from '@baton/core'
@@ -8,7 +8,7 @@ import type { KnownAnswer } from './ui-answer.ts'
 import { createInvalid, readUserParts } from './ui-messages.ts'
 
 export interface ChatRequest {
-  /** Of the session. */
+  /** Id of the session. */
   readonly chat: string
   readonly wish: Wish
   readonly model?: string

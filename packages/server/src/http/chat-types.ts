@@ -20,15 +20,15 @@ export interface ChatMetadata {
   readonly usage?: Usage
   /** The place behind the answer in the session's events; a loaded message has none. */
   readonly cursor?: EventCursor
-  /** Of a loaded message: milliseconds since 1970. */
+  /** For a loaded message: milliseconds since 1970. */
   readonly atMs?: number
-  /** Of a loaded message: counts the questions of the session, each with its answer. */
+  /** For a loaded message: counts the questions of the session, each with its answer. */
   readonly exchange?: number
-  /** Of a loaded answer that failed; `code` is a word of docs/errors.md. */
+  /** For a loaded answer that failed; `code` is a word of docs/errors.md. */
   readonly error?: { readonly code: string; readonly message: string }
-  /** Of a loaded user message: who said it. */
+  /** For a loaded user message: who said it. */
   readonly from?: UserChatMessage['from']
-  /** Of a loaded user message: the model has not read it yet. */
+  /** For a loaded user message: the model has not read it yet. */
   readonly waits?: boolean
 }
 

@@ -25,7 +25,7 @@ export function startChats({ agent, store, handler: options }: PageParts) {
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const handler = createHandler(host, { log: { info: note, warn: note }, ...options })
-  /** What a page that goes away does to its request, it does here too. */
+  /** Aborts the request, as a page that goes away does. */
   const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request =
       address instanceof Request ? new Request(address, init) : new Request(new URL(address, 'http://localhost'), init)

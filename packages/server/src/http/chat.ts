@@ -1,4 +1,4 @@
-// What a chat page asks for, done to its session: a message, an edit, another answer, results and decisions, or the answer that
+// Performs requests of a chat page on its session: a message, an edit, another answer, results and decisions, or the answer that
 // is being written once more.
 import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
 import { BatonError, isBatonError, stringifySorted } from '@baton/core'
@@ -74,7 +74,7 @@ export async function endTurn(session: Session, hasEnded: boolean, release: () =
 export interface OpenedChat {
   readonly answer: ChatAnswer
   readonly events: AnswerEvents
-  /** What the message waits for, told before anything else. */
+  /** The chunk that names what the message waits for; sent first. */
   readonly waiting?: UiChunk
 }
 
@@ -172,7 +172,7 @@ async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promi
   }
 }
 
-/** What stands behind the last message that the session knows. */
+/** Messages behind the last one that the session knows. */
 async function findUnknown(session: Session, said: readonly Said[]): Promise<readonly Said[]> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
@@ -228,7 +228,7 @@ function readAnswer(reader: EventStream, message: string): AnswerEvents {
   }
 }
 
-/** Of a message that was sent before. How its turn failed stands in its last event. */
+/** Events of a message that was sent before. Its last event says how its turn failed. */
 function readTurnOf(session: Session, message: string): AnswerEvents {
   const turn = session.turn(message)
   turn.answer.catch(() => {}) // whoever reads the events gets the failure there
@@ -329,7 +329,7 @@ function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: R
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
-/** What the log has settled already is passed over: a page may say it twice, and may be late. */
+/** Skips results that the log has settled already: a page may send them twice, or late. */
 async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
   if (given.type === 'decision') {
     const { approvalId, isApproved, reason } = given

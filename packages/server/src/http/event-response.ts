@@ -21,7 +21,7 @@ export interface EventResponseInit {
   readonly run: (writer: EventWriter) => Promise<void>
 }
 
-/** Where the events go. */
+/** Writer of the events. */
 export interface EventSink {
   write(text: string): void
   /** Calls back once this turn of the event loop is over, or a moment later. */
@@ -32,7 +32,7 @@ export interface EventSink {
   fail(cause: Error): void
 }
 
-/** What a sink tells of its reader. */
+/** Signals of a sink about its reader. */
 export interface EventSource {
   /** It has taken some. */
   onRoom(): void

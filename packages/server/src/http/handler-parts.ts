@@ -29,7 +29,7 @@ export interface HttpLimits extends QuotaLimits {
 type Known = Principal | Identity | undefined
 
 export interface HandlerOptions extends Partial<ServerWorld> {
-  /** Where it is mounted; `/api` by default. */
+  /** The path at which it is mounted; `/api` by default. */
   readonly basePath?: string
   /**
    * Who asks, and until when that holds; absent: everybody is `anonymous`. Undefined, or an error: 401, with the message of an
@@ -48,7 +48,7 @@ export interface HandlerOptions extends Partial<ServerWorld> {
    * token needs them: a page could reach it by a name of its own that leads there. All by default.
    */
   readonly hosts?: readonly string[]
-  /** What a request may choose. Nothing by default; a body that asks for more is refused. */
+  /** Choices that a request may make. None by default; a body that asks for more is refused. */
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
   /**

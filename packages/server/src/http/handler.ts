@@ -23,7 +23,7 @@ import { createInvalid } from './ui-messages.ts'
 import type { Found } from './identify-client.ts'
 import { findPeer, identify } from './identify-client.ts'
 
-/** What the request itself does not say. */
+/** Facts that the request itself does not have. */
 export interface RequestSource {
   /** The network address that it comes from, for limits: `createNodeListener` finds it. */
   readonly address?: string | undefined
@@ -37,7 +37,7 @@ export interface Call extends Incoming {
   readonly reader: Asker
   readonly isFromPeer: boolean
   readonly principal: Principal
-  /** Of who asks; see `Identity`. */
+  /** End of the client's identity; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string) => Promise<Session>
 }
@@ -207,7 +207,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   return act === undefined ? answerNothing(parts) : await answerAct(parts, call, { id, act })
 }
 
-/** Of an address; none where there is nothing. */
+/** Methods of an address; none if there is nothing. */
 function listMethods([area, id, part, name, ...rest]: readonly string[]): readonly string[] {
   if (rest.length > 0 || (name !== undefined) !== (area === 'sessions' && part === 'media')) return []
   if (area === 'sessions' && id === undefined) return ['GET']
@@ -303,7 +303,7 @@ function answerStream(
         // Before the handle is closed: what the page is to run stays its own until the call's deadline.
         await told.leave()
         const ended = endTurn(session, told.isOver || !endWork, endWork ?? (() => {}))
-        // Of a turn that goes on without its reader nobody waits for the end.
+        // Nobody waits for the end of a turn that goes on without its reader.
         if (told.isOver) await ended
       }
     },
@@ -329,7 +329,7 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
   }
 }
 
-/** What is handed in is decoded by the session, field by field. */
+/** The session decodes the given fields, one by one. */
 const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Promise<unknown>>> = {
   stop: (session) => session.interrupt({ reason: 'stop' }),
   answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),

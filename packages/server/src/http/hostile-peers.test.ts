@@ -1,4 +1,4 @@
-// What a hostile client, or a hostile peer that knows the secret, tries with requests that are passed on.
+// Attacks by a hostile client, or by a hostile peer that knows the secret, on requests that are passed on.
 import type { Host } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { RequestListener } from 'node:http'
@@ -57,7 +57,7 @@ test.each(ROUTES)(
     })
     const body = 'GET /api/sessions/other HTTP/1.1\r\nhost: a\r\n\r\n'
     const headers = { 'content-type': 'application/json' }
-    // What is read before it is passed on must be JSON.
+    // A body that is read before it is passed on must be JSON.
     const sent = method === 'DELETE' ? body : JSON.stringify({ body })
     const answered = await ask(path, { method, body: sent, headers })
     expect([answered.status, await answered.text()]).toEqual([200, '{"ok":true}'])

@@ -78,7 +78,7 @@ function tellError(cause: unknown, log: Logger): ToldError {
     return { status, code, message, hint }
   }
   const { code, message } = encodeAppError(cause)
-  // Where the message is for operators alone, so is the hint.
+  // If the message is for operators alone, so is the hint.
   return { status, code, message, ...(message === cause.message && { hint: cause.hint }) }
 }
 

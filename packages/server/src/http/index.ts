@@ -1,4 +1,4 @@
-// What programs import from @baton/server/http.
+// The exports of @baton/server/http.
 export { createHandler } from './handler.ts'
 export type { RequestSource } from './handler.ts'
 export { DEFAULT_HTTP_LIMITS } from './handler-parts.ts'

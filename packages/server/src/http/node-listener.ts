@@ -9,7 +9,7 @@ import { findClientAddress } from '../shared/client-address.ts'
 import { findEventSource } from './event-response.ts'
 import type { RequestSource } from './handler.ts'
 
-/** What Express adds: the original address, with the path of the mount, and the body if a parser has read it already. */
+/** Fields that Express adds: the original address, with the path of the mount, and the body if a parser has read it already. */
 type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
 
 type Handler = (request: Request, source: RequestSource) => Promise<Response>
@@ -72,7 +72,7 @@ async function serve(
     await response.body?.cancel()
     return
   }
-  // What is left of a body that was refused stands between this request and the next one of its connection.
+  // The rest of a refused body is between this request and the next one of its connection.
   outgoing.once('finish', () => void incoming.resume())
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (!response.body) {

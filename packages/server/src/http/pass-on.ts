@@ -16,7 +16,7 @@ export interface PassOnParts {
   readonly peers: Peers | undefined
 }
 
-/** What a front knows of the other servers. */
+/** A front's knowledge of the other servers. */
 export interface Peers {
   readonly options: PeerOptions
   readonly warnings: PeerWarnings

@@ -1,4 +1,4 @@
-// What a front reads from the answer of a peer that tells a chat, however the network cuts it.
+// A front's reading of a peer's answer to a chat, however the network cuts it.
 import type { JsonValue } from '@baton/core'
 import { expect, test } from 'vitest'
 import { readPassedChunks } from './passed-answer.ts'

@@ -34,7 +34,7 @@ export async function readPassedChunks(
 class EventSplitter {
   /** The event that has not ended. Each part is longer than the one after it, so there are few. */
   #parts: string[] = []
-  /** Of the event that has not ended. */
+  /** UTF-16 units of the event that has not ended. */
   restChars = 0
   /** A line end may be the first half of what ends an event. */
   #lineEnd = ''

@@ -40,7 +40,7 @@ export async function startPeer({ agent, store = createMemoryStore(), secret = S
   answer = createNodeListener(handle)
   const url = `http://127.0.0.1:${port}`
   const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${url}${path}`, init)
-  /** What `useChat` sends. */
+  /** Body that `useChat` sends. */
   const say = (chat: string, text: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     postJson(ask, '/api/chat', createMessage(chat, text), headers)
   const stop = async (): Promise<void> => {

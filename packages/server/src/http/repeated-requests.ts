@@ -71,7 +71,7 @@ export class RepeatedRequests {
     return this.#entries.get(key)
   }
 
-  /** What may turn out otherwise when it is tried again is not kept. */
+  /** Answers that may differ on another try are not kept. */
   async #keep(key: string, entry: Entry, response: Response): Promise<Response> {
     const { status, headers } = response
     if (status >= 500 || status === 409 || status === 429) {

@@ -32,7 +32,7 @@ async function createLongAnswer(steps: number, chars: number) {
   return { host, environment }
 }
 
-/** What is sent waits until the test reads it. */
+/** Sent data waits until the test reads it. */
 function createPipe() {
   const waiting: string[] = []
   const read: string[] = []
@@ -94,7 +94,7 @@ test('an answer longer than what may wait is told whole to a slow reader', async
     )
     .toContain('"end"')
   expect(readText(pipe.read)).toHaveLength(STEPS * CHARS)
-  // What may wait, and one event on top of it.
+  // The bound of waiting data, and one event on top of it.
   expect(pipe.most()).toBeLessThan(1000 + 2 * CHARS)
   expect(pipe.closed()).toBeUndefined()
 })

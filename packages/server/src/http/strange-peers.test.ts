@@ -1,4 +1,4 @@
-// What is no peer, or a bad one: strangers that claim to be one, and peers that answer nonsense, slowly, or half.
+// Strangers and bad peers: strangers that claim to be one, and peers that answer nonsense, slowly, or half.
 import type { Host, Timers } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -255,7 +255,7 @@ test.each([
   const answered = await postJson(ask, '/api/chat', createMessage('s', 'hello'))
   expect(answered.status).toBe(isPeer ? 200 : 503)
   expect(warnings().map((line) => line.includes('BATON_PEER_SECRET'))).toEqual(isPeer ? [] : [true])
-  expect(holder.logged.some((line) => line.includes('no peer of this one'))).toBe(!isPeer)
+  expect(holder.logged.some((line) => line.includes('not a peer of this one'))).toBe(!isPeer)
   const said = [...logged, ...holder.logged, await answered.text()].join()
   expect([said.includes(SECRET), said.includes(secret)]).toEqual([false, false])
 })

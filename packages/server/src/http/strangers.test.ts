@@ -1,4 +1,4 @@
-// What strangers and broken clients send over HTTP, and what it costs.
+// Requests of strangers and broken clients over HTTP, and their cost.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { once } from 'node:events'

@@ -8,7 +8,7 @@ import type { LinkMedia } from './ui-messages.ts'
 import { showContent, writeUserParts } from './ui-messages.ts'
 
 export interface UiAnswerInit {
-  /** What the page has of it; absent: nothing. */
+  /** The part that the page has; absent: none. */
   readonly known?: KnownAnswer
   /**
    * Whether the page may run this call of a client tool now. Asked for a call that waits for a client, or that the page was
@@ -18,7 +18,7 @@ export interface UiAnswerInit {
   readonly linkMedia: LinkMedia
 }
 
-/** What a page has of an answer. */
+/** The part of an answer that a page has. */
 export interface KnownAnswer {
   readonly id: string
   readonly steps: number
@@ -92,7 +92,7 @@ export class UiAnswer {
   }
 
   #isOfPage({ callId, status }: CallView): boolean {
-    // What the page has decided is on its way.
+    // The page's own decision is on its way.
     const isDecided = this.#init.known?.calls.get(callId) === 'approval-responded'
     return (status === 'awaiting-approval' && !isDecided) || this.#told.get(callId) === true
   }
@@ -296,7 +296,7 @@ export class UiAnswer {
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
     const isFinal = UI_FINAL_STATES.has(known ?? '')
-    // What the page has and has not answered is its own, and is not told again.
+    // Calls that the page has and has not answered are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
         call.callId,

@@ -61,7 +61,7 @@ type UiDataChunk<Name extends keyof ChatData> = {
   }
 }[Name]
 
-/** What a person says, as a UIMessage holds it. */
+/** A person's message as a UIMessage holds it. */
 export type UiInputPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly filename?: string }

@@ -71,7 +71,7 @@ export function writeUserParts(parts: readonly StoredPart[], linkMedia: LinkMedi
   )
 }
 
-/** What a tool said, where it gave no value: its text, or parts where there is more than text. */
+/** The output of a tool that gave no value: its text, or parts if there is more than text. */
 export function showContent(content: readonly StoredPart[], linkMedia: LinkMedia): JsonValue {
   if (content.every(({ type }) => type === 'text'))
     return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
@@ -112,7 +112,7 @@ function writeCall({ callId, name, input, title, result, runs }: CallView, linkM
 }
 
 /**
- * What a person says in a UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
+ * Reads a person's UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
  * @throws BatonError `invalid_event`
  */
 export function readUserParts(parts: readonly JsonValue[]): readonly ContentPart[] {

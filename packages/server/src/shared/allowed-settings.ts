@@ -1,4 +1,4 @@
-// What apps and pages may choose for a turn. Nothing by default: a model and its limits cost the server's money.
+// Choices of apps and pages for a turn. None by default: a model and its limits cost the server's money.
 import type { JsonValue } from '@baton/core'
 
 export interface AllowedSettings {
@@ -9,7 +9,7 @@ export interface AllowedSettings {
   readonly maxOutputTokens?: number
 }
 
-/** What to do about a choice that is refused. */
+/** Advice on a choice that is refused. */
 export const CHOICE_HINT =
   'Leave it out, or have the server allow it: `allow` of its front, or --allow-model, --allow-temperature and --allow-output-tokens of "baton serve".'
 

@@ -1,4 +1,4 @@
-// What an app of version 1 is told of an error. Some messages are written for who runs the server: they name files, addresses
+// Errors as an app of version 1 sees them. Some messages are written for who runs the server: they name files, addresses
 // and programs of its machine, or repeat what a database or a provider said. An app gets their code and one plain sentence.
 import type { ErrorCode, EventError, Logger } from '@baton/core'
 import { ERROR_CODES, isBatonError } from '@baton/core'
@@ -69,20 +69,20 @@ const GOING_AWAY: ToldError = {
   retryable: true,
 }
 
-/** What the app gets to know about a request that failed. What only an operator may read goes to the log. */
+/** The error for the app whose request failed. Details for operators go to the log. */
 export function tellAppError(cause: unknown, log: Logger): ToldError {
   if (!isBatonError(cause)) {
     log.warn('a request failed', { cause: describeThrown(cause) })
     return { code: 'internal', message: 'the server failed' }
   }
-  // What to do about it is the operator's affair; an app comes back.
+  // The advice is for the operator; an app comes back.
   if (cause.code === 'host_stopped' || cause.code === 'session_closed') return GOING_AWAY
   const told = REQUEST_CODES.has(cause.code) ? cause : encodeAppError(cause)
   const { code, message } = told
   const isWhole = message === cause.message
   const { retryAfterMs } = cause.data
   if (!isWhole) log.warn('a request failed', { code: cause.code, cause: cause.message })
-  // Where the message is for operators alone, so is the hint.
+  // If the message is for operators alone, so is the hint.
   return {
     code,
     message,

@@ -6,7 +6,7 @@ import type { AllowedSettings } from './allowed-settings.ts'
 /** Fields of the world and the environment, which programs hand in whole. */
 const WORLD = ['clock', 'timers', 'newId', 'log', 'transport']
 
-/** What other libraries call an option of a front. */
+/** Names of other libraries for an option of a front. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   auth: 'authenticate',
   authentication: 'authenticate',

@@ -1,4 +1,4 @@
-// Whose address counts, by what the network and the headers say.
+// The address that counts, by the network and the headers.
 import { expect, test } from 'vitest'
 import { findClientAddress } from './client-address.ts'
 import { deriveLimitKey } from './limit-key.ts'

@@ -20,7 +20,7 @@ export interface PeerClient {
   readonly expiresAtMs?: number
 }
 
-/** What to check. `address`: no peer answers there. `secret`: the peer refused this server's secret. `client`: the peer could not read who the client is. */
+/** The fault to look for. `address`: no peer answers there. `secret`: the peer refused this server's secret. `client`: the peer could not read who the client is. */
 export type PeerProblem = 'address' | 'secret' | 'client'
 
 /** Why nothing could be passed on to a peer. */

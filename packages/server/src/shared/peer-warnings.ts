@@ -33,7 +33,7 @@ export class PeerWarnings {
   /** A client at this address claims to be a peer but does not present the secret. */
   noteStranger(address: string): void {
     const data = { address, check: CHECKS.secret }
-    this.#tell(`from ${address} secret`, 'a server that is no peer of this one was refused', data)
+    this.#tell(`from ${address} secret`, 'a server that is not a peer of this one was refused', data)
   }
 
   /** A peer at this address says who its client is, but not in a form that this server knows. */

@@ -43,7 +43,7 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
     take: (key, asked = 1) => {
       const nowMs = readMonotonicMs(clock)
       const tokens = countTokens(buckets.get(key), nowMs)
-      // What is more than a bucket ever holds passes when it is full.
+      // A cost over the bucket's size passes when the bucket is full.
       const wanted = Math.min(asked, perMinute)
       const taken = tokens >= wanted
       buckets.delete(key)

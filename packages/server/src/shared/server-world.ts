@@ -1,4 +1,4 @@
-// What a server needs of the world around it: time, ids and a log. That of Node, and of other runtimes with the web's standard objects, by default.
+// A server's needs of the world around it: time, ids and a log. By default those of Node, and of other runtimes with the web's standard objects.
 import type { Clock, Logger, Timers } from '@baton/core'
 
 export interface ServerWorld {

@@ -1,4 +1,4 @@
-// What the front needs of a connection. The server gives it one of `ws`; tests and simulations give their own.
+// The front's needs of a connection. The server gives it one of `ws`; tests and simulations give their own.
 
 export interface Socket {
   /** False: the connection is not open, and nothing was written. */

@@ -7,7 +7,7 @@ import { readBearerToken } from '../shared/bearer-token.ts'
 import { isSameSecret } from '../shared/same-secret.ts'
 
 export const PATH = '/ws'
-/** Of the AI SDK's chats; beside it, the same address takes them over HTTP. */
+/** WebSocket path of the AI SDK's chats; the same address takes them over HTTP. */
 export const CHAT_PATH = '/api/chat'
 export const EDITOR_PATH = '/acp'
 
@@ -18,7 +18,7 @@ export interface Refusal {
 }
 
 export interface Admission {
-  /** Where WebSockets are taken. */
+  /** Paths that take WebSockets. */
   readonly paths: readonly string[]
   readonly draining: boolean
   readonly full: boolean
@@ -40,7 +40,7 @@ export function checkAdmission(request: IncomingMessage, admission: Admission): 
   return undefined
 }
 
-/** Where a token is asked for, numbers of the server are for who has it. */
+/** If a token is required, the server's metrics are only for those who have it. */
 export function checkToken(request: IncomingMessage, token: Admission['token']): Refusal | undefined {
   return token === undefined || hasToken(request, token) ? undefined : UNAUTHORIZED
 }
@@ -58,7 +58,7 @@ const UNAUTHORIZED: Refusal = {
   headers: ['www-authenticate: Bearer'],
 }
 
-/** What is wrong with the token that was shown; nothing of it. */
+/** The fault of the given token, without any part of it. */
 export function createUnauthorized(message: string): Refusal {
   return { ...UNAUTHORIZED, message }
 }

@@ -177,7 +177,9 @@ test('peers with different secrets say so once on both sides, and their apps com
     const check = '"check":"the secret of the peers (BATON_PEER_SECRET) must be the same on all servers of the store"'
     const told = asked.logged.filter((line) => line.startsWith('the server that holds a session cannot be reached'))
     expect(told).toEqual([expect.stringContaining(check)])
-    const refused = holder.logged.filter((line) => line.startsWith('a server that is no peer of this one was refused'))
+    const refused = holder.logged.filter((line) =>
+      line.startsWith('a server that is not a peer of this one was refused'),
+    )
     expect(refused).toEqual([expect.stringContaining(check)])
     expect(holder.logged.some((line) => line.startsWith('a connection was opened'))).toBe(false)
     expect([...asked.logged, ...holder.logged].join()).not.toContain(SECRET)

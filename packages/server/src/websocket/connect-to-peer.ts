@@ -10,7 +10,7 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import { decodeText } from './text-frames.ts'
 
 export interface PeerLinkInit extends PeerClient {
-  /** Of the peer that holds the session. */
+  /** Address of the peer that holds the session. */
   readonly address: string
   readonly secret: string
   /** The client's connection. Closed when the peer closes. */

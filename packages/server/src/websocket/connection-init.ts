@@ -1,4 +1,4 @@
-// What a connection of an app is made of, whatever version it speaks.
+// Parts of an app's connection, whatever version it speaks.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
 import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
@@ -24,7 +24,7 @@ export interface AppConnectionInit {
   readonly isDraining: () => boolean
   /** Shared by the connections of a server; without them nothing is counted. */
   readonly rates?: ConnectionRates
-  /** What `rates` and `quotas` count as the address of this connection; empty by default. */
+  /** The address as which `rates` and `quotas` count this connection; empty by default. */
   readonly address?: string
   readonly peers?: PeerOptions
   /** Connects to a peer; over a WebSocket by default. */

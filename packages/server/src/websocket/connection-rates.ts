@@ -9,7 +9,7 @@ export interface FrameOrigin {
   readonly isTranscript: boolean
 }
 
-/** What the sender of too much is told. */
+/** The error for a sender over its rate. */
 export interface TooMuch {
   /** Ends with the wait, for apps of version 1. */
   readonly message: string
@@ -18,9 +18,9 @@ export interface TooMuch {
 }
 
 export interface ConnectionRates {
-  /** Of a frame that is not parsed yet. `address` is of the network; with a trusted proxy, the one that the proxy names. */
+  /** Counts a frame before it is parsed. `address` is the network address; with a trusted proxy, the one that the proxy names. */
   checkAddress(address: string): TooMuch | undefined
-  /** What to tell the sender of a parsed frame that is one too many for its session; undefined for one that may pass. */
+  /** The error for a parsed frame over its session's rate; undefined for one that may pass. */
   check(frame: FrameOrigin): TooMuch | undefined
 }
 

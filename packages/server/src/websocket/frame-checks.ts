@@ -1,4 +1,4 @@
-// What is wrong with a frame before anything is done with it: too large, too much, too often, or not now. It answers, and
+// Checks a frame before anything is done with it: too large, too much, too often, or not now. It answers, and
 // changes nothing but counts.
 import type { Refused } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
@@ -12,11 +12,11 @@ export interface CheckedConnection {
   readonly sessionId: string | undefined
 }
 
-/** What came over a connection. */
+/** A message that came over a connection. */
 export interface Message {
   /** Undefined: it is not text. */
   readonly text: string | undefined
-  /** Of text, in UTF-8. */
+  /** Bytes of the text in UTF-8. */
   readonly bytes: number
 }
 
@@ -25,7 +25,7 @@ export type Problem = Pick<Refused, 'code' | 'message'>
 const RESULT = /"type"\s{0,9}:\s{0,9}"tool\.result"/
 const TRANSCRIPT = /"type"\s{0,9}:\s{0,9}"user\.audio\.transcript\.final"/
 
-/** What is too much, or comes too often, is not even parsed. The result of a running turn is: its turn waits for it. */
+/** Refuses frames over a rate without parsing them, except results of a running turn, which waits for them. */
 export function checkUnparsed({ init, follower }: CheckedConnection, { text, bytes }: Message): Problem | undefined {
   const { limits, rates, quotas, address = '' } = init
   const isResult = text !== undefined && RESULT.test(text)

@@ -1,4 +1,4 @@
-// What the server answers to requests without a WebSocket: whether it lives, whether it takes sessions, and why a WebSocket
+// Answers to requests without a WebSocket: whether it lives, whether it takes sessions, and why a WebSocket
 // would be refused.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Refusal } from './admission.ts'

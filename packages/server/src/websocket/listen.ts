@@ -35,7 +35,7 @@ const CHECK_MS = 5000
 /** Sockets that may be open for each connection: health checks, and those that have not said what they want. */
 export const SOCKETS_PER_CONNECTION = 2
 
-/** Of HTTP, and of TLS. */
+/** Deadlines of HTTP, and of TLS. */
 type Deadlines = ServerOptions & { readonly handshakeTimeout: number }
 
 function createPlainServer(tls: TlsFiles | undefined, deadlines: Deadlines, answer: RequestListener): Server {

@@ -3,7 +3,7 @@ import type { Socket } from '../shared/socket.ts'
 
 export interface MemorySocket {
   readonly socket: Socket
-  /** What was sent, in order. */
+  /** Sent messages, in order. */
   readonly sent: readonly string[]
   /** Set by the side that closed it. */
   readonly closed: () => { readonly code: number; readonly reason: string } | undefined

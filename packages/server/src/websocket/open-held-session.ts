@@ -14,7 +14,7 @@ export type OpenedSession =
 export interface HeldSessionInit {
   /** The app is gone. */
   readonly isGone: () => boolean
-  /** Of a session that is new. */
+  /** Description of a new session. */
   readonly description?: SessionDescription
   /** The subprotocol that the peer is to speak; version 1 has none. */
   readonly protocol?: string

@@ -1,13 +1,13 @@
-// What one network address, and one principal, may take of a server at once: connections, sessions, bytes and turns. It counts;
+// Quotas of a network address and of a principal on a server: connections, sessions, bytes and turns. It counts;
 // who is told what stands with those who ask.
 import type { Clock } from '@baton/core'
 import type { TooMuch } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'
 
-/** Whose connection it is. */
+/** The owner of a connection. */
 export interface Origin {
-  /** What limits count as the network address. */
+  /** The network address as limits count it. */
   readonly address: string
   /** Undefined where nobody tells principals apart. */
   readonly principal: string | undefined

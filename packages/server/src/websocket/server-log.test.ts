@@ -1,4 +1,4 @@
-// What the log says of results that change nothing, line by line, over real connections.
+// Log lines about results that change nothing, line by line, over real connections.
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'

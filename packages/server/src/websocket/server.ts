@@ -76,7 +76,7 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    */
   readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
   /**
-   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
+   * Tokens of which every connection must show one, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
    * default none is asked for: then the address must be one that only friends can reach.
    */
   readonly token?: string | readonly string[]
@@ -94,7 +94,7 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    * connection waits until the session is free.
    */
   readonly peers?: PeerOptions
-  /** What `/metrics` answers, in Prometheus' text format, to requests with the `metricsToken`. Without it: 404. */
+  /** Returns the answer of `/metrics`, in Prometheus' text format, to requests with the `metricsToken`. Without it: 404. */
   readonly metrics?: () => string
   /** Tokens for `/metrics`; by default those of `token`. Set this if only `authenticate` checks tokens. */
   readonly metricsToken?: string | readonly string[]
@@ -104,7 +104,7 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly editors?: (socket: Socket, principal: Principal) => FrontConnection
   /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it they get 404. */
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
-  /** What apps of version 2 may choose for their turns; nothing by default. */
+  /** Choices that apps of version 2 may make for their turns; none by default. */
   readonly allow?: AllowedSettings
   /** The agent's models that apps run (`clientModel` of @baton/models/client): an app of version 2 names those that it runs. */
   readonly clientModels?: readonly ClientModel[]
@@ -139,7 +139,7 @@ type Found = Principal | Identity | undefined
 
 export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
 
-/** What the front needs of a connection, whatever its protocol. */
+/** The front's view of a connection, whatever its protocol. */
 export interface FrontConnection {
   /** A turn runs, or the app has not been told all of it. */
   isBusy(): boolean
@@ -188,7 +188,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
   })
   const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
   const http = createServer(tls, limits, (request, response) => {
-    // To who asks without a WebSocket it says why one would be refused.
+    // A client without a WebSocket learns why one would be refused.
     const refusal = async (): Promise<Refusal> => {
       const { admitted } = await admit(shared, request)
       return 'principal' in admitted ? UPGRADE_REQUIRED : admitted
@@ -234,7 +234,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
   }
 }
 
-/** What the connections of a server have in common. */
+/** Parts that the connections of a server share. */
 interface Shared {
   readonly init: WebSocketServerInit
   readonly limits: ConnectionLimits
@@ -370,7 +370,7 @@ async function waitForRest(
 }
 
 interface Upgrade extends Admitted {
-  /** What `ws` writes to. */
+  /** The stream that `ws` writes to. */
   readonly stream: Duplex
   readonly client: string
   readonly path: string

@@ -1,4 +1,4 @@
-// What servers over one store notice of a session that begins at another one of them.
+// Notices of servers over one store about a session that begins at another one.
 import type { Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { SessionStarts } from './session-starts.ts'

@@ -1,4 +1,4 @@
-// What is written is read by `ws` as it was said, whatever its length, and in its order.
+// Written frames arrive at `ws` as they were, whatever their length, and in their order.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

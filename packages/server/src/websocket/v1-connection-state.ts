@@ -1,4 +1,4 @@
-// What one connection of a version 1 app is made of, and how its app is told what went wrong.
+// State of a version 1 app's connection, and errors for its app.
 import type { Refused } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'

@@ -32,7 +32,7 @@ test('an app whose session was not followed without a gap is told to come back, 
   await inner.stop()
 })
 
-/** Of a reader that missed all that came since record 3. */
+/** The end of a reader that missed everything since record 3. */
 function createLagging(events: EventStream): EventStream {
   const cursor = { pos: 3 }
   const batches: EventBatch[] = [{ events: [{ type: 'behind', cursor }], next: cursor }]

@@ -124,7 +124,7 @@ interface FollowerState {
   readonly session: Session
   readonly connection: ClientConnection
   readonly writer: V1Writer
-  /** What stands before it in the log was told to earlier connections. */
+  /** Records before it were sent to earlier connections. */
   readonly livePos: number
   readonly projection: V1Projection
   readonly calls: WrittenCalls

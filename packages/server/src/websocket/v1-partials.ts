@@ -60,7 +60,7 @@ export class Partials {
     if (this.#step?.step === step) this.#step.text = this.#step.text.slice(0, keepChars)
   }
 
-  /** What the step said is void; it comes again. It may have finished. */
+  /** Voids the step's text, which comes again. The step may have finished. */
   dropStep(step: number): void {
     this.#earlier = this.#earlier?.filter((said) => said.step !== step)
     this.#step = undefined

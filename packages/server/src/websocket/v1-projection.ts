@@ -6,7 +6,7 @@ import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
 import { extractSpeech } from '@baton/runtime'
 
-/** What the connection has to do, in this order. */
+/** Actions of the connection, in this order. */
 export type V1Output =
   | { readonly type: 'partial' | 'final'; readonly id: string; readonly text: string }
   | { readonly type: 'display'; readonly id: string; readonly name: DisplayTool; readonly arguments: DisplayArguments }
@@ -35,7 +35,7 @@ export interface V1ProjectionInit {
   readonly session: string
   readonly connection: string
   readonly partialMs: number
-  /** What stands before it in the log happened before this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
+  /** Records before it precede this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
   readonly livePos: number
   /** The wall clock, by which the age of what was said is measured; the moments that are handed in by default. */
   readonly clock?: Clock
@@ -51,7 +51,7 @@ const HELD_MAX = 10_000
 
 export class V1Projection {
   readonly #state: ProjectionState
-  /** What came while an answer's speech waits. */
+  /** Frames that came while an answer's speech waits. */
   #held: SessionEvent[] = []
 
   constructor(init: V1ProjectionInit) {
@@ -159,7 +159,7 @@ function project(state: ProjectionState, event: SessionEvent, nowMs: number): re
       partials.handleText(event)
       return isPast(state.init, event) ? [] : takePartial(state, nowMs, false)
     case 'live':
-      // What the log has of a text that is being written came in pieces, and is shown as one.
+      // The logged part of an unfinished text came in pieces, and is shown as one.
       return takePartial(state, nowMs, false)
     case 'text-cut':
       partials.cutText(event)
@@ -184,7 +184,7 @@ function project(state: ProjectionState, event: SessionEvent, nowMs: number): re
       return []
     case 'step-finished':
       partials.finishStep()
-      // What is left of an interrupted text was shown already.
+      // The rest of an interrupted text was shown already.
       return event.interrupted ? [] : takePartial(state, nowMs, true)
     case 'call-offered': {
       const { client, callId, offer } = event

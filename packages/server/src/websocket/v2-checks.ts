@@ -1,4 +1,4 @@
-// What is wrong with a frame of version 2 before anything is done with it: too large, too much, too often, or no request.
+// Checks a frame of version 2 before anything is done with it: too large, too much, too often, or no request.
 import type { ErrorCode } from '@baton/core'
 import { findNearName } from '@baton/core'
 import type { ClientFrame2 } from '@baton/protocol'
@@ -20,7 +20,7 @@ export type CheckedRequest =
       readonly isUnread: boolean
     }
 
-/** What a running turn waits for passes always. */
+/** Frames that a running turn waits for always pass. */
 const OF_CALL = /"type"\s{0,9}:\s{0,9}"(?:call\.(?:claim|result)|model\.(?:pieces|result))"/
 /** These may bring pictures, or results. */
 const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
@@ -46,7 +46,7 @@ export function checkRequest(
   if (tooMuch) return tooMuch
   const decoded = decodeClientFrame2(text)
   const isOfCall = looksOfCall && decoded.ok && isOfOpenCall(decoded.frame, followed)
-  // What only has those words in it counts like any other frame.
+  // A frame that merely contains those words counts like any other.
   const tooMuchAfterAll = looksOfCall && !isOfCall ? count(init, text, bytes) : undefined
   if (tooMuchAfterAll) return tooMuchAfterAll
   if (!decoded.ok) {
@@ -67,7 +67,7 @@ export function checkRequest(
   return { ok: true, frame, text }
 }
 
-/** What is wrong with the frame as one more of its address. */
+/** Checks the frame against the rates of its address. */
 function count(
   { rates, quotas, address = '' }: V2ConnectionInit,
   text: string,
@@ -85,7 +85,7 @@ function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boole
   return session.openCall(frame.callId)?.settled === false
 }
 
-/** What is refused unread is answered under its id all the same, where that stands at the front. */
+/** Finds the id of a frame that is refused unread, if it is at the front. */
 function refuse(code: ErrorCode, told: Pick<TooMuch, 'message'> & Partial<TooMuch>, text = ''): CheckedRequest {
   const re = ID.exec(text.slice(0, HEAD_CHARS))?.[1]
   return { ok: false, code, ...told, isUnread: true, ...(re !== undefined && { re }) }

@@ -113,7 +113,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
   }
 }
 
-/** Of a session without a turn, `turn` is its start. */
+/** In a session without a turn, `turn` is its start. */
 function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): Cursor2 {
   if (typeof from === 'object') return from
   if (from === 'now') return head

@@ -1,4 +1,4 @@
-// What an app writes of its model, whatever it is: a frame that cannot be read ends the call, one that brings nothing is
+// Frames of an app about its model, whatever they hold: a frame that cannot be read ends the call, one that brings nothing is
 // not free, and a call that is over is not begun.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'

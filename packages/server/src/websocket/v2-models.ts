@@ -5,7 +5,7 @@ import type { ClientFrame2, ModelError, Requests, ServerFrame2 } from '@baton/pr
 
 export interface V2ModelsInit {
   readonly session: string
-  /** What the app may run, by id. */
+  /** Models that the app may run, by id. */
   readonly known: readonly ClientModel[]
   readonly newId: () => string
   readonly write: (frame: Extract<ServerFrame2, { readonly type: 'model.run' | 'model.cancel' }>) => void
@@ -73,7 +73,7 @@ export class V2Models {
     const waiting = this.#runs.get(run)
     if (!waiting) return { ignored: 'late' }
     waiting.end()
-    // What it answers is checked where every model's answer is.
+    // Its answer is checked like every model's.
     const isOne = Object.keys(outcome).length === 1
     if (isOne && 'answer' in outcome) waiting.resolve(outcome.answer)
     else if (isOne && 'error' in outcome && isModelError(outcome.error)) waiting.reject(readError(outcome.error))

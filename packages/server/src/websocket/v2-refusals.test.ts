@@ -91,7 +91,7 @@ function listCodes(type: RequestType): readonly string[] {
 
 const LONG = 'x'.repeat(3000)
 
-/** Of an app that has had one answer, `t1` to `first`, and whose session rests. */
+/** Refusals for an app that has had one answer, `t1` to `first`, and whose session rests. */
 const AT_REST: readonly (readonly [RequestType, object, code: string | undefined])[] = [
   ['ping', { more: 1 }, 'invalid_event'],
   ['session.open', { session: 'other' }, 'illegal_input'],
@@ -169,7 +169,7 @@ test('without a session or a device each request says so', async () => {
   expect(await codeOf(app, 'session.open', { session: 'nobody', existing: true })).toBe('unknown_session')
   expect(await codeOf(app, 'session.open', { session: '..' })).toBe('invalid_event')
   expect(await codeOf(app, 'session.open', { session: 's', from: { pos: 999 } })).toBe('invalid_event')
-  // What is absent and what is false are the same.
+  // Absent and false are the same.
   expect(await codeOf(app, 'session.open', { session: 's', existing: false, speech: false })).toBeUndefined()
   for (const [type, given] of [
     ['device.release', {}],
@@ -204,7 +204,7 @@ test('while a turn runs, what it does not allow is refused', async () => {
   const rewind = { input: 'r', message: 'first', replace: 'Hi again' }
   expect(await codeOf(app, 'input.rewind', { ...rewind, interrupt: false })).toBe('turn_in_progress')
   expect(listCodes('input.rewind')).toContain('turn_in_progress')
-  // What ends the turn is taken, and the same again is answered as before.
+  // The request that ends the turn is accepted, and the same again is answered as before.
   expect(await app.request('input.rewind', { ...rewind, interrupt: true })).toEqual({ turn: 'r' })
   expect(await app.request('input.rewind', { ...rewind, interrupt: true })).toEqual({ turn: 'r' })
   await app.event('turn-finished', ({ message }) => message === 't3')

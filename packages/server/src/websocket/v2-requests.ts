@@ -1,4 +1,4 @@
-// What each request of version 2 does. The session decodes what it is handed, and its refusal names the field that is wrong.
+// Performs the requests of version 2. The session decodes what it is handed, and its refusal names the field that is wrong.
 import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
 import { BatonError, checkFields, decodeUserInput, isDeeper, JSON_DEPTH_MAX, parseJson, readTurnOf } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -127,7 +127,7 @@ function demandDevice({ device }: Followed): V2Device {
   if (device) return device
   throw new BatonError({
     code: 'illegal_input',
-    message: 'this connection is no device',
+    message: 'this connection is not a device',
     hint: 'Send device.attach first, or name a device in session.open.',
   })
 }
@@ -261,7 +261,7 @@ const FAILED_BY_ERROR = 'a failure is { error: "why" } alone'
 function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
   if (typeof outcome !== 'object' || outcome === null) throw createOutcomeError()
   checkFields(outcome, { what: 'outcome', code: 'invalid_event', fields: OUTCOME_FIELDS, elsewhere: FAILURE_FIELDS })
-  // Of two, one would be dropped in silence: a failure would read as a success, or a success as a failure.
+  // One of two would be dropped silently: a failure would read as a success, or a success as a failure.
   if (Object.keys(outcome).length !== 1) throw createOutcomeError(Object.keys(outcome))
   // It was parsed from JSON; what is deeper could not be written again. One level is the outcome's own.
   if (isDeeper(outcome, JSON_DEPTH_MAX + 1)) {

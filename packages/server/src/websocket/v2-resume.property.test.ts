@@ -17,7 +17,7 @@ interface Effects {
   pay: number
 }
 
-/** What a device does with what it is told; it remembers over its connections what it has begun. */
+/** A device handles its frames; it remembers over its connections what it has begun. */
 class Device {
   readonly events: SessionEvent[] = []
   readonly #effects: Effects
@@ -112,7 +112,7 @@ async function playTurn({ cuts, restarts }: Play) {
     }
     app = await connectApp2(server.url)
     await app.request('session.open', { session: 's', from, device: { name: 'phone' } })
-    // What it had been told and had not answered.
+    // Requests that it had got and had not answered.
     for (const event of device.events.slice(-1)) await device.answer(app, event)
   }
   const all = await connectApp2(server.url)
@@ -132,7 +132,7 @@ function listKinds(events: readonly SessionEvent[]): readonly string[] {
   })
 }
 
-/** What one play has told must be what the log tells, in its order, each once. */
+/** Demands that one play gives the events of the log, in its order, each once. */
 function checkTold({ told, past }: Awaited<ReturnType<typeof playTurn>>): void {
   expect(listKinds(told)).toEqual(listKinds(past))
   expect([...joinTexts(told)]).toEqual([...joinTexts(past)])

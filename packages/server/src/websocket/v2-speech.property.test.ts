@@ -103,7 +103,7 @@ function createScripted({ steps, broken }: Script, gate: Gate) {
   return defineAgent({ name: 'voice', model, tools: [look], retry: { baseMs: 1 } })
 }
 
-/** What an app with a voice remembers: it drops what is void, and notices what comes twice or not at all. */
+/** The memory of an app with a voice: it drops what is void, and notices what comes twice or not at all. */
 class Voice {
   readonly sentences: SentenceFrame[] = []
   cursor: Cursor2 | undefined

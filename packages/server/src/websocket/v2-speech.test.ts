@@ -128,7 +128,7 @@ test('who comes in the midst of an answer hears all of it or goes on at a known 
   const { cursor } = first.events.at(-1) ?? {}
   const turn = await begin(url, { speech: 'only', from: 'turn' })
   const late = await connectApp2(url)
-  // Where "Thr" began, this cursor does not say.
+  // This cursor does not say where "Thr" began.
   await expect(
     late.request('session.open', { session: 's', speech: true, from: cursor ?? 'now' }),
   ).rejects.toMatchObject({

@@ -16,7 +16,7 @@ export interface Spoken {
 
 interface SpokenStart {
   readonly start: OpenFrom
-  /** Where the events begin; `start`, resolved. */
+  /** The cursor at which the events begin; `start`, resolved. */
   readonly cursor: EventCursor
   readonly isOnly: boolean
 }
@@ -58,7 +58,7 @@ async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor)
   await readEvents(session, { pos: since, since }, (event) => {
     const at = event.cursor
     if (at.pos > pos) return false
-    // Of the record itself only the text that was told while it was written. Its events are counted from there.
+    // The record itself adds only the text that was sent live. Its events count from there.
     if (at.pos < pos || at.read === undefined) speech.take(event)
     else if (event.type === 'text') speech.take({ ...event, text: event.text.slice(0, text) })
     return true
@@ -159,7 +159,7 @@ function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean 
 
 const ANSWER_FIELDS = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
 
-/** What else came would be handed out with every cursor. */
+/** Other fields would be handed out with every cursor. */
 function pickFields(given: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 }

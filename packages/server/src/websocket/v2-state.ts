@@ -1,4 +1,4 @@
-// What one connection of version 2 is made of, and how it writes.
+// State of one connection of version 2, and its writes.
 import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
 import type { Cursor2, RequestType, ServerFrame2 } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -14,7 +14,7 @@ import type { Spoken } from './v2-spoken-events.ts'
 
 export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
   readonly host: HostWithSessions
-  /** What an app may choose for its turns. */
+  /** Choices that an app may make for its turns. */
   readonly allow: AllowedSettings
   /** Shared by the connections of a server. */
   readonly deviceNames: DeviceNames
@@ -96,7 +96,7 @@ export class V2Writer {
   writeText(text: string): void {
     const { socket, log, limits, connection } = this.#init
     if (this.#isTooSlow) return
-    // What may wait, and one answer more: events wait for room before they are written.
+    // The bound of waiting frames, and one answer more: events wait for room before they are written.
     if (socket.bufferedBytes() <= limits.outgoingBytes) {
       socket.send(text)
       return

@@ -11,7 +11,7 @@ const isClientFrame = ajv.compile(CLIENT_FRAME_2_SCHEMA)
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
 
 export interface App2Options {
-  /** Where frames of the app are wrong on purpose. */
+  /** Hook for frames of the app that are wrong on purpose. */
   readonly isLoose?: boolean
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -12,7 +12,7 @@ export class WsSocket implements Socket {
   readonly #socket: WebSocket
   readonly #stream: Duplex
   readonly #timers: Timers
-  /** What was sent in this turn of the event loop. */
+  /** Messages sent in this turn of the event loop. */
   #waiting: string[] = []
   #waitingChars = 0
 

@@ -14,7 +14,7 @@ export interface ClientLeasesInit extends Pick<Environment, 'clock' | 'timers'> 
 }
 
 interface Attached {
-  /** What attached it, with the lease that is renewed. */
+  /** The report that attached it, with the lease to renew. */
   readonly input: InputOf<'client-attached'>
   /** When its lease was asked for last. */
   readonly askedMs: number

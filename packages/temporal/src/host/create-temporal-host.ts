@@ -22,15 +22,15 @@ import { TemporalEngine } from './temporal-engine.ts'
 export interface TemporalHostOptions<A extends Agent = Agent>
   extends AgentChoice, Tuning, Pick<CatalogInit, 'modelOf' | 'defaultModel'> {
   readonly agent?: A
-  /** Of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend; `localhost:7233` by default. */
   readonly address?: string
   /** An open connection in place of `address`; whoever opened it closes it. */
   readonly connection?: Connection
   /** `default` by default. */
   readonly namespace?: string
-  /** Of the workers; `baton` by default. */
+  /** Task queue of the workers; `baton` by default. */
   readonly taskQueue?: string
-  /** Where the workers put the records of sessions. */
+  /** The store into which the workers put the records of sessions. */
   readonly logStore: SessionLog
   /** `redis://…`, the same as the workers'; a bus of one process by default. */
   readonly redis?: string | LiveBus

@@ -17,7 +17,7 @@ export interface RemovalInit {
 }
 
 export interface TemporalRemovalOptions {
-  /** Of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend; `localhost:7233` by default. */
   readonly address?: string
   /** `default` by default. */
   readonly namespace?: string

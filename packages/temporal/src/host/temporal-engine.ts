@@ -137,7 +137,7 @@ export class TemporalEngine implements Engine {
         await this.#start(session)
         await view.reach(0, OPEN_MS)
       } else if (view.replica.state().turn !== null)
-        // Where its workflow was terminated, it goes on with what it owes before anybody says something.
+        // A session whose workflow was terminated continues its outstanding work before anybody says something.
         this.#start(session).catch((cause: unknown) => {
           log.warn('the workflow of a session with an open turn could not be started', {
             session,

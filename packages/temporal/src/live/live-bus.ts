@@ -1,4 +1,4 @@
-// What processes tell each other of a session beside its log: that there are new records, and what a model is saying. A bus
+// News of a session between processes, beside its log: that there are new records, and a model's live text. A bus
 // may lose anything: records are in the log, and live text comes again with its step.
 import type { LiveFrame } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -21,7 +21,7 @@ export interface LiveBus {
   publish(session: string, message: BusMessage): void
   /** Calls `onMessage` for what is published from now on, and `onGap` when something may have been missed. */
   subscribe(session: string, onMessage: (message: BusMessage) => void, onGap: () => void): Promise<() => void>
-  /** What the newest attempt of a session has said, as far as it is kept. */
+  /** Live text of the newest attempt of a session, as far as it is kept. */
   readAttempt(session: string): Promise<readonly LiveFrame[]>
   /** Keeps pieces of the running attempt for those who come later. */
   keepAttempt(session: string, attempt: number, frames: readonly LiveFrame[]): void

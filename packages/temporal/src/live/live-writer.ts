@@ -1,4 +1,4 @@
-// What an activity streams: pieces are gathered for a moment, so that a fast model costs the network one message and not a
+// Streams an activity's output: pieces are gathered for a moment, so that a fast model costs the network one message and not a
 // hundred.
 import type { LiveFrame } from '@baton/core'
 import type { LiveBus } from './live-bus.ts'

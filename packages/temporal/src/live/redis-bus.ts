@@ -36,7 +36,7 @@ type RedisClient = ReturnType<typeof openClient>
 
 function openClient(url: string, drops: boolean) {
   const reconnectStrategy = (tries: number): number => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS)
-  // What cannot be sent now is of no use later; what is subscribed to is, once Redis is back.
+  // News that cannot be sent now is of no use later; a subscription is, once Redis is back.
   return createClient({ url, socket: { reconnectStrategy, connectTimeout: CONNECT_MS }, disableOfflineQueue: drops })
 }
 

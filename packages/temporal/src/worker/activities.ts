@@ -3,6 +3,7 @@ import type { Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
+import type { Work } from '@baton/runtime'
 import { performEffect, performModel, performTool } from '@baton/runtime'
 import type { HostReport } from '@baton/core/machine'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
@@ -122,7 +123,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       place.view.take(records)
       await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
       if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
-        // What is known here is of a session of this name that was removed.
+        // The known session of this name was removed.
         init.places.forget(identity.session)
         throw new BatonError({ code: 'store_failed', message: `session ${identity.session} has begun anew` })
       }
@@ -149,36 +150,38 @@ async function perform(
   const { replica } = view
   const key = effectKey(effect)
   const cancellation = new AbortController()
-  const isOwed = (): boolean => outstanding(replica.state()).some((owed) => effectKey(owed) === key)
   const writer = new LiveWriter(bus, job.identity.session, effect.type === 'call-model' ? effect.attempt : undefined)
   let isOver = false
   /** Its plans: what it reports with its end must not overtake them. */
   const reports = new Set<Promise<unknown>>()
   const cancelled = Promise.withResolvers<undefined>()
+  // A model call that fails aborts the signal too.
+  let isCancelled = false
+  let outliving: Promise<void> | undefined
   const cancel = (): void => {
+    isCancelled = true
     cancellation.abort()
     cancelled.resolve(undefined)
   }
+  const cancelIfOver = (): void => {
+    if (!outstanding(replica.state()).some((owed) => effectKey(owed) === key)) cancel()
+  }
   // The news of an interrupt comes with its record; the service's own way takes as long as a heartbeat.
-  const stopListening = view.onRecords(() => {
-    if (!isOwed()) cancel()
-  })
+  const stopListening = view.onRecords(cancelIfOver)
   const signal = cancellationSignal()
   signal.addEventListener('abort', cancel, { once: true })
   const beat = setInterval(() => heartbeat({ said: writer.said.slice(0, SAID_MAX) }), BEAT_MS)
   try {
     heartbeat({ said: '' })
-    if (!isOwed()) cancel()
+    cancelIfOver()
     const working = performEffect(effect, {
-      work: {
-        model: (modelJob, io) => performModel(world, modelJob, io),
-        tool: (toolJob, io) => performTool(world, toolJob, io),
-      },
+      work: createWork(world),
       state: replica.state(),
       history: replica.history(),
       cancellation,
       questions: replica.questions,
       isClosed: () => false,
+      outlive: (settled) => void (outliving = settled),
       live: (frame) => {
         if (!cancellation.signal.aborted && !isOver) writer.write(frame)
       },
@@ -189,15 +192,14 @@ async function perform(
       },
     })
     if (effect.type === 'run-tool') {
-      const report = await Promise.race([
-        working,
-        cancelled.promise.then(() => wait(ABORT_MS, undefined, { ref: false })),
-      ])
+      const report = await Promise.race([working, cancelled.promise.then(waitForEnd)])
       if (reports.size > 0) await Promise.race([Promise.all(reports), wait(REPORT_MS, undefined, { ref: false })])
       return dropIfShutDown(report, signal)
     }
     const report = await Promise.race([working, cancelled.promise])
-    if (!cancellation.signal.aborted) return report
+    // The session's next model call waits for the end of this activity.
+    if (outliving) await Promise.race([outliving, waitForEnd()])
+    if (!isCancelled) return report
     dropIfShutDown(report, signal)
     return { type: 'model-stopped', attempt: effect.attempt, text: writer.said }
   } finally {
@@ -208,6 +210,18 @@ async function perform(
     writer.flush()
     log.info('work has ended', { session: job.identity.session, work: key, activity: activityInfo().activityId })
   }
+}
+
+function createWork(world: Place['world']): Work {
+  return {
+    model: (job, io) => performModel(world, job, io),
+    tool: (job, io) => performTool(world, job, io),
+  }
+}
+
+/** Waits as long as aborted work may take to end. */
+function waitForEnd(): Promise<undefined> {
+  return wait(ABORT_MS, undefined, { ref: false })
 }
 
 /** UTF-16 units of what was said that a heartbeat tells. */

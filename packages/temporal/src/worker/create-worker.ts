@@ -30,7 +30,7 @@ import type { WorkerCatalog } from './places.ts'
 import { Places } from './places.ts'
 
 export interface TemporalWorkerOptions extends WorkerCatalog {
-  /** Of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend; `localhost:7233` by default. */
   readonly address?: string
   /** An open connection in place of `address`; whoever opened it closes it. */
   readonly connection?: NativeConnection
@@ -38,15 +38,15 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   readonly namespace?: string
   /** `baton` by default. */
   readonly taskQueue?: string
-  /** Where the records of sessions are put: the same for all workers and hosts. */
+  /** The store of the sessions' records: the same for all workers and hosts. */
   readonly logStore: SessionLog
   /** `redis://…`, where live text and news of sessions go through; a bus of one process by default. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
-  /** Where and for how long a model call or a tool runs. Asked when it begins; its answer is recorded. */
+  /** Chooses the task queue and the time limits of a model call or a tool. Called when it begins; the answer is recorded. */
   readonly timesOf?: (about: WorkAbout) => WorkTimes | undefined
   /**
-   * What is written as search attributes (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
+   * Search attributes to write (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
    * registered as keywords. By default those that are registered when the worker starts; `[]` for none.
    */
   readonly searchAttributes?: readonly SearchField[]
@@ -56,13 +56,13 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   readonly activities?: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
   /** A module with workflows of your own; it must export those of `@baton/temporal/workflows` too. */
   readonly workflowsPath?: string
-  /** What `bundleWorkflows` made, so that a start needs no bundler; wins over `workflowsPath`. */
+  /** The result of `bundleWorkflows`, so that a start needs no bundler; wins over `workflowsPath`. */
   readonly workflowBundle?: WorkflowBundleWithSourceMap
   /** For encryption: as Temporal's SDK takes it. Long payloads go to the blob store either way. */
   readonly dataConverter?: DataConverter
   /** Random ids: a new session's calls begin with the first eight letters and digits of one. UUIDs by default. */
   readonly newId?: () => string
-  /** What records say beside the session's time, which is the service's; the machine's by default. */
+  /** Wall clock for records, beside the session's time, which is the service's; the machine's by default. */
   readonly clock?: Clock
   /** Further options of Temporal's worker, such as `workerDeploymentOptions`; they win. */
   readonly temporal?: Partial<WorkerOptions>

@@ -7,13 +7,13 @@ import type { SearchField } from '../contract.ts'
 import { SEARCH_ATTRIBUTES } from '../contract.ts'
 
 const FIELDS = Object.keys(SEARCH_ATTRIBUTES) as readonly SearchField[] // its own keys
-/** Of the service's `IndexedValueType`. */
+/** Value of the service's `IndexedValueType`. */
 const KEYWORD = 2
 
 export interface SearchAttributesInit {
   readonly connection: Pick<NativeConnection, 'operatorService'>
   readonly namespace: string
-  /** What must be there; absent: whatever is. */
+  /** Names that must exist; absent: any. */
   readonly wanted: readonly SearchField[] | undefined
   readonly log: Logger
 }
@@ -23,7 +23,7 @@ export async function findSearchAttributes(init: SearchAttributesInit): Promise<
   const { namespace, wanted, log } = init
   if (wanted?.length === 0) return []
   const known = await listKnown(init)
-  // Where nobody may ask, whoever names them answers for them.
+  // If nobody may ask, whoever names them answers for them.
   if (!known) return wanted ?? []
   const isKnown = (field: SearchField): boolean => known[SEARCH_ATTRIBUTES[field]] === KEYWORD
   const missing = (wanted ?? FIELDS).filter((field) => !isKnown(field))

@@ -1,4 +1,4 @@
-// What a goal came to, as every front would see it: by its session's events.
+// The result of a goal, as every front would see it: by its session's events.
 import type { CallView } from '@baton/core'
 import { createSession } from '@baton/runtime'
 import type { GoalResult, Identity } from '../contract.ts'

@@ -1,4 +1,4 @@
-// What a worker knows of sessions, for as long as it is of use: their agents, and their logs as they were folded. All of it can
+// A worker's knowledge of sessions, for as long as it is of use: their agents, and their logs as they were folded. All of it can
 // be forgotten at any time.
 import type { Agent, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
@@ -50,7 +50,7 @@ export class Places {
   readonly #init: PlacesInit
   readonly #catalog: Catalog
   readonly #known = new Map<string, Known>()
-  /** Of sessions that are goals, while their agent is being opened. */
+  /** Goals of sessions whose agent is being opened. */
   readonly #terms = new Map<string, GoalTerms>()
   #isClosed = false
 
@@ -95,7 +95,7 @@ export class Places {
     return known.world.current
   }
 
-  /** What is known of a session is of no use any more. */
+  /** Forgets a session. */
   forget(session: string): void {
     for (const [key, known] of this.#known) {
       if (known.session !== session) continue
@@ -164,7 +164,7 @@ export class Places {
     }
   }
 
-  /** Of those that nobody uses, the ones that were not used for long, and the oldest where there are too many. */
+  /** Drops unused places: those idle for long, and the oldest if there are too many. */
   #forget(): void {
     const beforeMs = Date.now() - REMEMBERED_MS
     for (const [key, known] of this.#known) {

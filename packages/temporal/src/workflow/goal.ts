@@ -79,9 +79,9 @@ function checkGoal(start: GoalStart): void {
   throw ApplicationFailure.nonRetryable(message, 'invalid_goal')
 }
 
-/** What a caller in any language has written wrong; a field that does not exist would be ignored in silence. */
+/** Finds mistakes of a caller in any language; an unknown field would be ignored silently. */
 function findWrong(start: unknown): string | undefined {
-  if (typeof start !== 'object' || start === null || Array.isArray(start)) return 'its argument is no object'
+  if (typeof start !== 'object' || start === null || Array.isArray(start)) return 'its argument is not an object'
   const { goal, agent, principal, tools, outputSchema, limits, carried } = start as Partial<GoalStart>
   // An earlier version let it pass: what it has begun goes on.
   const unknown = carried ? undefined : Object.keys(start).find((name) => !FIELDS.some((field) => field === name))

@@ -1,5 +1,5 @@
 // A session's state as it goes from one run to the next: its long lists by columns, which takes less than half of the bytes.
-// What is unpacked is equal to what was packed, whatever fields the items of a list have.
+// An unpacked state equals the packed one, whatever fields the items of a list have.
 import type { State } from '@baton/core/machine'
 import { initialState } from '@baton/core/machine'
 
@@ -25,7 +25,7 @@ interface Column {
   readonly of: 'values' | 'numbers' | 'texts' | 'lists'
   /** Numbers and places of texts: each as the difference from the one before. */
   readonly values: readonly unknown[]
-  /** Of lists: how long each one is. */
+  /** Lengths of lists. */
   readonly lengths?: readonly number[]
   /** Which items have the field, each as the distance from the one before; absent: all. */
   readonly at?: readonly number[]
@@ -42,7 +42,7 @@ export function packState(state: State): PackedState {
   return { ...rest, packed: { ...lists, texts: [...places.keys()] } }
 }
 
-/** What an older worker carried, or read, has not all fields of today: they begin as in a new session. */
+/** Fills fields that a state of an older worker lacks: they begin as in a new session. */
 export function readCarriedState(carried: PackedState | State): State {
   const state = 'packed' in carried ? unpackState(carried) : carried
   return { ...initialState(state.session), ...state }

@@ -27,7 +27,7 @@ export class Publishing {
     this.#newestPos = records.at(-1)?.pos ?? this.#newestPos
   }
 
-  /** What the next activity takes along; empty where another one has it. */
+  /** Records that the next activity takes along; none if another one has them. */
   takeAlong(): readonly SessionRecord[] {
     if (this.#carriedPos >= this.#newestPos) return []
     this.#carriedPos = this.#newestPos

@@ -1,4 +1,4 @@
-// What lists of workflows show of a session: search attributes, as far as the service knows them, and the title as a memo.
+// A session in lists of workflows: search attributes, as far as the service knows them, and the title as a memo.
 // Each change is an event and an action of its own, so only changes are written.
 import { defineSearchAttributeKey } from '@temporalio/common'
 import { upsertMemo, upsertSearchAttributes } from '@temporalio/workflow'

@@ -34,7 +34,7 @@ import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
 
-/** What waits to be decided: an Update's inputs, or what became of work. */
+/** Inputs that wait to be decided: an Update's, or the outcome of work. */
 interface Mail {
   readonly inputs: readonly WorkflowInput[]
   readonly agent?: string
@@ -133,7 +133,7 @@ export class SessionRun {
   /** A new session gets its first record; one that another run left goes on where its log ends. */
   async open(): Promise<void> {
     if (this.#state.pos >= 0) {
-      // Of the run before: what it owed is begun anew here.
+      // State of the run before: its outstanding work begins anew here.
       await this.#decide([])
       return
     }
@@ -186,7 +186,7 @@ export class SessionRun {
     }
   }
 
-  /** What is meant for a removed session of this name is refused. */
+  /** Refuses inputs that are meant for a removed session of this name. */
   #isForHere({ birth, reject }: Mail): boolean {
     const { session, birth: own } = this.#state
     if (birth === undefined || birth === own) return true
@@ -194,7 +194,7 @@ export class SessionRun {
     return false
   }
 
-  /** What runs is settled, and nothing is asked any more. */
+  /** Settles running work, and asks nothing any more. */
   #stop(): void {
     this.#isStopping = true
     const heard = { type: 'all' } as const

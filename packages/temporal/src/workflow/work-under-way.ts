@@ -149,7 +149,7 @@ export class WorkUnderWay {
         ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
         // The machine repeats what may be repeated, and counts it.
         retry: { maximumAttempts: 1 },
-        // What was said and done up to the end is wanted.
+        // Everything said and done up to the end is wanted.
         cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
       })
       if (records.length > 0) publishing.confirm(pos)
@@ -192,7 +192,7 @@ function isConflict(cause: unknown): boolean {
   return why instanceof ApplicationFailure && why.type === 'store_conflict'
 }
 
-/** What a model had said, as its activity told with its last heartbeat. */
+/** The text of a model, from the last heartbeat of its activity. */
 function readHeartbeat(cause: unknown): string {
   const timeout = cause instanceof ActivityFailure ? cause.cause : undefined
   if (!(timeout instanceof TimeoutFailure)) return ''

@@ -23,7 +23,7 @@ export interface BargeApp {
   readonly runs: () => number
   /** Refusals that it was told. */
   readonly errors: () => readonly string[]
-  /** What the voice was given to say. */
+  /** Sentences that the voice was given. */
   readonly spoken: () => readonly string[]
 }
 

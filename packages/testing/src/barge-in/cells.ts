@@ -1,6 +1,6 @@
 // When a user speaks over the voice: after each word that was played, in each phase of a tool.
 
-/** What becomes of the tool at the interrupt, and who runs it. */
+/** The tool at the interrupt, and who runs it. */
 export type ToolKind = 'cancel' | 'finish' | 'detach' | 'once' | 'approval' | 'client'
 
 /** In the order of a turn. `writing`: the model writes the step with this number. `claimed`: the client has begun. */
@@ -15,7 +15,7 @@ export interface Cell {
   readonly played: number
 }
 
-/** What the model says before the call and after it; its words have no marks. */
+/** Words of the model before the call and after it; its words have no marks. */
 export const STEPS = ['I will look. Then I book.', 'It is done now. Enjoy it.'] as const
 export const ANSWER = STEPS.join('\n\n')
 const STEP_WORDS = 6
@@ -61,7 +61,7 @@ export function findMoment({ phase, written }: Cell): number {
   }
 }
 
-/** What of the answer was played, to the end of a sentence where all of its words were. */
+/** The played part of the answer, to the end of a sentence where all of its words were. */
 export function findPlayed(played: number): string {
   const words = [...ANSWER.matchAll(/\w+\W*/g)]
   const last = words[played - 1]

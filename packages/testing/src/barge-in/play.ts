@@ -9,16 +9,16 @@ import { createBargeStage, readAsked } from './stage.ts'
 
 export type Version = 1 | 2
 
-/** What the model and the log say; `expectPlayed` gives the same as it must be. */
+/** The model's requests and the log; `expectPlayed` gives the same as it must be. */
 export interface Played {
-  /** What the model was asked with the input that interrupted, and with the one after it. */
+  /** Request to the model with the input that interrupted, and with the one after it. */
   readonly asked: readonly Told[]
   readonly notes: number
   /** Settlements of each call. */
   readonly settlements: readonly number[]
   /** Times that the tool was started, by the server and by the app. */
   readonly runs: number
-  /** What the voice was given to say twice. */
+  /** Sentences that the voice was given twice. */
   readonly repeated: readonly string[]
   readonly errors: readonly string[]
 }

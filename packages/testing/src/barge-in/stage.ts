@@ -11,7 +11,7 @@ export interface BargeStage {
   readonly runs: () => number
 }
 
-/** What the model says to everything else. */
+/** The model's answer to everything else. */
 const REPLY = 'You said'
 
 const INPUT = { type: 'object', properties: {} } as const
@@ -47,14 +47,14 @@ export async function createBargeStage(kind: HostKind, { tool: name }: Cell): Pr
 }
 
 export interface Asked {
-  /** Of the answer that was interrupted. */
+  /** Id of the interrupted answer. */
   readonly text: string
   readonly calls: number
   readonly results: readonly string[]
   readonly users: readonly string[]
 }
 
-/** What the model was asked with the input of this text: its history before the answers to later inputs. */
+/** The request to the model with the input of this text: its history before the answers to later inputs. */
 export function readAsked({ world }: BargeStage, text: string): Asked | undefined {
   const request = world.model.requests.find(({ messages }) => endsWith(messages.at(-1), text))
   if (!request) return undefined

@@ -52,7 +52,7 @@ test.skipIf(!recordings).each(unseen)(
         describe('with pictures', pictures),
       ].join('; '),
     )
-    // Of a provider none may have been recorded; the line above says so.
+    // A provider may have no recordings; the line above says so.
     expect(later.length === 0 ? 0 : quantile(later, 0.5)).toBeLessThan(0.05)
   },
 )
@@ -101,7 +101,7 @@ function goesOn(before: CountedRequest | undefined, { request, name }: CountedRe
   )
 }
 
-/** Of the sorted errors; between two of them the mean. */
+/** Quantile of the sorted errors; between two of them the mean. */
 function quantile(estimates: readonly Estimate[], share: number): number {
   const errors = estimates.map(({ estimated, counted }) => Math.abs(estimated / counted - 1)).toSorted((a, b) => a - b)
   const at = (errors.length - 1) * share

@@ -19,7 +19,7 @@ export interface Estimate {
   readonly counted: number
   /** Whether the provider had counted a request of this conversation before. */
   readonly isCalibrated: boolean
-  /** What a picture costs depends on its size, which the recordings do not have. */
+  /** Tokens of a picture depend on its size, which the recordings do not have. */
   readonly hasPicture: boolean
 }
 

@@ -1,4 +1,4 @@
-// What a recorded request says, without its provider's wire: instructions, tools, and the conversation as items in order.
+// Reads a recorded request, without its provider's wire: instructions, tools, and the conversation as items in order.
 // Undefined where it holds something that Baton does not send.
 import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
 import { isJsonObject } from '@baton/core'

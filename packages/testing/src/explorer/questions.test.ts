@@ -112,7 +112,7 @@ function listObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** What each call that succeeded has given, as the log has it. */
+/** Results of successful calls, as the log has them. */
 async function readResults(session: Session): Promise<ReadonlyMap<string, JsonValue>> {
   const { messages } = await session.messages({ limit: 50 })
   const calls = messages

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 
 export interface Question {
   readonly text: string
-  /** What somebody who knows the tools would search for. */
+  /** Pattern that somebody who knows the tools would search for. */
   readonly pattern: string
   readonly pathPrefix: string
-  /** Where the answer stands: one line of this file. */
+  /** Place of the answer: one line of this file. */
   readonly path: string
   readonly answer: RegExp
 }

@@ -21,7 +21,7 @@ export async function startFakeHackerNews(init: {
       return { status: 401, body: { error: 'Permission denied' } }
     }
     const all: readonly Json[] = (kind === 'item' ? init.items : init.users) ?? []
-    // What does not exist is null, with status 200.
+    // A missing item is null, with status 200.
     return { body: all.find((one) => String(one['id']) === id) ?? null }
   })
   return { url, violations, close }

@@ -26,7 +26,7 @@ export interface FakeReddit {
   readonly publicUrl: string
   /** `<oauth or public> <method> <path>` of each request. */
   readonly asked: string[]
-  /** What no request may do. */
+  /** Faults of requests. */
   readonly violations: string[]
   /** Requests that are still allowed; none at 0. */
   remaining: number
@@ -155,7 +155,7 @@ class Site {
   #readUser(name: string): LocalAnswer {
     const found = this.#init.users?.find((one) => one.name === name)
     if (!found) return { status: 404, body: { message: 'Not Found', error: 404 } }
-    // Of a suspended account nothing else is told.
+    // A suspended account shows nothing else.
     const data = found['is_suspended'] === true ? found : { ...USER, ...found }
     return { body: { kind: 't2', data } }
   }

@@ -1,4 +1,4 @@
-// What the fake GitHub answers: GitHub's own examples, with what the repository holds in their places.
+// Answers of the fake GitHub: GitHub's own examples, with what the repository holds in their places.
 import type { JsonValue } from '@baton/core'
 import type { Asked, Reply } from './fake-github.ts'
 import { refuse, textIn } from './fake-github.ts'

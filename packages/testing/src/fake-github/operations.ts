@@ -61,7 +61,7 @@ export class GithubOperations {
     return undefined
   }
 
-  /** What is wrong with a request; undefined where nothing is. Fields that are not described are wrong as well. */
+  /** Finds a fault of a request; undefined if there is none. Fields that are not described are wrong as well. */
   findIssue(
     { operation, values }: FoundOperation,
     query: URLSearchParams,
@@ -86,7 +86,7 @@ export class GithubOperations {
     return extra === undefined ? this.#findWrong(operation.body, body) : `there is no field ${extra}`
   }
 
-  /** What is wrong with an answer of ours. */
+  /** Finds a fault of an answer of ours. */
   findWrongAnswer({ operation }: FoundOperation, status: number, answer: JsonValue): string | undefined {
     const described = operation.answers[status]
     if (!described) return `it never answers ${status}`

@@ -1,4 +1,4 @@
-// What the fake GitHub holds: repositories with issues, files on branches, and pull requests.
+// Contents of the fake GitHub: repositories with issues, files on branches, and pull requests.
 import { createHash } from 'node:crypto'
 
 export interface FakeIssue {
@@ -36,7 +36,7 @@ export interface Issue {
   labels: readonly string[]
   readonly comments: Comment[]
   readonly createdAt: string
-  /** Of a pull request. */
+  /** Set for a pull request. */
   readonly pull?: Pull
 }
 
@@ -57,7 +57,7 @@ export interface Repository {
   readonly branches: Map<string, Map<string, Buffer>>
 }
 
-/** Of the first issue; each thing after it is a second later. */
+/** Time of the first issue; each thing after it is a second later. */
 const BEGIN_MS = Date.UTC(2026, 10, 1)
 
 export function openRepository({

@@ -93,6 +93,6 @@ test.each([
       ? [update.status]
       : [],
   )
-  // Of a tool that there is not: a failed call, and never the end.
+  // A call of a missing tool: a failed call, and never the end.
   expect(new Set(ends)).toEqual(new Set(['completed', 'failed']))
 })

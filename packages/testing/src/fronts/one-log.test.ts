@@ -171,7 +171,7 @@ async function play(front: Front): Promise<readonly Fact[]> {
   return canonicalLog(records)
 }
 
-/** Of the log: names that each front gives, and who was connected when. */
+/** Parts of the log that differ: names that each front gives, and who was connected when. */
 function neutral(facts: readonly Fact[]): readonly unknown[] {
   const ids = new Map<unknown, string>()
   for (const fact of facts) if ('inputId' in fact) ids.set(fact.inputId, `input-${ids.size + 1}`)

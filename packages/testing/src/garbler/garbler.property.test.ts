@@ -180,7 +180,7 @@ function readAnswer({ parts }: ModelAnswer, truth: Truth) {
   }
 }
 
-/** What is wrong; undefined where the answer is the truth, or a named refusal. */
+/** Finds a fault; undefined if the answer is the truth, or a named refusal. */
 async function judge(play: Play, seed: number): Promise<string | undefined> {
   const { truth } = play.sample
   const events = garble(play, seed)

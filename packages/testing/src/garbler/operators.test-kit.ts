@@ -1,4 +1,4 @@
-// What servers that nearly speak a wire make of a stream: each operator rewrites the events of an answer as one kind of gateway
+// Streams of servers that nearly speak a wire: each operator rewrites the events of an answer as one kind of gateway
 // or local server would. The answer that they mean stays the same.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
@@ -278,7 +278,7 @@ const RESPONSES: readonly Operator[] = [
   responses('[DONE] behind the end', (events) => [...events, '[DONE]']),
 ]
 
-/** What an operator touches: two of one kind would undo each other, or leave what no server writes. In the order of their use. */
+/** The part that an operator touches: two of one kind would undo each other, or leave what no server writes. In the order of their use. */
 const KINDS: readonly RegExp[] = [
   /around the name|before the name|behind the name|a name in two/,
   /object|whole twice|then the whole|all so far|a name in two|whole arguments|as a text/,

@@ -88,7 +88,7 @@ export async function readAnswers(open: Open, events: readonly Event[]): Promise
   return [...answers.values()]
 }
 
-/** What an answer says, for a row: the code of a failure; the reason too, where its calls do not run after it. */
+/** An answer as a row: the code of a failure; the reason too, where its calls do not run after it. */
 export async function readRow(open: Open, events: readonly Event[]): Promise<readonly (Row[2] | undefined)[]> {
   const answers = await readAnswers(open, events)
   return answers.map((answer) => {

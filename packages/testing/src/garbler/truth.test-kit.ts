@@ -1,4 +1,4 @@
-// What a recorded stream says, read by the plainest reading of each provider's documentation: texts joined, arguments joined by
+// The meaning of a recorded stream, by the plainest reading of each provider's documentation: texts joined, arguments joined by
 // their index. Independent of the decoders, which it judges.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'

@@ -197,7 +197,7 @@ const SDK_TYPES: Readonly<Record<string, string>> = {
 /** Text wherever a type has an enum of texts. */
 const LOOSE = `export {}
 type Loose<T> = T extends string ? string : T extends readonly (infer I)[] ? Loose<I>[] : T extends object ? { [K in keyof T]: Loose<T[K]> } : T`
-/** Of each provider; the compiler takes its time. */
+/** Milliseconds for each provider; the compiler takes its time. */
 const TYPED_MAX = 60
 
 test('what was accepted has the types of the vendors\u2019 own SDKs', { timeout: TIMEOUT_MS }, async () => {

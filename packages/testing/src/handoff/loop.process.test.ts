@@ -57,7 +57,7 @@ async function createLog(model: Model): Promise<readonly unknown[]> {
   return canonicalLog(records).map(withoutProvider)
 }
 
-/** What names or measures a provider: its models, counts, sizes and marks. */
+/** Fields that name or measure a provider: its models, counts, sizes and marks. */
 const OF_PROVIDER: ReadonlySet<string> = new Set(['model', 'models', 'usage', 'chars', 'state', 'specHash'])
 
 /** Some models think unasked. */

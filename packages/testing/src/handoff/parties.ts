@@ -10,7 +10,7 @@ import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
 import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
 import type { FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
 
-/** What a provider is to say, in no provider's words. */
+/** A provider's answer, in no provider's words. */
 export interface Said {
   readonly reasoning?: string
   readonly text?: string
@@ -21,7 +21,7 @@ export interface Said {
 export interface Party {
   readonly name: string
   readonly model: Model
-  /** What it says next; a short text when nothing is left. */
+  /** Next answer; a short text when nothing is left. */
   readonly queue: Said[]
   readonly bodies: () => readonly JsonObject[]
   readonly refusals: () => readonly string[]

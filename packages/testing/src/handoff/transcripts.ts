@@ -1,4 +1,4 @@
-// What happens in a conversation before it changes its provider: kinds of exchanges, and the tools that they need.
+// Conversations before they change their provider: kinds of exchanges, and the tools that they need.
 import type { Session, Tool, UserInput } from '@baton/core'
 import { tool } from '@baton/core'
 import type { Said } from './parties.ts'

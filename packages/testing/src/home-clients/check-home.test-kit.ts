@@ -44,7 +44,7 @@ function joinTexts(events: readonly SessionEvent[]): Readonly<Record<string, str
 
 const WRITTEN = new Set(['text', 'reasoning', 'call-writing', 'call-progress', 'live'])
 
-/** Of the turn: what a new session is told before it is of no client's concern. */
+/** Events of the turn: earlier ones of a new session concern no client. */
 function listKinds(events: readonly SessionEvent[]): readonly string[] {
   const kinds = events.map(({ type }) => type).filter((type) => !WRITTEN.has(type))
   return kinds.slice(kinds.indexOf('message-added'), kinds.indexOf('turn-finished') + 1)

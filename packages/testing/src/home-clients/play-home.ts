@@ -23,12 +23,12 @@ export type ClientProgram = readonly [command: string, ...words: readonly string
 
 export interface PlayedTurn {
   readonly effects: Readonly<Record<string, number>>
-  /** What the client was told, but for `live`. */
+  /** Events of the client, without `live`. */
   readonly events: readonly SessionEvent[]
-  /** What the log tells. */
+  /** Events of the log. */
   readonly past: readonly SessionEvent[]
   readonly said: string
-  /** What the client printed to its error stream. */
+  /** Output of the client's error stream. */
   readonly errors: string
   /** Frames that went through the proxy, and connections that it cut. */
   readonly frames: number
@@ -48,11 +48,11 @@ const SESSION = 's'
 
 export const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 
-/** What one client was told. */
+/** Events of one client. */
 export type ToldClient = Pick<PlayedTurn, 'events' | 'said' | 'errors'>
 
 export interface TwoDevices extends PlayedTurn {
-  /** What the other device was told, which says nothing. */
+  /** Events of the other device, which says nothing. */
   readonly other: ToldClient
 }
 
@@ -179,7 +179,7 @@ async function readStore(file: string): Promise<readonly SessionEvent[]> {
   return past
 }
 
-/** What a log tells until its first turn is over, or until now. */
+/** Events of a log until its first turn is over, or until now. */
 export async function readTurn(events: EventStream): Promise<readonly SessionEvent[]> {
   const past: SessionEvent[] = []
   for await (const event of events) {
@@ -200,7 +200,7 @@ export interface ClientRun {
   readonly session: string
   /** Its tool has acted. */
   readonly count: (name: string) => void
-  /** What it says; empty: it is there until the turn is over. */
+  /** Its message; empty: it is there until the turn is over. */
   readonly text?: string
 }
 

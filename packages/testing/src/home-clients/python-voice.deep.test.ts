@@ -59,7 +59,7 @@ interface Played {
   readonly onPiece?: (cut: () => void, piece: number) => void
 }
 
-/** What the voice prints. */
+/** Output of the voice. */
 async function speak({ most, onPiece }: Played) {
   let written = 0
   let cut = (): void => {}

@@ -14,7 +14,7 @@ const UNCLEAR = '{"verdict":"unclear","confidence":0.2}'
 const scan = act(() => 'clean', { name: 'scan' })
 const pay = act(() => 'paid', { name: 'pay', effect: 'once' })
 
-/** What a check was given. */
+/** Input of a check. */
 interface Seen {
   readonly answer: AnswerToCheck
   readonly context: AnswerContext
@@ -135,6 +135,13 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
     await time.pass(1500)
     expect(await failed).toBe('internal')
   },
+  'an answer beside a call that came after the last round of tools is checked as any other': async (stage) => {
+    const { checkAnswer, seen } = checking([{ again: 'it cites nothing' }])
+    const steps = [listCalls('scan'), { text: 'first', ...listCalls('scan') }, { text: 'second' }]
+    const { answer } = await begin(stage, steps, { checkAnswer, limits: { toolRounds: 1 } })
+    expect((await answer()).text).toBe('second')
+    expect(seen.map(({ answer: { text } }) => text)).toEqual(['first', 'second'])
+  },
   'a person approves an answer as a call is approved, and the turn has it': async (stage) => {
     const { checkAnswer } = checking([{ ask: 'confidence 0.2', title: 'Confirm "valid"' }])
     const { session, time, turn, answer } = await begin(stage, [{ text: VALID }], { output: Verdict, checkAnswer })
@@ -162,13 +169,14 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
     expect(textsTold(model, 'user').at(-1)).toContain('A person did not accept your answer: nobody looked')
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   },
-  'an answer without a schema is approved as the text of all its steps': async (stage) => {
-    const { checkAnswer } = checking([{ ask: 'look at it' }])
+  'an answer without a schema is checked, shown and approved as the text of all its steps': async (stage) => {
+    const { checkAnswer, seen } = checking([{ ask: 'look at it' }])
     const steps = [{ text: 'I scan it.', ...listCalls('scan') }, { text: 'It is clean.' }]
     const { session, time, answer } = await begin(stage, steps, { checkAnswer })
     await time.settle()
     const [asked] = await session.approvals()
-    expect(asked?.input).toEqual({ text: 'It is clean.' })
+    expect(seen.map(({ answer: { text } }) => text)).toEqual(['I scan it.\n\nIt is clean.'])
+    expect(asked?.input).toEqual({ text: 'I scan it.\n\nIt is clean.' })
     await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
     expect((await answer()).text).toBe('I scan it.\n\nIt is clean.')
   },

@@ -1,5 +1,5 @@
-// What a model gives server tools: arguments that fit no schema, schemas that are none, tools that are not there.
-import { tool } from '@baton/core'
+// Arguments of a model for server tools: arguments that fit no schema, schemas that are none, tools that are not there.
+import { makeTool, tool } from '@baton/core'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { act, createCyclic, listCalls, never, resultsTold } from './situation-parts.ts'
@@ -81,7 +81,7 @@ export const ARGUMENT_SITUATIONS: Situations = {
       })
       const world = await createWorld({
         tools: [
-          tool({ name: 'a', description: 'a', input: broken, execute: () => 1 }),
+          makeTool({ name: 'a', description: 'a', input: broken, execute: () => 1 }), // tells no warning of the process
           tool({ name: 'b', description: 'b', input: throws, execute: () => 2 }),
           tool({ name: 'c', description: 'c', input: standard(never), execute: () => 3 }),
           act(() => 4),

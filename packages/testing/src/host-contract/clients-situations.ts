@@ -27,7 +27,7 @@ function createFallback(awayMs: number): { readonly look: Tool; readonly ran: re
   return { look, ran }
 }
 
-/** What the session's events tell of calls, to the end of the next turn. */
+/** Calls in the session's events, to the end of the next turn. */
 async function collectCalls(session: Session): Promise<readonly CallView[]> {
   const calls: CallView[] = []
   for await (const event of session.events({ from: 'now' })) {

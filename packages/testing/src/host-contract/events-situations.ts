@@ -52,7 +52,7 @@ export const EVENT_SITUATIONS: Situations = {
       const early: SessionEvent[] = []
       let next: EventCursor = { pos: 0 }
       const stream = session.events({ from: 'turn' })
-      // What is written so far comes behind the past, and it goes away in the midst of that.
+      // The text so far comes behind the past, and the reader leaves in the midst of that.
       while (!early.some(({ type }) => type === 'reasoning')) {
         const batch = await stream.nextBatch()
         if (!batch) break

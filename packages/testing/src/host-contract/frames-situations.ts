@@ -1,4 +1,4 @@
-// What readers of a session are told: every fact once from where they say, live pieces in their place among them.
+// Frames for readers of a session: every fact once from where they say, live pieces in their place among them.
 import type { Frame, LiveFrame, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect } from 'vitest'

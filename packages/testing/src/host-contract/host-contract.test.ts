@@ -16,7 +16,7 @@ describe.each(KINDS)('$name', (kind) => {
       const logs = await run()
       LOGS.set(name, (LOGS.get(name) ?? new Map()).set(kind.name, logs))
     })
-  // Where a session outlives every process there is no restart.
+  // A session that outlives every process has no restart.
   for (const { name, run } of listHostCases(kind, RESTART_SITUATIONS)) test.skipIf(!kind.restarts)(name, () => run())
 })
 

@@ -1,4 +1,4 @@
-// What a kind of host gives the contract: worlds in which a host of that kind, a scripted model and virtual time play.
+// A kind of host, for the contract: worlds in which a host of that kind, a scripted model and virtual time play.
 import type { AgentInit, BlobStore, Host, Session } from '@baton/core'
 import type { FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
@@ -31,7 +31,7 @@ export interface ContractWorld {
   readonly session: string
   readonly time: VirtualTime
   readonly model: ScriptedModel
-  /** What the host warned of. */
+  /** Warnings of the host. */
   readonly warnings: readonly string[]
   open(): Promise<Session>
   facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>

@@ -1,4 +1,4 @@
-// What comes into a session beside plain words: several inputs in one turn, what is overheard, urgent events, rewinding,
+// Inputs of a session beside plain words: several inputs in one turn, what is overheard, urgent events, rewinding,
 // another model, a title.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'

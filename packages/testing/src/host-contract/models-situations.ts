@@ -52,6 +52,21 @@ export const MODEL_SITUATIONS: Situations = {
     await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'turn_time_exceeded' })
     expect(session.phase).toBe('idle')
   },
+  'a model that says nothing in the time for its first word fails its turn': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ hangs: 'until-aborted' }], limits: { firstWordMs: 20_000 } })
+    const session = await world.open()
+    const turn = session.send('go')
+    await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'model_timeout' })
+    expect(session.phase).toBe('idle')
+  },
+  'an answer that grows over its bound while it is streamed fails its turn': async ({ createWorld }) => {
+    const steps = () => ({ pieces: ['One ', 'two ', 'three '], pieceMs: 10, hangs: 'until-aborted' as const })
+    const world = await createWorld({ steps, limits: { answerChars: 10 } })
+    const session = await world.open()
+    const turn = session.send('go')
+    await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'model_answer_too_large' })
+    expect(session.phase).toBe('idle')
+  },
   'a model that fails is asked again after a pause that grows, then the turn fails with its code': async ({
     createWorld,
   }) => {

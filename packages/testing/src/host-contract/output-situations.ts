@@ -86,6 +86,14 @@ export const OUTPUT_SITUATIONS: Situations = {
     const { answer } = await ask(stage, steps, { tools: [act(() => 'seen')] })
     expect(await answer()).toMatchObject({ text: '{"valid":true,"score":1}', output: { valid: true, score: 1 } })
   },
+  'a value beside a call that came after the last round of tools is asked for once more as any other': async (
+    stage,
+  ) => {
+    const late = { text: '{"valid":"yes"}', ...listCalls('act') }
+    const steps = [listCalls('act'), late, { text: '{"valid":true,"score":3}' }]
+    const { answer } = await ask(stage, steps, { tools: [act(() => 'done')], limits: { toolRounds: 1 } })
+    expect((await answer()).output).toEqual({ valid: true, score: 3 })
+  },
   'a model whose provider keeps schemas is given the schema, another one is told it': async (stage) => {
     const listRequests = async (output: 'native' | 'without-tools' | 'none', tools: number): Promise<ModelRequest> => {
       const scripted = createScriptedModel({ steps: [{ text: '{"valid":true,"score":1}' }] })

@@ -1,4 +1,4 @@
-// What a session is after its host has begun anew: what waited waits on, and what was said is known. For hosts whose
+// A session after its host has begun anew: waiting calls wait on, and the conversation is known. For hosts whose
 // sessions live in a process.
 import type { AnswerVerdict, PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// What server tools give back: results of any size and kind, and what they throw. Each settles its call once.
+// Results of server tools: results of any size and kind, and what they throw. Each settles its call once.
 import { expect } from 'vitest'
 import { act, createCyclic, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'

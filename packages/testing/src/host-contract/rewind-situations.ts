@@ -1,4 +1,4 @@
-// What is taken back, said otherwise or asked once more; what is withdrawn; what a session is configured with; its copies.
+// Rewinding, rewording and asking once more; withdrawing; configuring a session; its copies.
 import { expect } from 'vitest'
 import type { Session } from '@baton/core'
 import { Conversation } from '@baton/core'

@@ -1,4 +1,4 @@
-// What situations are made of: tools, steps of the scripted model, and what was told to whom.
+// Parts of situations: tools, steps of the scripted model, and what was told to whom.
 import type { Frame, Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
@@ -30,7 +30,7 @@ export function listCalls(...names: readonly string[]): ScriptedStep {
   return { calls: names.map((name) => ({ name, arguments: {} })) }
 }
 
-/** What the model was told of the results of its last calls. */
+/** Results of the model's last calls, as it read them. */
 export function resultsTold(model: ScriptedModel): readonly { readonly isError: boolean; readonly text: string }[] {
   const last = model.requests.at(-1)?.messages.findLast((message) => message.role === 'tool')
   return (last?.parts ?? []).map(({ isError, content }) => ({
@@ -39,7 +39,7 @@ export function resultsTold(model: ScriptedModel): readonly { readonly isError: 
   }))
 }
 
-/** What the model was told, as text, newest last. */
+/** Texts that the model read, newest last. */
 export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): readonly string[] {
   return (model.requests.at(-1)?.messages ?? [])
     .filter((message) => message.role === role)

@@ -3,7 +3,7 @@ import type { Fact } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
 
-/** Where a situation plays. */
+/** The stage of a situation. */
 export interface Stage {
   readonly kind: string
   createWorld(init: ContractWorldInit): Promise<ContractWorld>

@@ -37,7 +37,7 @@ export function createTemporalKind(address: string): HostKind {
       const { log, agent } = parts
       const bus = createMemoryBus()
       const taskQueue = session
-      // What a deployment of workers would have: the agents that a situation opens its sessions with.
+      // As in a deployment of workers: the agents that a situation opens its sessions with.
       const agents = new Map<string, Agent>([[agent.name, agent]])
       const shared = { address, taskQueue, logStore: store, redis: bus, log, agent, ...init.catalog }
       const agentOf = ({ agent: name }: { readonly agent: string }): Agent | undefined => agents.get(name)

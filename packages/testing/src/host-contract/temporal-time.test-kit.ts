@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000
 export const LEASE_MS = HOUR_MS
 /** Milliseconds before a deadline that are left to be jumped over when it is reached. */
 const MARGIN_MS = 20_000
-/** Of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
+/** State of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
 const SCHEDULED = 1
 
 type Timer = Extract<AwaitedEffect, { readonly type: 'set-timer' }>
@@ -41,7 +41,7 @@ interface Watched {
   isRunning: boolean
   /** Activities run for it. */
   isWorking: boolean
-  /** What its workflow takes the time to be. */
+  /** Time as its workflow sees it. */
   clockMs: number
 }
 
@@ -57,7 +57,7 @@ interface Next {
 export interface SkippedTimeInit {
   readonly store: Store
   readonly client: Client
-  /** Of virtual time. */
+  /** Clock of virtual time. */
   readonly startMs: number
 }
 
@@ -112,7 +112,7 @@ class SkippedTime {
     }
   }
 
-  /** Where nothing is under way: lets an event of virtual time happen, or a deadline. False when there is none until then. */
+  /** Lets an event of virtual time happen, or a deadline. False when there is none until then. */
   async happen(untilMs: number, isOver?: () => boolean): Promise<boolean> {
     const virtual = this.#virtual
     const next = this.#findNext()

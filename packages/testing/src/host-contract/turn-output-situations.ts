@@ -108,7 +108,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
       message: expect.stringContaining('count must be even') as string,
     })
     expect(world.model.requests).toHaveLength(1)
-    // What a schema makes of a value is what the program gets.
+    // The program gets the value as the schema transforms it.
     const doubled = z.object({ count: z.number().transform((count) => count * 2) })
     expect((await world.time.until(session.send('another', { output: doubled }).answer)).output).toEqual({ count: 8 })
   },

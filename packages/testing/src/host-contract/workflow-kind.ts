@@ -8,7 +8,7 @@ import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
 import type { HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
-/** What dies in its worlds; nothing by default. */
+/** Failures in its worlds; none by default. */
 export type WorkflowKindInit = Pick<WorkflowEngineInit, 'killsWorker' | 'loses'>
 
 export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}): HostKind {
@@ -33,7 +33,7 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}):
   }
 }
 
-/** Of a store, what tools and models need. */
+/** The parts of a store that tools and models need. */
 function createBlobs(): BlobStore {
   const texts = new Map<string, string>()
   return {

@@ -1,4 +1,4 @@
-// What the worlds of all kinds of hosts have in common.
+// Shared parts of the worlds of all kinds of hosts.
 import type { Agent, Environment, Logger } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType } from '@baton/core/machine'

@@ -103,7 +103,10 @@ export const WORLD_SITUATIONS: Situations = {
       ['good'],
       ['good'],
     ])
-    expect(world.warnings).toEqual(['a source lists what is no tool', 'a source lists what is no tool'])
+    expect(world.warnings).toEqual([
+      'a source lists something that is not a tool',
+      'a source lists something that is not a tool',
+    ])
   },
   'an agent that differs by a policy or an execute alone is taken': async ({ createWorld }) => {
     const make = (said: string) => act(() => said, { effect: 'once' })

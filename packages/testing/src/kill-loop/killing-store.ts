@@ -15,7 +15,7 @@ export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: 
     if (isIt && plan.moment === 'before') die()
     const written = await write()
     if (isIt && plan.moment === 'after') die()
-    // What this record decided is performed, and the process dies before the next record.
+    // The effects of this record are performed, and the process dies before the next record.
     if (isIt && plan.moment === 'later') void setTimeout(plan.laterMs).then(die)
     return written
   }

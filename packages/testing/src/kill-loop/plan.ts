@@ -8,6 +8,6 @@ export interface KillPlan {
   readonly at: number | InputType
   /** Before it is stored, after it is stored and before the host knows, or when the host has acted on it. */
   readonly moment: 'before' | 'after' | 'later'
-  /** Of `later`. */
+  /** Arguments of `later`. */
   readonly laterMs: number
 }

@@ -16,7 +16,7 @@ interface ServerWords {
   readonly plan: KillPlan | undefined
 }
 
-/** Where the tools of the server write, one line for each effect: tool, key. */
+/** File in which the tools of the server write, one line for each effect: tool, key. */
 export const EFFECTS_FILE = 'effects.txt'
 export const STORE_FILE = 'sessions.db'
 

@@ -24,10 +24,10 @@ export interface Said {
 export type Refusal = 'busy' | 'overloaded' | 'overflow' | 'wrong key'
 
 export interface Behind {
-  /** Of the model, as its provider names it: Baton finds its traits by it. */
+  /** Name of the model, as its provider has it: Baton finds its traits by it. */
   readonly name: string
   readonly place: LiteLlmModel
-  /** What it says next; nothing may be asked when nothing is left. */
+  /** Next answer; no request may come when none is left. */
   readonly queue: (Said | Refusal)[]
   readonly asked: readonly Asked[]
   /** Requests that broke a rule of the provider, since it was last asked. */
@@ -58,7 +58,7 @@ function listCalls(said: Said, request: FakeRequest) {
   return (said.places ?? []).map((place) => ({ name, input: place === '' ? { word: 'copper' } : { place } }))
 }
 
-/** What the fake says next, in the words that all fakes share. */
+/** Next answer of the fake, in the words that all fakes share. */
 function answerFrom(queue: Behind['queue'], refusals: Readonly<Record<Refusal, FakeError>>): FakeScript {
   return (request) => {
     const said = takeNext(queue, request)

@@ -160,7 +160,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
       find(name).queue.push('overloaded', { text: 'Now.' })
       const { session, facts } = await open(modelOf(id))
       expect((await session.send('Now?').answer).text).toBe('Now.')
-      // Where the proxy makes a response of another protocol's answer, it says no more of it than `server_error`.
+      // For a response made of another protocol's answer, the proxy says no more of it than `server_error`.
       const isMade = protocol === 'openai' && name.startsWith('gemini')
       const error = { code: isMade ? 'model_provider_failed' : 'model_overloaded', retryable: true }
       expect(listFacts(await facts(), 'attempt-superseded')).toMatchObject([{ attempt: 1, reason: 'failed', error }])

@@ -13,7 +13,7 @@ export interface LiteLlmModel {
   readonly name: string
   /** `anthropic/claude-sonnet-4-5`: LiteLLM's own provider and the model that it asks there. */
   readonly model: string
-  /** Of the server behind the proxy. */
+  /** Address of the server behind the proxy. */
   readonly baseUrl: string
   readonly apiKey: string
 }

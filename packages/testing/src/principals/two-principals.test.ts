@@ -23,7 +23,7 @@ const PRINCIPALS = ['ann', 'ben'] as const
 const CALLS = 3
 const keyOf = (principal: string): string => `key of ${principal}`
 
-/** What the services of a session are. */
+/** Services of a session. */
 interface Services {
   readonly key: string
 }

@@ -16,7 +16,7 @@ import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
 import type { FakeAnswer, FakeRequest, FakeScript, FakeServer } from '../fake-server.ts'
 import { listObjects, readText } from '../fake-server.ts'
 
-/** What a model is made with; the rest is the provider's own. */
+/** Options of a model; the rest is the provider's own. */
 export interface ModelPlace {
   /** As the fake server gives it. */
   readonly url: string
@@ -32,9 +32,9 @@ export interface ProviderKind {
   readonly createModel: (place: ModelPlace) => Model
   /** The key that the fake takes; it refuses `bad`. `key-of-a-test` by default. */
   readonly apiKey?: string
-  /** What of the fake's answer `index`, which has thoughts and a call, goes back to it. */
+  /** The part of the fake's answer `index`, which has thoughts and a call, goes back to it. */
   readonly replays?: (index: number) => string
-  /** Where it has one word for all that goes wrong inside of a stream: an overload, a broken connection, an early end. */
+  /** Set if it has one code for all failures inside a stream: an overload, a broken connection, an early end. */
   readonly codeInStream?: string
   /** True where another library reads the network: it alone knows the key, the ids and what did not come as a stream. */
   readonly isBridge?: boolean
@@ -109,7 +109,7 @@ function bedrockKind(name: string, model: string, more: Partial<ProviderKind> = 
   }
 }
 
-/** What a script looks for, where tools and results are words. */
+/** Pattern of a script for tools and results that are words. */
 function readWords(request: FakeRequest): FakeRequest {
   const last = listObjects(request.body['messages']).at(-1)
   const found = readText(last?.['content']).matchAll(/<tool_response>\n([^]*?)\n<\/tool_response>/g)

@@ -1,4 +1,4 @@
-// What every model must do, whoever its provider is: situations over real HTTP, to a strict fake of the provider.
+// The contract of every model, whoever its provider is: situations over real HTTP, to a strict fake of the provider.
 import type { BatonError, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { defineAgent, isBatonError, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import type { FakeAnswer, FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
 import type { ModelPlace, ProviderKind } from './provider-kinds.test-kit.ts'
 
-/** Where a situation plays. */
+/** The stage of a situation. */
 export interface ProviderStage {
   readonly kind: ProviderKind
   open(script: FakeScript, more?: Partial<ModelPlace>): Promise<OpenModel>
@@ -301,7 +301,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
   'no setting that the model refuses is sent': async ({ open, kind }) => {
     const { model, server } = await open(() => ({ text: 'Fine.' }))
     const sampling = { temperature: 0.3, topP: 0.9, stop: ['END'], seed: 7 }
-    // What the bridge cannot say to a server of no kind that it knows it refuses itself.
+    // The bridge itself refuses what it cannot say to a server of an unknown kind.
     const own = { parallelCalls: false, cache: '1h' } as const
     for (const settings of kind.isBridge ? [{ parallelCalls: false }, { cache: '1h' } as const] : [])
       expect((await ask(model, { ...REQUEST, settings })).outcome).toMatchObject({ code: 'model_invalid_request' })
@@ -322,7 +322,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
   },
 }
 
-/** Where Baton itself reads the network. */
+/** Situations in which Baton itself reads the network. */
 export const WIRE_SITUATIONS: Readonly<Record<string, Act>> = {
   'the key is in no error': async ({ open, kind }) => {
     const key = kind.apiKey ?? 'key-of-a-test'

@@ -1,4 +1,4 @@
-// What Anthropic and Bedrock refuse of each Claude model, in November 2026. Pages of platform.claude.com/docs/en/models: the
+// Refusals of Anthropic and Bedrock for each Claude model, in November 2026. Pages of platform.claude.com/docs/en/models: the
 // "What's new" of Opus 5, 5.5 and Sonnet 5.5, the migration guides of Haiku 4.5 and 5.5; AWS, "Adaptive thinking".
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'

@@ -141,7 +141,7 @@ function* listRequests(): Generator<ModelRequest> {
 }
 
 const counts = { models: MODELS.length, requests: 0, 'refused by Baton with a hint': 0 }
-/** What each model is sent where nobody asks for anything but a short answer. */
+/** The request to each model if nobody asks for anything but a short answer. */
 const plain: string[] = []
 
 afterAll(() => {

@@ -23,7 +23,7 @@ interface Picture {
   readonly bytes: number
   /** Pixels of each side. */
   readonly side?: number
-  /** Of the first bytes; `image/png` by default. */
+  /** Type of the first bytes; `image/png` by default. */
   readonly isJpeg?: boolean
 }
 

@@ -1,4 +1,4 @@
-// What OpenAI refuses of each model, in November 2026: developers.openai.com/api/docs/guides/reasoning and models, vane#1173,
+// Refusals of OpenAI for each model, in November 2026: developers.openai.com/api/docs/guides/reasoning and models, vane#1173,
 // docs.laozhang.ai gpt-6-chat-tools-2026-11, and what was recorded with gpt-5.6.
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'

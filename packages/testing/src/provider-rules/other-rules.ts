@@ -1,4 +1,4 @@
-// What Google, Amazon, xAI, DeepSeek and Groq refuse of single models, in November 2026: ai.google.dev/gemini-api/docs/thinking and
+// Refusals of Google, Amazon, xAI, DeepSeek and Groq for single models, in November 2026: ai.google.dev/gemini-api/docs/thinking and
 // whats-new-gemini-3.6, docs.cloud.google.com guides/gemini-3-8-flash, Nova 2 user guide, docs.x.ai, api-docs.deepseek.com.
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'

@@ -6,7 +6,7 @@ import { isJsonObject } from '@baton/core'
 /** The literal words of a refusal, or what a page says. */
 export type Refusal = string
 
-/** What a request body says: its fields, where they are of the kind that a rule looks at. */
+/** Reads a request body: its fields, where they are of the kind that a rule looks at. */
 export function objectAt(body: JsonObject, ...path: readonly string[]): JsonObject {
   let value: JsonObject = body
   for (const key of path) {
@@ -32,7 +32,7 @@ export function numberAt(body: JsonObject, key: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** What a provider refuses: each rule with whether it was broken. */
+/** Refusals of a provider: each rule with whether it was broken. */
 export function listBroken(rules: readonly (readonly [boolean, Refusal])[]): readonly Refusal[] {
   return rules.filter(([isBroken]) => isBroken).map(([, refusal]) => refusal)
 }

@@ -7,7 +7,7 @@ export interface StrangeSchema {
   readonly right: readonly JsonObject[]
   /** Arguments that are wrong in any reading; absent where all are right. */
   readonly wrong?: readonly JsonObject[]
-  /** What is told when the tool is defined; absent where nothing is. */
+  /** Warning when the tool is defined; absent if there is none. */
   readonly told?: string
 }
 
@@ -221,7 +221,7 @@ const PATTERNS: Readonly<Record<string, StrangeSchema>> = {
   'no pattern': {
     input: text('(['),
     right: [{ a: 'x' }],
-    told: 'properties.a: pattern "([" is no pattern (a class has no end), so it is left out',
+    told: 'properties.a: pattern "([" is not a pattern (a class has no end), so it is left out',
   },
   'names by patterns that cannot be checked, and no others': {
     input: { type: 'object', patternProperties: { '^(a)\\1': { type: 'number' } }, additionalProperties: false },

@@ -3,7 +3,7 @@
 import type { Agent, ClientHandlers, Model, Tool, ToolContext } from '@baton/core'
 import type { SimulatedProcess } from '../simulator/process.ts'
 
-/** What really happens, whatever the log says. */
+/** Real effects, whatever the log says. */
 export interface RealWork {
   /** Starts of each call's tool, by the call's id. */
   readonly starts: Map<string, { readonly tool: string; readonly effect: string; count: number }>

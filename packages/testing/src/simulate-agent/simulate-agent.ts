@@ -26,13 +26,13 @@ import { putInProcess, putModel, watchHandlers } from './agent-in-process.ts'
 export type SimulatedFault = 'crash' | 'store' | 'disconnect'
 
 export interface SimulateAgentOptions {
-  /** What the user says, one after another; a later one may come while an earlier one is answered. */
+  /** The user's messages, one after another; a later one may come while an earlier one is answered. */
   readonly says: readonly string[]
-  /** What a client does for the agent's client tools. */
+  /** Handlers of a client for the agent's client tools. */
   readonly client?: ClientHandlers
   /** Whether a person approves a call; yes by default. */
   readonly approve?: (call: PendingApproval) => boolean
-  /** What a person answers to a tool's question; undefined, the default, declines. */
+  /** A person's answer to a tool's question; undefined, the default, declines. */
   readonly answer?: (question: PendingQuestion) => JsonValue | undefined
   /** How many worlds, from seed 1, or which seeds; 20 by default. */
   readonly seeds?: number | readonly number[]
@@ -52,7 +52,7 @@ export interface SimulationReport {
   readonly calls: number
 }
 
-/** What failed, in which world, and what happened before; `simulate` with `seeds: [error.seed]` does it again. */
+/** A failure with its world and the events before it; `simulate` with `seeds: [error.seed]` does it again. */
 export class AgentSimulationError extends Error {
   readonly seed: number
   constructor(seed: number, story: readonly string[], cause: unknown) {

@@ -1,4 +1,4 @@
-// What the driver of a simulation does: users talk, devices come and go, processes die, and at last the world heals.
+// Actions of the driver of a simulation: users talk, devices come and go, processes die, and at last the world heals.
 import type { QuestionAnswer } from '@baton/core'
 import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
@@ -52,7 +52,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
-/** What happens on one of the pages, where there are some. */
+/** An action on one of the pages, if there are any. */
 function actOnPage(world: SimulatedWorld): void {
   const { random, coverage, observed } = world
   const page = random.pick(world.pages)

@@ -1,4 +1,4 @@
-// What must hold where several processes share a store: one owner at a time, who alone appends and alone works, and a log
+// Checks of several processes that share a store: one owner at a time, who alone appends and alone works, and a log
 // that has every input which any of them accepted.
 import type { Accepted, Refused, Store } from '@baton/core'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'

@@ -1,4 +1,4 @@
-// What pages must show once the world is at rest: what the log says, each message once, and nothing that was said is lost.
+// Checks of pages once the world is at rest: they show what the log says, each message once, and nothing that was said is lost.
 import type { ChatMessage } from '@baton/core'
 import type { SessionMessage } from '@baton/client'
 import type { SimulatedWorld } from './simulate.ts'
@@ -8,7 +8,7 @@ import type { SimulatedPage } from './simulated-page.ts'
 /** Virtual milliseconds in which a page hands in what it has, and is told what there is. */
 const PATIENCE_MS = 120_000
 
-/** Of a world that has healed. @throws Error that says what is wrong */
+/** Checks a world that has healed. @throws Error that says what is wrong */
 export async function checkPages(world: SimulatedWorld): Promise<void> {
   const { pages, time } = world
   if (pages.length === 0) return

@@ -33,7 +33,7 @@ export function createTimeChecker(storingMs = STORING_MS): TimeChecker {
   }
 }
 
-/** What it fired for is gone with it; other waits may have gone with that. */
+/** The wait it fired for is gone with it; other waits may have gone with that. */
 function checkFiring(before: State, after: State): void {
   const owed = new Set(outstanding(after).map(effectKey))
   const gone = outstanding(before).filter((effect) => effect.type === 'set-timer' && !owed.has(effectKey(effect)))

@@ -1,4 +1,4 @@
-// What the simulator checks: every record as soon as it was stored, and at the end what happened against what the log says.
+// Checks of the simulator: every record as soon as it was stored, and at the end what happened against what the log says.
 import type { createSpec } from '@baton/core'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord } from '@baton/core/machine'
@@ -69,7 +69,7 @@ function checkSaid({ app, observed }: SimulatedWorld): void {
   if (lost.length > 0) throw new Error(`the server never had: ${lost.join(', ')}`)
 }
 
-/** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */
+/** Compares the events of the world with the log: `once` means at most once, and ok means that it happened. */
 function checkEffects(world: SimulatedWorld): void {
   const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.pay', 'phone.own'])
   for (const [callId, effect] of world.effects)
@@ -82,7 +82,7 @@ function checkEffects(world: SimulatedWorld): void {
       throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
 }
 
-/** What a session at rest must have kept. @throws Error that says what is wrong */
+/** Checks what a session at rest must have kept. @throws Error that says what is wrong */
 export function checkEnd(world: SimulatedWorld): void {
   if (world.observed.failure) throw world.observed.failure
   world.observed.checker.finish(world.observed.state)

@@ -1,4 +1,4 @@
-// What a simulation has met: records, crash points, and every pair of a fault and a state of a call.
+// Coverage of a simulation: records, crash points, and every pair of a fault and a state of a call.
 import type { CallState, Fact, State } from '@baton/core/machine'
 import type { CrashPoints } from './process.ts'
 import { CRASH_POINTS, createCrashPoints } from './process.ts'
@@ -56,7 +56,7 @@ export function reportCoverage(coverage: SimulationCoverage, seeds: number): str
   ].join('\n')
 }
 
-/** Of two processes: how often the session had another one than before, and what drove it there. */
+/** Counts for two processes: how often the session had another one than before, and what drove it there. */
 export function reportOwnership({ faults }: SimulationCoverage): string {
   const read = (fault: string): number => faults.get(fault) ?? 0
   return [

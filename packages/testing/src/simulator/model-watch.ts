@@ -1,4 +1,4 @@
-// What the simulated models are asked and what they say, against the log: every request is what a full fold of the records
+// Compares the requests and answers of simulated models with the log: every request is what a full fold of the records
 // says it must be, every text that the log kept of an answer is what the model said, and who closes stops what it began.
 import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
@@ -24,12 +24,12 @@ export class ModelWatch {
   compared = 0
   readonly #log: () => FoldedLog
   readonly #fail: (failure: Error) => void
-  /** Of the newest attempt, as they were when it was begun. */
+  /** Messages of the newest attempt, as they were when it was begun. */
   #clientTools: readonly string[] = []
   /** By attempt: what the model said, and how much of it the log has. */
   readonly #said = new Map<number, string>()
   readonly #kept = new Map<number, number>()
-  /** What was begun and has not ended, with the process that it runs in. */
+  /** Calls that have begun and not ended, with the process that they run in. */
   readonly #running = new Map<AbortSignalLike, SimulatedProcess>()
 
   /** When the signals of calls that run were aborted, by the simulated time. */

@@ -16,10 +16,10 @@ import type { StoreLink } from './store-link.ts'
 import { createStoreLink } from './store-link.ts'
 
 interface Peer {
-  /** What this process has of the world; the rest of it is shared. */
+  /** This process's part of the world; the rest of it is shared. */
   readonly world: SimulatedWorld
   readonly link: StoreLink
-  /** Of this host the session was asked for, and it has not answered. */
+  /** Set while this host has been asked for the session and has not answered. */
   asked: Host | undefined
 }
 

@@ -21,10 +21,10 @@ const CALL_FAULTS = [
 ]
 /** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
 const STATES = CALL_STATES.filter((state) => state !== 'proposed')
-/** What a network does to results meets calls that a device has. */
+/** Network faults on results meet calls that a device has. */
 const RESULT_FAULTS = ['result-lost × claimed', 'result-repeated × claimed', 'result-repeated × settled']
 
-/** What people and clients may do, beside what the world does to them. */
+/** Actions of people and clients, beside the world's faults. */
 const FACTS = [
   'question-asked',
   'question-answered value',

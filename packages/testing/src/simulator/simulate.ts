@@ -33,7 +33,7 @@ import { SimulatedPage } from './simulated-page.ts'
 
 export interface SimulateOptions {
   readonly seed: number
-  /** What the driver does before it heals the world; 40 by default. */
+  /** Actions of the driver before it heals the world; 40 by default. */
   readonly actions?: number
   readonly coverage?: SimulationCoverage
   /** Milliseconds between a decision and its record, at most. */
@@ -86,7 +86,7 @@ export interface SimulatedWorld {
   readonly count: () => number
   /** Stands before what is told; empty where there is one process. */
   readonly name: string
-  /** Where other hosts are told to pass on what comes for its sessions. */
+  /** Address at which other hosts pass on requests for its sessions. */
   readonly address: string | undefined
   /** The process was killed. */
   readonly onDeath: () => void
@@ -118,7 +118,7 @@ export class SimulationError extends Error {
 /** The wall clock at the beginning of every world. */
 const START_MS = Date.UTC(2026, 0, 1)
 export const SESSION = 'simulated'
-/** What only a forged result says. */
+/** Words that only a forged result has. */
 export const FORGED = 'forged'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
@@ -272,7 +272,7 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
   return { process, host }
 }
 
-/** What was not answered is sent again. */
+/** Sends again whatever was not answered. */
 export function holdSession(world: SimulatedWorld, session: Session): void {
   world.session = session
   world.onOpen(session)

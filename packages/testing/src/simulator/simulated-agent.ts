@@ -16,7 +16,7 @@ import type { Random } from '@baton/core/testing'
 import type { ModelWatch, SaidSink } from './model-watch.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** What really happened in the simulated world, whatever anybody believes: starts of each call's tool. */
+/** Real events of the simulated world, whatever anybody believes: starts of each call's tool. */
 export type Effects = Map<string, { readonly tool: string; starts: number }>
 
 export interface AgentParts {

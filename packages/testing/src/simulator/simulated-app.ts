@@ -11,7 +11,7 @@ import type { SimulatedDevice } from './simulated-device.ts'
 import { createNetwork } from './simulated-network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What an app keeps over all its connections. */
+/** State that an app keeps over all its connections. */
 export interface AppMemory {
   readonly seen: Set<string>
   /** Results by call id: a call that is delivered twice runs once. */
@@ -19,7 +19,7 @@ export interface AppMemory {
   /** The last state that its screen was told; an app must never be left thinking. */
   screen: string
   readonly spoken: string[]
-  /** What the user said, by frame id, until the app is shown it: then the server has it. */
+  /** The user's messages by frame id, until the app is shown it: then the server has it. */
   readonly said: Map<string, string>
 }
 
@@ -96,7 +96,7 @@ export function openApp(init: AppInit): SimulatedApp {
   })
   const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
   send('session.start', { sessionId: init.session })
-  // What the server may not have is said again, under its old id.
+  // Messages that the server may not have are sent again, under their old ids.
   for (const said of memory.said) sayAgain(said)
   return {
     connection,

@@ -19,14 +19,14 @@ export interface PageInit extends FrontInit {
 const TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as const
 
 export class SimulatedPage {
-  /** What was said on the page, over all its loads. */
+  /** Messages of the page, over all its loads. */
   readonly said: SentInput[] = []
   readonly #init: PageInit
   readonly #outbox: Outbox = createMemoryOutbox()
   #network: SimulatedNetwork | undefined
   #told = new Set<string>()
   client: SessionClient
-  /** What it was told wrongly. */
+  /** Faults that it noticed. */
   failure: Error | undefined
 
   constructor(init: PageInit) {

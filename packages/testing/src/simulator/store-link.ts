@@ -5,7 +5,7 @@ import { BatonError } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What befalls a call while the way is cut. */
+/** Fate of a call while the way is cut. */
 export type Cut = 'fails' | 'hangs'
 
 export interface StoreLink {

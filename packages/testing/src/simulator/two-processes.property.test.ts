@@ -6,7 +6,7 @@ import { createSimulationCoverage, reportCoverage, reportOwnership } from './cov
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 
 const SEEDS = chooseCount({ quick: 15, deep: 600 })
-/** What drives a session from one process to the other. */
+/** Causes that drive a session from one process to the other. */
 const FAULTS = ['move', 'held', 'kill', 'stop', 'partition-fails', 'partition-hangs', 'clock-forward', 'clock-back']
 
 test('a session that moves between two processes has one owner at a time, loses no input, and comes to rest', async () => {

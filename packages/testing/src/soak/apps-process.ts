@@ -16,12 +16,12 @@ export interface AppsInit {
   readonly pace: Pace
 }
 
-/** What the apps are told. `over`: go on for the last time. */
+/** Orders for the apps. `over`: go on for the last time. */
 export type AppsOrder = 'close' | 'open' | 'over'
 
 export interface AppsReport {
   readonly holdings: Holdings
-  /** Of each conversation. */
+  /** Figures of each conversation. */
   readonly said: readonly Said[]
   /** Errors that the apps were told, the first ones. */
   readonly errors: readonly string[]

@@ -45,9 +45,9 @@ export interface Pace {
 }
 
 export interface Said {
-  /** What the session took; their marks are numbered from 1. */
+  /** Inputs that the session took; their marks are numbered from 1. */
   taken: number
-  /** What was refused, because the agent was stopped. */
+  /** Inputs that were refused, because the agent was stopped. */
   refused: number
   /** Times that the conversation let go of the session. */
   released: number

@@ -1,4 +1,4 @@
-// Where the conversations of a soak meet: while it is open they go on, and once it closes each comes to rest and waits. A pause
+// The gate at which the conversations of a soak meet: while it is open they go on, and once it closes each comes to rest and waits. A pause
 // of a conversation ends when the gate closes.
 import type { Timers } from '@baton/core'
 

@@ -1,4 +1,4 @@
-// What a process holds at a moment at which all its conversations are at rest, and whether one of these numbers grows.
+// Holdings of a process at a moment at which all its conversations are at rest, and whether one of these numbers grows.
 import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
@@ -73,7 +73,7 @@ const MOVING = /(maps|sets|promises)$/
 const MOVING_MORE = 16
 
 /**
- * What grew after the warm-up: its least value in the last third is above its greatest in the first third by more than is
+ * Finds counts that grew after the warm-up: the least value in the last third is above its greatest in the first third by more than is
  * allowed. A steady growth shows in this, and a number that moves up and down does not.
  */
 export function findGrowth(samples: readonly Holdings[], allowed: Allowed = ALLOWED): readonly Growth[] {

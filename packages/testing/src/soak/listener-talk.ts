@@ -9,7 +9,7 @@ export interface ListenerTalkInit {
   readonly agent: Agent
   readonly timers: Timers
   readonly session: string
-  /** Where a former talk of the session ended. */
+  /** Cursor at which a former talk of the session ended. */
   readonly cursor: EventCursor | undefined
   readonly onClose: (cursor: EventCursor | undefined) => void
   readonly onError: (code: string) => void

@@ -8,7 +8,7 @@ import { soakInRealTime } from './soak-real.ts'
 import { soakInVirtualTime } from './soak-virtual.ts'
 import type { Soaked } from './soaked.ts'
 
-/** Of the samples, the share that is the warm-up. */
+/** Share of the samples that is the warm-up. */
 const WARM_SHARE = { virtual: 0.25, real: 0.4 }
 /** Three thirds of the samples after the warm-up are compared. */
 const SAMPLES_MIN = 5

@@ -7,7 +7,7 @@ import type { Random } from '@baton/core/testing'
 /** Problems that are kept; the others are counted. */
 const PROBLEMS_MAX = 10
 
-/** What the model has read of each conversation. */
+/** Parts of each conversation that the model has read. */
 export class ReadBook {
   readonly problems: string[] = []
   problemCount = 0

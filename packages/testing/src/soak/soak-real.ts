@@ -29,7 +29,7 @@ export interface RealSoakInit {
 }
 
 const MINUTE_MS = 60_000
-/** Of each minute, so much is left for coming to rest. */
+/** Milliseconds of each minute that are left for coming to rest. */
 const REST_MS = 10_000
 /** Milliseconds after which conversations that do not come to rest are a failure. */
 const PATIENCE_MS = 120_000

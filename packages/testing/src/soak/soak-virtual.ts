@@ -31,7 +31,7 @@ export interface VirtualSoakInit {
 const START_MS = Date.UTC(2026, 0, 1)
 const STEP_MS = 250
 const ROUND_MS = 30 * 60_000
-/** Of each half hour, so much is left for coming to rest: also for the waits that a host keeps beside its sessions. */
+/** Milliseconds of each half hour that are left for coming to rest: also for the waits that a host keeps beside its sessions. */
 const REST_MS = 5 * 60_000
 const PACE = { gapMs: 2400, idleMs: 40 * 60_000 }
 

@@ -1,4 +1,4 @@
-// What came of a soak.
+// The outcome of a soak.
 import type { Metrics } from '@baton/host/metrics'
 import type { Said } from './converse.ts'
 import { createSaid } from './converse.ts'
@@ -23,7 +23,7 @@ export function checkRead(book: ReadBook, said: readonly Said[]): void {
     if (book.newest(slot) !== taken) book.report(`conversation ${slot}: ${taken} taken, ${book.newest(slot)} read`)
 }
 
-/** What a host has open. */
+/** Open parts of a host. */
 export function countOpen({ prometheus }: Pick<Metrics, 'prometheus'>, timers: number): Holdings {
   const text = prometheus()
   return {

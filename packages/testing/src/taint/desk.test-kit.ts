@@ -17,9 +17,9 @@ export interface DeskCall {
 export type DeskStep = readonly DeskCall[] | string
 
 export interface Desk {
-  /** What the folder holds. */
+  /** Files of the folder. */
   readonly files?: Readonly<Record<string, string>>
-  /** What `page.read` gives, whatever the address. */
+  /** Result of `page.read`, whatever the address. */
   readonly page?: string | readonly ContentPart[]
   /** A tool of a source that nobody vouches for. */
   readonly stranger?: { readonly description: string }
@@ -28,9 +28,9 @@ export interface Desk {
 export interface Played {
   /** Calls that ran and that write, send or spend. */
   readonly acted: readonly DeskCall[]
-  /** Of these, the ones that a person approved. */
+  /** The approved ones among them. */
   readonly approved: readonly DeskCall[]
-  /** What a person was asked. */
+  /** Questions for the person. */
   readonly asked: readonly { readonly name: string; readonly destination: string | undefined }[]
 }
 

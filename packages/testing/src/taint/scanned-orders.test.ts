@@ -1,4 +1,4 @@
-// What the rules of moderation find of the orders that the taint policy is attacked with: they know forms, and an order needs none. So a
+// Findings of the rules of moderation in the orders that attack the taint policy: they know forms, and an order needs none. So a
 // scan informs people, and the policy protects.
 import { scanText } from '@baton/tools/moderation'
 import { expect, test } from 'vitest'

@@ -5,9 +5,9 @@ import { defineAgent, tool } from '@baton/core'
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** What asks the model to say something long. */
+/** Prompt for something long. */
 export const TALK = 'talk'
-/** What asks the model for an answer without tools. */
+/** Prompt for an answer without tools. */
 export const PLAIN = 'plainly'
 /** Words of the long answer. */
 export const TALK_WORDS = 40

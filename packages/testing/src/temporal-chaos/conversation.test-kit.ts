@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { TALK } from './chaos-agent.ts'
 
-/** What is said, in this order. */
+/** Messages, in this order. */
 const SAID = ['use them all', TALK, 'once more', 'and again', 'the last one'] as const
 
 export interface Held {

@@ -1,4 +1,4 @@
-// What else dies around a session over Temporal: gateways, one of several workers, and the services themselves.
+// Other deaths around a session over Temporal: gateways, one of several workers, and the services themselves.
 import type { EventBatch } from '@baton/core'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -29,7 +29,7 @@ export interface ToolKind {
   readonly name: string
   /** Failures that cannot happen to it, and why. */
   readonly leftOut: Readonly<Partial<Record<FailureName, string>>>
-  /** Where another layer notices it first. */
+  /** Set if another layer notices it first. */
   readonly instead?: Readonly<Partial<Record<FailureName, FailureExpected>>>
   /** The call that fails so; by default the tool of that name, with an id. */
   readonly call?: (failure: FailureName) => readonly [name: string, input: JsonObject]
@@ -43,10 +43,10 @@ const WORDS = `for ${SECRET}`
 const Input = z.object({ id: z.string() })
 const Output = z.object({ count: z.number().int() })
 
-/** What a client of an API throws. */
+/** Errors of a client of an API. */
 type Refuse = (status: number) => Error
 
-/** What a tool does that a program wrote. Async, as such tools are. */
+/** A tool of a program's own. Async, as such tools are. */
 async function fail(failure: FailureName, refuse: Refuse, dead: string): Promise<unknown> {
   const status = STATUSES[failure]
   if (status !== undefined) throw refuse(status)
@@ -173,7 +173,7 @@ const openApi: ToolKind = {
   },
 }
 
-/** What an MCP server's own validator and messages make impossible. */
+/** Kinds that an MCP server's own validator and messages make impossible. */
 const STRANGERS = 'packages/mcp/src/client/stranger-servers.process.test.ts'
 const MCP_LEFT_OUT = {
   garbled: 'what is nearly a result is read: packages/mcp/src/client/lenient-results.test.ts',

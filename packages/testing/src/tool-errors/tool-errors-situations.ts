@@ -5,9 +5,9 @@ import type { ErrorCode, ErrorLayer } from '@baton/core'
 export interface FailureExpected {
   readonly code: ErrorCode
   readonly layer: ErrorLayer
-  /** Whose fault it is, as the operator's log says. */
+  /** The party at fault, as the operator's log says. */
   readonly fault: string
-  /** What the model must be able to read. */
+  /** Words that the model must be able to read. */
   readonly says: RegExp
   /** False: the tool does not begin, and the log has nothing of it. True by default. */
   readonly begins?: boolean

@@ -10,7 +10,7 @@ const DONE = { text: 'Done.' }
 interface Played {
   readonly ran: number
   readonly results: readonly string[]
-  /** What the user's side of each request ends with, where that is a note. */
+  /** Note at the end of the user's side of each request. */
   readonly notes: readonly (string | undefined)[]
 }
 

@@ -1,4 +1,4 @@
-// What stands in front of several servers: one port of TCP, whose connections go to one of them by turns, or to the next one
+// A balancer in front of several servers: one port of TCP, whose connections go to one of them by turns, or to the next one
 // where that refuses.
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'

@@ -22,7 +22,7 @@ export interface PeerServerWords {
   readonly plan?: KillPlan
 }
 
-/** What it prints for each connection that it passes on to its peer. */
+/** Line that it prints for each connection that it passes on to its peer. */
 const PASSED_ON = 'a connection is passed on'
 
 /** The apps of the tests talk without a pause. */

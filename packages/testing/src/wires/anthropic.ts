@@ -1,4 +1,4 @@
-// What Anthropic's Messages API would refuse of a request's body (version 2023-06-01).
+// Refusals of Anthropic's Messages API for a request's body (version 2023-06-01).
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { type Report, type WireIssue, collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'

@@ -1,4 +1,4 @@
-// What Bedrock's Converse would refuse of a request's body. The documentation says more than the service enforces: Nova's
+// Refusals of Bedrock's Converse for a request's body. The documentation says more than the service enforces: Nova's
 // "only type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'

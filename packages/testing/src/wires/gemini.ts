@@ -1,4 +1,4 @@
-// What Gemini's generateContent would refuse of a request's body. Both spellings of a field are read, as Google does.
+// Refusals of Gemini's generateContent for a request's body. Both spellings of a field are read, as Google does.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -325,7 +325,7 @@ function checkIds(turn: Turn, results: readonly Found[], report: Report<Code>): 
   if (isOther) report('id_pair', turn.path, `ids ${show(given)} are answered with ${show(answered)}`)
 }
 
-/** Of the turn that is open: since the user last said something. Only the first of parallel calls carries it. */
+/** Checks signatures of the open turn: since the user last said something. Only the first of parallel calls carries it. */
 function checkSignatures(contents: readonly Found[], report: Report<Code>): void {
   const turns = contents.map(buildTurn)
   const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.results.length === 0)

@@ -1,4 +1,4 @@
-// What a wire validator reports, and the small readers that all of them share. Validators are pure and never throw: they
+// The report of a wire validator, and the small readers that all of them share. Validators are pure and never throw: they
 // look at a request's body as the provider would and say what it would refuse.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
@@ -9,7 +9,7 @@ export interface WireIssue {
   /** Where: `messages.2.content.0.id`. */
   readonly path: string
   readonly message: string
-  /** Where the rule comes from: a literal error of the provider, its types, or its documentation. */
+  /** Source of the rule: a literal error of the provider, its types, or its documentation. */
   readonly source: string
 }
 

@@ -28,7 +28,7 @@ export function walkSchema(schema: unknown, path: string, visit: (schema: JsonOb
 
 export type OpenAiSchemaCode = 'schema_root' | 'schema_array_items' | 'schema_strict'
 
-/** Of both OpenAI wires. */
+/** Codes of both OpenAI wires. */
 export const OPENAI_SCHEMA_SOURCES: Readonly<Record<OpenAiSchemaCode, string>> = {
   schema_root: '400 "Invalid schema for function \'x\': schema must be a JSON Schema of \'type: \\"object\\"\'"',
   schema_array_items: '400 "Invalid schema for function \'x\': … array schema missing items"',

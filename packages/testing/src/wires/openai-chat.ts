@@ -1,4 +1,4 @@
-// What OpenAI's Chat Completions API would refuse of a request's body. Servers that speak its dialect refuse no less.
+// Refusals of OpenAI's Chat Completions API for a request's body. Servers that speak its dialect refuse no less.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'

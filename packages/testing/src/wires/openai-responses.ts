@@ -1,4 +1,4 @@
-// What OpenAI's Responses API would refuse of a request's body.
+// Refusals of OpenAI's Responses API for a request's body.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -96,7 +96,7 @@ function checkOutput(body: JsonObject, report: Report<Code>): void {
 
 const CACHE_KEY_LENGTH_MAX = 64
 
-/** What depends on whether the model thinks; of models with other names nothing is known. */
+/** Rules that depend on whether the model thinks; other models are not known. */
 function checkModel(body: JsonObject, report: Report<Code>): void {
   const key = body['prompt_cache_key']
   if (typeof key === 'string' && key.length > CACHE_KEY_LENGTH_MAX)

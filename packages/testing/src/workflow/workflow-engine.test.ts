@@ -1,4 +1,4 @@
-// What only a workflow meets: an activity whose worker died while everything else goes on. All else is in the contract.
+// Situations of a workflow alone: an activity whose worker died while everything else goes on. All else is in the contract.
 import type { Fact } from '@baton/core/machine'
 import type { WorkEffect } from '@baton/runtime'
 import { expect, test } from 'vitest'

@@ -73,7 +73,7 @@ interface Activity {
   hasEnded: boolean
 }
 
-/** What the service has of one session: the workflow, its recorded history, its activities, and those that follow it. */
+/** The service's part of one session: the workflow, its recorded history, its activities, and those that follow it. */
 class WorkflowRun implements WorkflowService {
   readonly begun: Promise<void>
   /** As a process has it that talks to the service. */
@@ -188,7 +188,7 @@ class WorkflowRun implements WorkflowService {
       .then(
         (report) => {
           activity.hasEnded = true
-          // Of a tool that was too late the machine says so; a model that was stopped has nothing to say.
+          // The machine reports a tool that was too late; a model that was stopped has nothing to say.
           if (this.#activities.get(key) === activity || effect.type === 'run-tool') this.#report(report)
         },
         () => {}, // the session was closed under it
@@ -221,6 +221,7 @@ class WorkflowRun implements WorkflowService {
       cancellation: activity.cancellation,
       questions: this.gateway.questions,
       isClosed: () => this.#closed,
+      outlive: (settled) => this.#aborted.note(this.#session, settled),
       live: (frame) => {
         if (!activity.hasEnded && !activity.cancellation.signal.aborted) this.gateway.publishLive(copy(frame))
       },
@@ -228,7 +229,7 @@ class WorkflowRun implements WorkflowService {
     })
   }
 
-  /** What is not owed any more. */
+  /** Cancels work that is not outstanding any more. */
   cancelActivity(key: string): void {
     const activity = this.#activities.get(key)
     this.#activities.delete(key)

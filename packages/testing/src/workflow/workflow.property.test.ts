@@ -16,7 +16,7 @@ const FAULTS = [
   'clock-forward',
   'clock-back',
 ]
-/** What only the loss of work, or what is done about it, leaves in the log. */
+/** Facts that only the loss of work, or its repair, leaves in the log. */
 const FACTS = ['attempt-superseded', 'call-settled unknown', 'question-answered value', 'plan-set', 'client-renewed']
 
 test('every simulated workflow comes to rest with all invariants held, and once means at most once', async () => {

@@ -5,7 +5,7 @@ import type { Accepted, Refused } from '@baton/core'
 import type { AwaitedEffect, Input, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
 
-/** What a workflow asks of the service that runs it. */
+/** Requests of a workflow to the service that runs it. */
 export interface WorkflowService {
   /** The workflow's own time: the same again when the history is replayed. */
   nowMs(): number
@@ -32,7 +32,7 @@ interface Update {
 
 export class SessionWorkflow {
   readonly #service: WorkflowService
-  /** What is under way, by key. It equals what is outstanding, but for timers, of which there is one. */
+  /** Running work, by key. It equals what is outstanding, but for timers, of which there is one. */
   #running = new Map<string, AwaitedEffect>()
   #state: State
   #inbox: Update[] = []

@@ -123,7 +123,7 @@ test('the next call goes on in the same session, also after the program has died
   const [id] = journal().flatMap(({ method, params }) => (method === 'session/prompt' ? [params?.sessionId] : []))
   await kill(id)
   const again = valueOf(await ask())
-  // What it said before is not repeated.
+  // Earlier text is not repeated.
   expect(again).toMatchObject({ text: 'I look. \n\nIt was prompt 1.', resumed: true })
   expect(journal().map(({ method }) => method)).toContain('session/load')
 })
@@ -203,7 +203,7 @@ test('what it has started ends with it, also where that ignores it', async () =>
   await expect.poll(() => existsSync(child)).toBe(true)
   const pid = Number(readFileSync(child, 'utf8'))
   await agent.close()
-  // What has no parent any more is there until the system has noticed.
+  // A process without a parent is there until the system has noticed.
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 

@@ -22,9 +22,9 @@ export interface AcpAgentOptions {
   readonly args?: readonly string[]
   /** The tool's name; `agent.run` by default. */
   readonly name?: string
-  /** What people see; the command by default. */
+  /** Its name for people; the command by default. */
   readonly title?: string
-  /** What the model reads about when to use it. */
+  /** Description by which the model decides when to use it. */
   readonly description?: string
   /** The folder that the agent works in; that of this process by default. */
   readonly cwd?: string
@@ -213,7 +213,7 @@ class ForeignAgent {
     const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
     const made = await running.ask(opening, limits)
     const sessionId = String(made.sessionId)
-    // What it asks one person would be put to another one.
+    // Questions for one person would be put to another one.
     if (running.has(sessionId)) throw this.#fail('gave two sessions the same id')
     running.remember(sessionId)
     await this.#setMode(running, { sessionId, modes: made.modes }, limits)
@@ -287,7 +287,7 @@ interface Limits {
 
 const OPTIONS_MAX = 20
 
-/** What a person chooses from; options with the same name also show their kind. */
+/** Options for a person; options with the same name also show their kind. */
 function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string, PermissionOption> {
   const labels = new Map<string, PermissionOption>()
   for (const option of options.slice(0, OPTIONS_MAX)) {

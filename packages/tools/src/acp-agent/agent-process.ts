@@ -24,7 +24,7 @@ export interface AgentProgram {
   readonly name: string
 }
 
-/** What happens in one session of the agent. */
+/** Events in one session of the agent. */
 export interface SessionListener {
   onUpdate(update: SessionUpdate): void
   askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>
@@ -84,7 +84,7 @@ export class AgentProcess {
       () => this.end(),
       () => this.end(),
     )
-    // What it started may outlive it.
+    // Its child processes may outlive it.
     ended.catch(() => this.end())
   }
 
@@ -228,7 +228,7 @@ function isStrayAnswer(message: AnyMessage): boolean {
   return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
-/** What a program writes to its standard error is not shown: it may hold keys. A person who starts it sees it. */
+/** The standard error of a program is not shown: it may hold keys. A person who starts it sees it. */
 function sayWhereToLook(thrown: unknown): unknown {
   if (!isBatonError(thrown) || thrown.code !== 'api_unavailable') return thrown
   const message = `${thrown.message}; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why`

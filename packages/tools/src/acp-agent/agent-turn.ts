@@ -75,7 +75,7 @@ export class AgentTurn {
     }
   }
 
-  /** What comes after a call is a paragraph of its own. */
+  /** Begins a new paragraph for text after a call. */
   #addText(text: string): void {
     const gap = this.#text !== '' && !this.#wasText ? '\n\n' : ''
     const room = TEXT_CHARS - this.#text.length

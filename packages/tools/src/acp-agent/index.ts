@@ -1,3 +1,3 @@
-// What users import from @baton/tools/acp-agent.
+// The exports of @baton/tools/acp-agent.
 export { acpAgent } from './acp-agent.ts'
 export type { AcpAgent, AcpAgentOptions } from './acp-agent.ts'

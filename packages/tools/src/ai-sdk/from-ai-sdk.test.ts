@@ -1,4 +1,4 @@
-// What Baton adds to tools of the AI SDK, and what it refuses.
+// Tools of the AI SDK: Baton's additions and refusals.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createToolContext } from '@baton/core/testing'
 import { jsonSchema, tool } from 'ai'

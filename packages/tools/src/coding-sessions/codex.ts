@@ -110,7 +110,7 @@ function readMessage({ role: given, content }: Line): readonly HistoryEvent[] {
   })
 }
 
-/** What Codex itself puts in the user's name. */
+/** Messages that Codex itself writes in the user's name. */
 function isScaffold(text: string): boolean {
   return /^\s*(<(environment_context|user_instructions|permissions instructions|INSTRUCTIONS|turn_aborted|skill)>|# AGENTS\.md instructions)/.test(
     text,
@@ -130,7 +130,7 @@ function readCall(item: Line, input: unknown): HistoryEvent {
   }
 }
 
-/** Of `apply_patch`, as an input of its own or in the arguments of a command, where line breaks are escaped. */
+/** Files of an `apply_patch`, as an input of its own or in the arguments of a command, in which line breaks are escaped. */
 function patchedFiles(text: string): readonly string[] {
   if (!text.includes('*** Begin Patch')) return []
   return [...text.matchAll(/\*\*\* (?:Add|Update|Delete) File: ([^\n\\]{1,4096})/g)].map(([, path = '']) => path.trim())

@@ -112,7 +112,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
       throw new Error(name)
     const result: unknown = await tool.execute(tool.input.parse(input), createToolContext())
     expect(tool.output.parse(result)).toEqual(result)
-    // What a host writes into its log.
+    // Facts that a host writes into its log.
     expect(JSON.parse(JSON.stringify(result))).toEqual(result)
     return result
   }

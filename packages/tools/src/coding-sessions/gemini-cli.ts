@@ -89,7 +89,7 @@ function readMessage(message: Line): ReadLine {
 
 /** Begins what the program adds of files that a message names by `@`. */
 const REFERENCED = /^\s*--- Content from referenced files ---/
-/** What Gemini CLI itself puts in the user's name. */
+/** Messages that Gemini CLI itself writes in the user's name. */
 const SCAFFOLD =
   /^\s*(<(session_context|state_snapshot|environment_context|hook_context)>|This is the Gemini CLI\. We are setting up the context|System: )/
 

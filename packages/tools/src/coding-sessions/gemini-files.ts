@@ -1,4 +1,4 @@
-// Where Gemini CLI keeps its sessions: `tmp/PROJECT/chats/session-….json` or `.jsonl` of its folder. PROJECT is the SHA-256 of the project's
+// Finds sessions of Gemini CLI: `tmp/PROJECT/chats/session-….json` or `.jsonl` of its folder. PROJECT is the SHA-256 of the project's
 // path, or a short name whose path stands in `.project_root` there and in `projects.json`. Source: packages/core/src/config
 // (storage.ts, projectRegistry.ts) of https://github.com/google-gemini/gemini-cli, seen 2026-11-28.
 import { createHash } from 'node:crypto'

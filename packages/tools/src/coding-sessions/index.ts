@@ -1,4 +1,4 @@
-// What users import from @baton/tools/coding-sessions.
+// The exports of @baton/tools/coding-sessions.
 import type { KitTool } from '../shared/kit-tool.ts'
 import { analyzeSessionsTool } from './analyze-sessions.ts'
 import { listSessionsTool } from './list-sessions.ts'

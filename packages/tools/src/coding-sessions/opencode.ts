@@ -67,7 +67,7 @@ function readSession(told: Line, id: unknown): ReadLine {
       id: String(id),
       ...(cwd !== undefined && { cwd }),
       ...(version !== undefined && { version }),
-      // What a session is called before a model has named it.
+      // The title of a session before a model has named it.
       ...(title !== undefined && !/^(New|Child) session - \d/.test(title) && { title: { text: title, rank: 1 } }),
     },
   }

@@ -1,4 +1,4 @@
-// What the lines of coding agents' session files mean, in words that do not depend on the agent.
+// Events in session files of coding agents, in terms that do not depend on the agent.
 
 export const SESSION_PROVIDERS = ['claude-code', 'codex', 'gemini-cli', 'opencode'] as const
 export type SessionProvider = (typeof SESSION_PROVIDERS)[number]
@@ -12,7 +12,7 @@ export interface HistoryEvent {
   readonly tool?: string
   readonly callId?: string
   readonly isError?: true
-  /** Of an agent that the agent started. */
+  /** Set for an agent that the agent started. */
   readonly isSidechain?: true
   /** Files that a call names. */
   readonly files?: readonly string[]
@@ -28,7 +28,7 @@ export interface TokenCount {
   readonly cacheWrite: number
 }
 
-/** What a line says about the session. */
+/** A line's facts about the session. */
 export interface SessionFacts {
   readonly id?: string
   readonly cwd?: string

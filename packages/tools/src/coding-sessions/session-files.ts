@@ -1,4 +1,4 @@
-// Where the session files of coding agents lie, and which of them may be read: files that are not links, of sessions whose folder is the
+// Finds session files of coding agents that may be read: files that are not links, of sessions whose folder is the
 // workspace.
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
@@ -30,7 +30,7 @@ export interface SessionHead extends SessionFile {
 }
 
 /** Files that one call looks at, the newest by name first. */
-export const FILES_MAX = 20_000
+const FILES_MAX = 20_000
 /** Bytes at the beginning in which the folder of a session must be named. */
 const HEAD_BYTES = 1024 * 1024
 /** Lines there; of OpenCode, whose first record has the title and the folder, those after which the model is known. */
@@ -69,7 +69,7 @@ export class SessionFiles {
     const wanted = provider === undefined ? Object.values(listers) : [listers[provider]]
     const found = (await Promise.all(wanted.map((list) => list()))).flat()
     const newest = found.toSorted((one, other) => other.updatedMs - one.updatedMs)
-    // Of a session that stands in several files the newest one.
+    // The newest file of a session counts.
     const seen = new Set<string>()
     return newest.filter(({ id, provider: of }) => seen.size < seen.add(`${of} ${id}`).size)
   }
@@ -163,7 +163,7 @@ function memberOf(line: string): readonly string[] {
 }
 
 /** The first session, folder and branch, the newest model, and the title of the highest rank. */
-export function joinFacts(before: SessionFacts, next: SessionFacts = {}): SessionFacts {
+function joinFacts(before: SessionFacts, next: SessionFacts = {}): SessionFacts {
   const { model = before.model, title = before.title } = next
   const best = before.title && title && before.title.rank > title.rank ? before.title : title
   return { ...next, ...before, ...(model !== undefined && { model }), ...(best && { title: best }) }

@@ -1,4 +1,4 @@
-// What the four tools share: which sessions a call looks at, its time, and texts that are safe to show.
+// Shared parts of the four tools: which sessions a call looks at, its time, and texts that are safe to show.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, ErrorCode, ToolContext, Trust } from '@baton/core'
@@ -17,13 +17,13 @@ export interface CodingSessionOptions {
   readonly root: string
   /** `all`: sessions of every folder of this machine. `workspace` by default. */
   readonly scope?: 'workspace' | 'all'
-  /** Where Claude Code keeps its sessions: `$CLAUDE_CONFIG_DIR/projects` by default, else `~/.claude/projects`. */
+  /** The folder of Claude Code's sessions: `$CLAUDE_CONFIG_DIR/projects` by default, else `~/.claude/projects`. */
   readonly claudeCode?: string
-  /** Where Codex keeps its sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
+  /** The folder of Codex's sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
   readonly codex?: string
-  /** Where Gemini CLI keeps its sessions: `$GEMINI_CLI_HOME/.gemini` by default, else `~/.gemini`. */
+  /** The folder of Gemini CLI's sessions: `$GEMINI_CLI_HOME/.gemini` by default, else `~/.gemini`. */
   readonly geminiCli?: string
-  /** Where OpenCode keeps its sessions: `$XDG_DATA_HOME/opencode` by default, else `~/.local/share/opencode`. */
+  /** The folder of OpenCode's sessions: `$XDG_DATA_HOME/opencode` by default, else `~/.local/share/opencode`. */
   readonly opencode?: string
   /** Whether the contents of the sessions are trusted; `untrusted` by default, because they quote what agents have read. */
   readonly trust?: Trust
@@ -139,7 +139,7 @@ function noSession(id: string): Error {
   return refused('tool_failed', `there is no session ${id} here; session.list gives the sessions that there are`)
 }
 
-/** What stands in the place of a text that holds a secret. */
+/** Replacement of a text that holds a secret. */
 const WITHHELD = '[withheld: it holds what looks like a private key or a token]'
 
 /** Judges each text once, however often it is shown. */

@@ -1,4 +1,4 @@
-// What a session did and cost, counted line by line: turns, tools, files, time, errors, tokens.
+// Metrics of a session, counted line by line: turns, tools, files, time, errors, tokens.
 import type { HistoryEvent, ReadLine, TokenCount } from './session-events.ts'
 
 export const METRICS = ['turns', 'tools', 'files', 'time', 'errors', 'tokens'] as const

@@ -20,7 +20,7 @@ export interface SessionFile {
   /** Absent for a session that is not one file. */
   readonly bytes?: number
   readonly updatedMs: number
-  /** Where its place says in which folder it ran. */
+  /** The folder in which it ran, if its place names it. */
   readonly cwd?: string
 }
 

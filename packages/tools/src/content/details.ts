@@ -1,4 +1,4 @@
-// What a model reads of a piece of content, whatever it comes from.
+// Details of a piece of content for a model, whatever its source.
 import * as z from 'zod'
 
 const address = z.string()
@@ -44,13 +44,13 @@ export type ContentDetails = z.infer<typeof ContentDetails>
 /** Before the text is cut. */
 export interface Content extends Omit<ContentDetails, 'truncated' | 'next' | 'images'> {
   readonly images: readonly string[]
-  /** What the page hides from a reader, 20,000 characters at most. */
+  /** Text that the page hides from a reader, at most 20,000 characters. */
   readonly hiddenText: string
   /** True: even the whole text is not all of it. */
   readonly isCut: boolean
 }
 
-/** Of a source where these do not exist. */
+/** Defaults for a source that lacks these. */
 export const NOTHING = {
   title: null,
   author: null,

@@ -1,4 +1,4 @@
-// What users import from @baton/tools/content.
+// The exports of @baton/tools/content.
 export { createContentReader } from './content-reader.ts'
 export type { ContentOptions, ContentQuestion, ContentReader } from './content-reader.ts'
 export { contentTools } from './content-tool.ts'

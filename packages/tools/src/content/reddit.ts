@@ -19,7 +19,7 @@ export interface RedditOptions<Services = unknown> {
   readonly userAgent?: string
   /** `https://oauth.reddit.com` by default. */
   readonly server?: string
-  /** Where tokens are given, and what is read without one; `https://www.reddit.com` by default. */
+  /** Address for tokens, and for reading without one; `https://www.reddit.com` by default. */
   readonly publicServer?: string
 }
 
@@ -117,7 +117,7 @@ export class RedditApi {
     return text
   }
 
-  /** Where a link to share leads, which only a redirect says. */
+  /** The target of a share link, which only a redirect tells. */
   async #findShared(path: string, { signal }: ToolContext): Promise<string> {
     const location = await this.#public.findRedirect({ method: 'GET', path, signal })
     const target = location === undefined ? undefined : readUrl(location)

@@ -1,4 +1,4 @@
-// What an address or an id means: something of Reddit, something of Hacker News, or any page. It asks nobody.
+// Classifies an address or an id: something of Reddit, something of Hacker News, or any page. It asks nobody.
 import { BatonError } from '@baton/core'
 import { readAddress } from '../shared/pages/fetch-document.ts'
 

@@ -1,4 +1,4 @@
-// What a model reads about Cursor's cloud agents: five tools with one schema each, for the server and for clients.
+// Tool definitions for Cursor's cloud agents: five tools with one schema each, for the server and for clients.
 import type { EffectClass, ToolKind } from '@baton/core'
 import * as z from 'zod'
 

@@ -1,4 +1,4 @@
-// What only toolkits of Effect 4 have: approval, tools with a JSON Schema, results before the last one, tools of providers.
+// Features of toolkits of Effect 4 alone: approval, tools with a JSON Schema, results before the last one, tools of providers.
 import { createToolContext } from '@baton/core/testing'
 import * as effect from 'effect4'
 import { Context, Effect, Layer, ManagedRuntime, Schema } from 'effect4'

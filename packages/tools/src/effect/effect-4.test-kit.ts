@@ -49,7 +49,7 @@ function open(options: OpenOptions = {}): Opened {
   const counts: Counts = { built: 0, released: 0, interrupted: 0 }
   let begin = (): void => {}
   const begun = new Promise<void>((resolve) => (begin = resolve))
-  // What the tools use of Effect is the same in version 3, whose types they have.
+  // The part of Effect that the tools use is the same in version 3, whose types they have.
   const odd = createOddTools<Call>(effect as unknown as Parameters<typeof createOddTools>[0], {
     counts,
     begin: () => begin(),

@@ -1,4 +1,4 @@
-// What the tests of both versions of Effect play with: the same tools, written in each version.
+// Shared by the tests of both versions of Effect: the same tools, written in each version.
 import type { EffectTools } from './index.ts'
 
 export interface Counts {

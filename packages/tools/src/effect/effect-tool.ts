@@ -13,7 +13,7 @@ export interface EffectToolInit<Input extends EffectSchema, Output extends Effec
   'approval' | 'waiting' | 'awayMs'
 > {
   readonly name: string
-  /** What the model reads to decide when to call it. */
+  /** The text by which the model decides when to call it. */
   readonly description: string
   /** A schema of Effect that needs no services, a struct at the root. It decodes the arguments before `execute` sees them. */
   readonly input: Input

@@ -1,4 +1,4 @@
-// What the compiler reads from values of Effect 3 and of Effect 4: what an Effect needs and gives, and what a Layer provides. Each
+// Types of values of Effect 3 and of Effect 4: the needs and results of an Effect, and the services of a Layer. Each
 // version keeps it under its own key, so these types look under every key.
 
 /** A schema of Effect: `Type` is what it decodes to. */
@@ -22,7 +22,7 @@ export type RequiredBy<Effect> = {
     : never
 }[keyof Effect]
 
-/** What an Effect succeeds with. */
+/** The success type of an Effect. */
 export type SuccessOf<Effect> = {
   [Key in keyof Effect]-?: Effect[Key] extends { readonly _A: (_: never) => infer Success; readonly _R: unknown }
     ? Success

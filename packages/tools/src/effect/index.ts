@@ -1,4 +1,4 @@
-// What users import from @baton/tools/effect.
+// The exports of @baton/tools/effect.
 export { fromEffect } from './from-effect.ts'
 export type { EffectTools, EffectToolsInit } from './from-effect.ts'
 export { effectTool } from './effect-tool.ts'

@@ -14,7 +14,7 @@ export interface ManagedRuntime {
 export type Exit =
   { readonly _tag: 'Success'; readonly value: unknown } | { readonly _tag: 'Failure'; readonly cause: Opaque }
 
-/** What both versions have. */
+/** The parts that both versions have. */
 export interface Library {
   readonly Effect: {
     readonly void: Opaque
@@ -32,7 +32,7 @@ export interface Library {
   readonly Stream: { readonly runForEach: (stream: Opaque, each: (item: unknown) => Opaque) => Opaque }
 }
 
-/** What differs between the versions. */
+/** The differences between the versions. */
 export interface Schemas {
   /** The JSON Schema (draft 2020-12) of what the schema decodes. @throws Effect's own error if there is none */
   readonly describe: (schema: Opaque) => JsonObject

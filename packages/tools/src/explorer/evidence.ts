@@ -1,4 +1,4 @@
-// What results of calls show: places in files, and coding sessions. A citation counts if a settled call has shown what it names.
+// Evidence in results of calls: places in files, and coding sessions. A citation counts if a settled call has shown what it names.
 import type { JsonValue, Message } from '@baton/core'
 import { isJsonObject, parseJson, readText } from '@baton/core'
 import * as z from 'zod'

@@ -20,7 +20,7 @@ export interface ExplorationSummary {
   readonly entryPoints: readonly string[]
   /** Files that calls of the exploration showed, those of most calls first; then the longest ones. `calls` is 0 for these. */
   readonly topFiles: readonly { readonly path: string; readonly calls: number; readonly lines?: number }[]
-  /** Of the newest answer's report; none where no report was accepted. */
+  /** Findings of the newest answer's report; none if no report was accepted. */
   readonly findings: readonly Cited[]
   readonly followUps: readonly Cited[]
   readonly citations: { readonly accepted: number; readonly refused: number }

@@ -135,7 +135,7 @@ function watch(one: Tool, progress: PlanProgress, shown: ShownSessions): Tool {
   }
 }
 
-/** What calls have shown, also where their results have left the model's window. A restarted process knows what is in the window. */
+/** Evidence of calls, also if their results have left the model's window. A restarted process knows only those in the window. */
 class ShownSessions {
   readonly #sessions = new Map<string, ShownResults>()
 

@@ -1,4 +1,4 @@
-// What code can count of a workspace, so that no model has to: its name, languages with their lines, and where programs begin. It sees only
+// Counts of a workspace that need no model: its name, languages with their lines, and where programs begin. It sees only
 // what the workspace tools show.
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'

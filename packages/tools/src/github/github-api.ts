@@ -9,7 +9,7 @@ import type { ServiceClient, ServiceRequest } from '../shared/service-client.ts'
 /** https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 const VERSION = '2022-11-28'
 /** https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
-export const PAGE_SIZE = 30
+const PAGE_SIZE = 30
 
 /** A call of a tool that asks. */
 export interface Asking {

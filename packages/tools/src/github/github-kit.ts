@@ -1,4 +1,4 @@
-// What GitHub's tools share: whose token a call uses, which issue is the current one, and how names and texts are read.
+// Shared parts of GitHub's tools: the token that a call uses, which issue is the current one, and how names and texts are read.
 import type { ErrorCode, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import * as z from 'zod'
@@ -39,7 +39,7 @@ export interface GithubKit {
   start(context: ToolContext): Promise<Asking>
   /** Fields of each tool. */
   readonly reads: Pick<Tool, 'effect' | 'trust' | 'network' | 'timeoutMs' | 'errors'>
-  /** Of each tool that writes, and may not be repeated. */
+  /** Options of each tool that writes, and may not be repeated. */
   readonly writes: Pick<Tool, 'effect' | 'trust' | 'network' | 'timeoutMs' | 'errors'> & { readonly approval: boolean }
 }
 

@@ -1,4 +1,4 @@
-// What users import from @baton/tools/github.
+// The exports of @baton/tools/github.
 import type { KitTool } from '../shared/kit-tool.ts'
 import { fileTools } from './file-tools.ts'
 import type { GithubOptions } from './github-kit.ts'

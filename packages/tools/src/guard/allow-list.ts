@@ -1,4 +1,4 @@
-// What a program allows besides the public network: origins, hosts and ranges of addresses. It only compares.
+// Exceptions that a program allows besides the public network: origins, hosts and ranges of addresses. It only compares.
 import { BatonError } from '@baton/core'
 import type { AddressRange } from './address-rules.ts'
 import { isWithin, parseAddress, parseRange } from './address-rules.ts'

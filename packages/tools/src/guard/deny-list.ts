@@ -1,4 +1,4 @@
-// What a program refuses although it is public: hosts with their subdomains, and ranges of addresses. It only compares.
+// Public targets that a program refuses: hosts with their subdomains, and ranges of addresses. It only compares.
 import { isIP } from 'node:net'
 import type { AddressRange } from './address-rules.ts'
 import { isWithin, parseAddress, parseRange } from './address-rules.ts'

@@ -36,7 +36,7 @@ export async function startRebindingDns(answers: readonly (readonly string[])[])
   }
 }
 
-/** Of the one question behind the 12 bytes of the header; `end` is behind its type and class. */
+/** Reads the one question behind the 12 bytes of the header; `end` is behind its type and class. */
 function readName(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = []
   let at = 12

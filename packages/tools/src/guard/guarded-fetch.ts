@@ -43,7 +43,7 @@ export interface GuardOptions {
   readonly streams?: boolean
   /** All addresses of a name; the machine's resolver by default. Called once for each connection. */
   readonly lookup?: (hostname: string) => Promise<readonly string[]>
-  /** Of the process by default. */
+  /** The process's by default. */
   readonly timers?: Timers
 }
 
@@ -196,7 +196,7 @@ function bound(guard: Guard, answer: UndiciResponse, { url, method }: Asked, dea
 export interface Deadline {
   /** Aborted by the caller or by the time limit. */
   readonly signal: AbortSignal
-  /** Where the request goes now, for messages. */
+  /** Current target of the request, for messages. */
   readonly at: (url: URL) => void
   readonly place: () => string
   readonly end: () => void

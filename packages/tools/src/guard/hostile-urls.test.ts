@@ -185,7 +185,7 @@ test.each(Object.entries(HOSTILE))(
   },
 )
 
-/** What DNS may answer for a name that looks public. */
+/** Answers of DNS for a name that looks public. */
 const ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['10.1.2.3'],

@@ -1,3 +1,3 @@
-// What users import from @baton/tools/guard.
+// The exports of @baton/tools/guard.
 export { createGuardedFetch } from './guarded-fetch.ts'
 export type { GuardedFetch, GuardOptions } from './guarded-fetch.ts'

@@ -1,4 +1,4 @@
-// What rules find: places in a text, with a category and how much they weigh.
+// Findings of rules: places in a text, with a category and how much they weigh.
 export const CATEGORIES = ['hidden-text', 'look-alikes', 'links', 'injection', 'phishing', 'secrets', 'script'] as const
 export type Category = (typeof CATEGORIES)[number]
 
@@ -11,7 +11,7 @@ export interface Finding {
   readonly end: number
   /** `malicious`: honest texts hardly have it. `suspicious`: some do. */
   readonly weight: 'suspicious' | 'malicious'
-  /** What a reader is not shown, or not shown as it is. */
+  /** Text that a reader does not see, or not as it is. */
   readonly reveals?: string
 }
 

@@ -1,4 +1,4 @@
-// What users import from @baton/tools/moderation.
+// The exports of @baton/tools/moderation.
 export { moderationTools } from './scan-tool.ts'
 export type { ModerationOptions, ModerationTool } from './scan-tool.ts'
 export { scanText } from './scan.ts'

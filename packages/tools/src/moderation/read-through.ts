@@ -34,7 +34,7 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
 )
 
 /** Characters that take no room: https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt, Default_Ignorable_Code_Point. */
-export const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 
 export class ReadThrough {
   readonly text: string
@@ -62,7 +62,7 @@ export class ReadThrough {
     this.#end = source.length
   }
 
-  /** Where a part of `text` stands in the source. */
+  /** Position in the source of a part of `text`. */
   place(start: number, end: number): { readonly start: number; readonly end: number } {
     return { start: this.#starts[start] ?? this.#end, end: this.#starts[end] ?? this.#end }
   }

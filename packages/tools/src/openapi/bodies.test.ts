@@ -20,7 +20,7 @@ const takes = (type: string, schema: JsonValue, encoding?: JsonObject): JsonObje
   requestBody: { required: true, content: { [type]: { schema, ...(encoding && { encoding }) } } },
 })
 
-/** Of https://github.com/stripe/openapi, POST /v1/subscriptions, cut to some of its fields. */
+/** Taken from https://github.com/stripe/openapi, POST /v1/subscriptions, cut to some of its fields. */
 const SUBSCRIPTION = takes(
   FORM,
   {
@@ -123,7 +123,7 @@ test('Stripe: the empty form of a GET or a DELETE is no body, and lists in the q
   }
 })
 
-/** Of https://github.com/twilio/twilio-oai, CreateCall and CreateMessage: no `encoding`, and lists. */
+/** Taken from https://github.com/twilio/twilio-oai, CreateCall and CreateMessage: no `encoding`, and lists. */
 test('Twilio: a list repeats its name, and an object without an encoding is JSON', async () => {
   const operation = takes(FORM, {
     type: 'object',

@@ -1,4 +1,4 @@
-// What the readers of an OpenAPI document share: entries of its objects, and the error of a document that cannot be used.
+// Shared parts of the readers of an OpenAPI document: entries of its objects, and the error of a document that cannot be used.
 import type { JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 

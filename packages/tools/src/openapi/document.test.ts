@@ -1,4 +1,4 @@
-// What documents may say: references, names, 3.0, and what is refused when the tools are made.
+// Documents: references, names, 3.0, and refusals when the tools are made.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
 import { expect, test } from 'vitest'

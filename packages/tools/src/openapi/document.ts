@@ -71,7 +71,7 @@ export class OpenApiDocument {
     this.#self = self === undefined ? undefined : URL.parse(self)?.href.split('#')[0]
   }
 
-  /** Where every operation stands, in the order of the document. */
+  /** The place of every operation, in the order of the document. */
   list(): readonly OperationPlace[] {
     return entriesOf(this.#root['paths']).flatMap(([path]) => {
       // Extensions stand among the paths.
@@ -91,7 +91,7 @@ export class OpenApiDocument {
     })
   }
 
-  /** What a path has, with what stands beside its reference. */
+  /** Fields of a path, with those beside its reference. */
   #readItem(path: string): JsonObject {
     const item = entryOf(this.#root['paths'], path)
     const { $ref: _, ...own } = isJsonObject(item) ? item : {}
@@ -138,7 +138,7 @@ export class OpenApiDocument {
   }
 
   /**
-   * What a reference names, or the value itself.
+   * Resolves a reference, or returns the value itself.
    * @throws BatonError `invalid_option` for one that leads out of the document, nowhere, or in a circle
    */
   follow(value: JsonValue | undefined, where: string): JsonValue {
@@ -166,7 +166,7 @@ export class OpenApiDocument {
     return current
   }
 
-  /** What stands behind `#` in a reference to this document itself; undefined for another one. */
+  /** The pointer behind `#` in a reference to this document itself; undefined for another one. */
   #readFragment(reference: string): string | undefined {
     const at = reference.indexOf('#')
     const [address, fragment] = at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)]

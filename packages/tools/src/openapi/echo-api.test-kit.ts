@@ -20,7 +20,7 @@ export interface Echo {
   readonly query: JsonValue
   /** As it came, if it is text. */
   readonly text: string
-  /** Of a form: its names and values in order, and what `qs` reads in it. */
+  /** Fields of a form: its names and values in order, and what `qs` reads in it. */
   readonly pairs: readonly (readonly [string, string])[] | null
   readonly form: JsonValue
   readonly parts: readonly EchoPart[] | null

@@ -39,7 +39,7 @@ export interface MultipartForm {
   readonly fields: Fields
 }
 
-/** What a reference names. */
+/** Resolves a reference. */
 type Follow = (value: JsonValue) => JsonValue
 
 /** The schema of `multipart/form-data`, in which a file is what a model can give, and its fields. */
@@ -52,7 +52,7 @@ export function readMultipart(schema: JsonValue, encoding: JsonValue | undefined
 interface Replacing {
   readonly fields: Map<string, Field>
   readonly follow: Follow
-  /** What became of schemas that were met before: a document may refer to one from everywhere, and in circles. */
+  /** Results for schemas that were met before: a document may refer to one from everywhere, and in circles. */
   readonly known: Map<JsonObject, JsonValue>
 }
 

@@ -13,7 +13,7 @@ export interface FoundFile {
   readonly mediaType: string
 }
 
-/** What a program gives for an id of its own: bytes or text, with a name and a media type if it knows them. */
+/** A file that a program gives for an id of its own: bytes or text, with a name and a media type if it knows them. */
 export interface ProgramFile {
   readonly data: Uint8Array | string
   readonly name?: string

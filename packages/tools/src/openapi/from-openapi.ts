@@ -32,7 +32,7 @@ export interface OpenApiOptions<Services = unknown> {
   /** The operations to offer: by `operationId`, or as `GET /orders/{id}`. The program must name each one. */
   readonly operations: readonly string[]
   /**
-   * Where the API is, such as `https://api.example.com/v1`. Naming it allows it: it may be on this machine or in your network. By
+   * The API's address, such as `https://api.example.com/v1`. Naming it allows it: it may be on this machine or in your network. By
    * default it is the first server that the document names, which must then be public and have `https:`.
    */
   readonly server?: string

@@ -155,7 +155,7 @@ const answer: Handle = (request, response, body) => {
   else send(response, 404, { error: `there is nothing at ${place}` })
 }
 
-/** What a server understands of the query. */
+/** A server's reading of the query. */
 function readList(request: IncomingMessage, url: URL): JsonValue {
   return {
     query: [...url.searchParams].map(([name, value]) => `${name}=${value}`),

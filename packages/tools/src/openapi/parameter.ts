@@ -11,7 +11,7 @@ export interface Parameter extends Writing {
   readonly name: string
   readonly in: ParameterPlace
   readonly isRequired: boolean
-  /** Of a whole query that is written as a form. */
+  /** Fields of a whole query that is written as a form. */
   readonly fields?: Fields
   readonly description: string | undefined
   readonly schema: JsonValue

@@ -1,4 +1,4 @@
-// What a `content-type` says, as far as tools that ask services need it.
+// Reads `content-type`, as far as tools that ask services need it.
 
 /** `text/plain` of `text/plain; charset=utf-8`. */
 export function bareType(type: string): string {

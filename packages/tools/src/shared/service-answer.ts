@@ -68,7 +68,7 @@ function isLimited({ status, headers }: Response): boolean {
 /** Milliseconds, a day at most; undefined where no header says it. */
 function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const after = (headers.get('retry-after') ?? '').trim()
-  // Of GitHub a moment in seconds since 1970, of Reddit the seconds that are left.
+  // GitHub gives a moment in seconds since 1970, Reddit the seconds that are left.
   const reset = Number((headers.get('x-ratelimit-reset') ?? '').trim() || Number.NaN)
   const isSpent = Number(headers.get('x-ratelimit-remaining') ?? Number.NaN) < 1
   const waitMs =

@@ -7,7 +7,7 @@ import { readServerAddress } from './server-address.ts'
 import type { Reading } from './service-answer.ts'
 import { describeNetworkFailure, readBody, readJson } from './service-answer.ts'
 
-/** What `ask` and `check` throw: `errors` of a tool that asks a service. */
+/** Errors of `ask` and `check`: `errors` of a tool that asks a service. */
 export const SERVICE_ERRORS: readonly ErrorCode[] = [
   'api_unauthorized',
   'api_refused',
@@ -18,7 +18,7 @@ export const SERVICE_ERRORS: readonly ErrorCode[] = [
   'url_refused',
 ]
 
-/** What the options of each kit that asks a service have in common. */
+/** Options that all kits that ask a service share. */
 export interface ServiceOptions {
   /** Milliseconds for the whole answer to one request; 30,000 by default. */
   readonly timeoutMs?: number
@@ -121,7 +121,7 @@ export class ServiceClient {
   }
 
   /**
-   * Where the service redirects to, without going there; undefined: it does not redirect.
+   * The target of the service's redirect, without following it; undefined: it does not redirect.
    * @throws BatonError as `ask` does
    */
   async findRedirect(request: ServiceRequest): Promise<string | undefined> {

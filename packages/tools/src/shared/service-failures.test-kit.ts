@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest'
 
 /** Give it to the kit as its key. It stands in what the service says, and may be shown to nobody. */
 export const FAILURE_KEY = 'sk-live-of-a-test-0123456789'
-/** What a kit must be opened with. */
+/** Options with which a kit must be opened. */
 export interface FailureLimits {
   readonly timeoutMs: number
   readonly maxBytes: number

@@ -20,7 +20,7 @@ export async function listSessionMedia(context: Pick<ToolContext, 'messages'>): 
 const HANDLE = /^media:(?:latest(?:-(\d{1,3}))?|([0-9a-f]{64}))$/
 
 /**
- * What `media:latest` (the newest), `media:latest-1` (the one before) or `media:` with the SHA-256 of the bytes names; undefined where
+ * Finds the media that `media:latest` (the newest), `media:latest-1` (the one before) or `media:` with the SHA-256 of the bytes names; undefined where
  * there is none. `isHandle` says whether the text has such a form at all.
  */
 export function findByHandle<Part extends MediaPart>(parts: readonly Part[], text: string): Part | undefined {

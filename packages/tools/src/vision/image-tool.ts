@@ -81,7 +81,7 @@ const output = z.object({
 })
 type Verdict = z.infer<typeof output>['verdicts'][number]
 
-/** What the model is asked for. */
+/** Schema of the model's answer. */
 const LOOKED = z.object({
   sees: z.boolean().describe('Whether you were shown the picture itself'),
   verdicts: z
@@ -188,7 +188,7 @@ function show({ data: _data, ...facts }: FoundImage): z.infer<typeof measured> {
   return facts
 }
 
-/** What the model leaves out is unclear. */
+/** Items that the model leaves out are unclear. */
 function toVerdict(requirement: string, said: z.infer<typeof LOOKED>['verdicts'][number] | undefined): Verdict {
   if (!said)
     return {

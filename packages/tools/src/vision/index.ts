@@ -1,4 +1,4 @@
-// What users import from @baton/tools/vision.
+// The exports of @baton/tools/vision.
 export { visionTools } from './image-tool.ts'
 export type { VisionOptions, VisionTool } from './image-tool.ts'
 export { measureImage } from './measure-image.ts'

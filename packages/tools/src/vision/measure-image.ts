@@ -1,4 +1,4 @@
-// What a program can tell of a picture from its bytes, without a model: kind, size in pixels, whether it moves.
+// Facts about a picture from its bytes, without a model: kind, size in pixels, whether it moves.
 import { BatonError } from '@baton/core'
 import { imageSize } from 'image-size'
 

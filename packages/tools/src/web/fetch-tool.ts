@@ -69,7 +69,7 @@ export function fetchTool(what: string, options: DocumentOptions) {
 /** Levels of JSON that are indented: deeper, a stranger's text would grow to the square of its length. */
 const DEPTH = 20
 
-/** What is not JSON, or too deep, stays as it came. */
+/** Formats JSON; text that is not JSON, or too deep, stays as it is. */
 function indent(source: string): string {
   const parsed = parseJson(source)
   return parsed.ok && isFlat(parsed.value) ? JSON.stringify(parsed.value, null, 1) : source

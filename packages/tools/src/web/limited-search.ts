@@ -1,4 +1,4 @@
-// What a search may find, by the rules of the guard: `web.search` leaves the rest out, and a provider that searches by itself is told.
+// Limits a search to what the guard's rules allow: `web.search` leaves the rest out, and a provider that searches by itself is told.
 import { isIP } from 'node:net'
 import type { JsonObject } from '@baton/core'
 import { parseAllowList, plainHost } from '../guard/allow-list.ts'

@@ -1,4 +1,4 @@
-// What searches the web for `web.search`: one of the services here, or a function of the program's own.
+// A provider of `web.search`: one of the services here, or a function of the program's own.
 import type { ToolContext } from '@baton/core'
 
 export interface SearchQuery {
@@ -10,7 +10,7 @@ export interface SearchQuery {
 export interface SearchResult {
   readonly title: string
   readonly url: string
-  /** What the page says that fits. */
+  /** The fitting words of the page. */
   readonly snippet: string
   /** ISO 8601, where the service tells it. */
   readonly publishedAt?: string | undefined

@@ -9,7 +9,7 @@ import type { SearchProvider } from './search-provider.ts'
 import { searchTool } from './search-tool.ts'
 
 export interface WebOptions<Services = unknown> extends DocumentOptions {
-  /** What searches: `braveSearch`, `tavilySearch`, `searxngSearch`, or a function of your own. Absent: there is no `web.search`. */
+  /** The search provider: `braveSearch`, `tavilySearch`, `searxngSearch`, or a function of your own. Absent: there is no `web.search`. */
   readonly search?: SearchProvider<Services> | SearchProvider<Services>['search']
 }
 

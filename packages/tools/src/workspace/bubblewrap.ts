@@ -7,7 +7,7 @@ import { findProgram } from './find-program.ts'
 export interface BoxedCommand {
   /** The folder that it may change. */
   readonly root: string
-  /** Where it begins, in the root. */
+  /** Working directory of the command, in the root. */
   readonly folder: string
   readonly network: boolean
   /** Other places that it may read. */
@@ -17,7 +17,7 @@ export interface BoxedCommand {
 /** These are links on systems that keep everything in /usr, and folders elsewhere. */
 const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
 
-/** What programs look up; never the whole of /etc, which holds password hashes and keys of the machine. */
+/** Files that programs look up; never the whole of /etc, which holds password hashes and keys of the machine. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',

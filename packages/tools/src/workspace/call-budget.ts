@@ -1,4 +1,4 @@
-// What one call of a tool may spend: time and entries. It counts the entries seen, reports progress to watchers, and says when to
+// The budget of one call of a tool: time and entries. It counts the entries seen, reports progress to watchers, and says when to
 // stop. It does not know the work.
 import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'

@@ -8,7 +8,7 @@ import { BatonError } from '@baton/core'
 import { describeSystemError, refused, systemCode } from './refused.ts'
 import type { Target, Workspace } from './workspace.ts'
 
-/** What distinguishes one state of a file from another. */
+/** Fields that distinguish one state of a file from another. */
 export interface FileVersion {
   readonly inode: bigint
   readonly bytes: bigint

@@ -133,7 +133,7 @@ interface Span {
   readonly cutLines: readonly number[]
   readonly totalLines: number | undefined
   readonly invalidUtf8: boolean
-  /** Where reading stopped. */
+  /** Line at which reading stopped. */
   readonly stoppedAt: Place
 }
 
@@ -189,7 +189,7 @@ function alignTo({ encoding }: TextForm, byte: number): number {
   return encoding === 'utf-8' ? byte : byte - (byte % 2)
 }
 
-/** What an editor has, saved or not. @throws BatonError `path_protected` for one that holds a secret */
+/** Reads an editor's text, saved or not. @throws BatonError `path_protected` for one that holds a secret */
 async function readEdited(path: string, text: string, request: SpanRequest): Promise<Span> {
   const { isAllowed } = request
   const collector = new SpanCollector({ ...request, from: { line: 1, byte: 0 } })

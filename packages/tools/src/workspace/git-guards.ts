@@ -1,4 +1,4 @@
-// What git would run later, outside the sandbox, stays as it was: hooks and settings of every repository in a folder, its submodules
+// Guards what git would run later, outside the sandbox: hooks and settings of every repository in a folder, its submodules
 // and work trees. It knows the command line of bwrap and git's layout (https://git-scm.com/docs/gitrepository-layout).
 import { execFile } from 'node:child_process'
 import type { Dirent } from 'node:fs'

@@ -66,13 +66,13 @@ test.skipIf(ripgrep === undefined)('generated patterns and texts: the same lines
   try {
     await fc.assert(
       fc.asyncProperty(comparablePattern, textArbitrary, fc.constantFrom('\n', '\r\n'), async (pattern, lines, end) => {
-        // Where a line ends with CRLF, ripgrep looks at \B with the CR in sight.
+        // At the end of a line with CRLF, ripgrep looks at \B with the CR in sight.
         fc.pre(end === '\n' || !pattern.includes('\\B'))
         writeFileSync(join(root, 'text'), lines.map((line) => line + end).join(''))
         writeFileSync(join(root, 'open-end'), lines.join(end))
         const found = await ours(root, pattern)
         const expected = ripgreps(root, pattern)
-        // Where one refuses a pattern, the syntax is not common.
+        // A pattern that one of them refuses has no common syntax.
         if (found === undefined || expected === undefined) return
         compared++
         expect(found).toEqual(expected)

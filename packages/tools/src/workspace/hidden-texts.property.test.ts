@@ -1,4 +1,4 @@
-// What a hidden text holds shows nowhere: two worlds that differ only in a secret give equal results, whatever a model asks.
+// Hidden texts show nowhere: two worlds that differ only in a secret give equal results, whatever a model asks.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { codingSessionTools } from '../coding-sessions/index.ts'
 import { createStore, user, writeClaudeCode, writeCodex } from '../coding-sessions/session-files.test-kit.ts'
 import { workspaceTools } from './workspace-tools.ts'
 
-/** Of one length and one form, so that no size tells them apart. */
+/** Secrets of one length and one form, so that no size tells them apart. */
 const SECRETS = ['a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', 'Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2'].map(
   (end) => `ghp_${end}`,
 )

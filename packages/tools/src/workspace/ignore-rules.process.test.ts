@@ -100,7 +100,7 @@ const rulesText = (mayNegate: boolean): fc.Arbitrary<string> =>
     .array(fc.oneof(pattern(mayNegate), fc.constantFrom('', '# words', '/')), { maxLength: 6 })
     .map((all) => all.join('\n'))
 
-/** Where each text of rules goes; `nested` into the folders of the tree, in turn. */
+/** The file of each text of rules; `nested` into the folders of the tree, in turn. */
 const rulesArbitrary = (nestedMayNegate: boolean) =>
   fc.record({
     general: rulesText(true),

@@ -1,4 +1,4 @@
-// What git's rules say about a path: the .gitignore files of its folder and of all folders above, up to the repository's
+// Applies git's ignore rules to a path: the .gitignore files of its folder and of all folders above, up to the repository's
 // root, and the repository's and the user's own. Where a deeper file takes back what a higher one says about a folder, this
 // hides more than git does. Rules like `a**/` and `?` beside letters that are not ASCII can hide less: git takes bytes.
 import { constants } from 'node:fs'
@@ -51,7 +51,7 @@ export class IgnoreRules {
     return this.#judge(await (this.#base ??= this.#findBase()), join(this.#root, path), isFolder)
   }
 
-  /** Of rules that speak about the path, the last one counts, and one in a deeper file more. */
+  /** The last rule about the path counts, and one in a deeper file before all others. */
   async #judge(base: Base, absolute: string, isFolder: boolean): Promise<boolean> {
     let ignored = false
     for (const folder of foldersBetween(base.top, dirname(absolute))) {

@@ -71,7 +71,7 @@ export class LineSearch {
     return { matches, longLines, stoppedAt: undefined }
   }
 
-  /** Where the first match begins in a line that `find` gave. */
+  /** Offset of the first match in a line that `find` gave. */
   startIn(line: string): number {
     const matcher = this.#expression.matcher(this.#compose(line))
     return matcher.find() ? matcher.start() : 0

@@ -22,11 +22,11 @@ const FILE_PATTERNS: readonly RegExp[] = [
   /^(auth|sftp|sftp-config|robomongo)\.json$|^(terraform\.rc|rclone\.conf|pgpass\.conf|recentservers\.xml|sitemanager\.xml|datasources\.local\.xml|webservers\.xml|wp-config\.php|localsettings\.php|tnsnames\.ora)$/,
   /^(.+[-_.])?kube-?config(\.ya?ml)?$|^kube\.config$/,
   /\.(tfvars|tfstate)(\.json)?$|^terraform\.tfstate/,
-  // What was typed
+  // Typed commands
   /^\.?\w*_history$|^\.(histfile|history|lesshst|viminfo|node_repl_history|rediscli_history)$|^consolehost_history\.txt$/,
 ]
 
-/** What editors and people add after a name, or around it, when they keep a copy. */
+/** Affixes of copies that editors and people keep of a file. */
 const COPY =
   /(?:[.~_-](?:bak|backup|old|orig|save|saved|copy|tmp|temp|prev|\d{1,8})|~|\.sw[a-p]|\.(?:gz|bz2|xz|zst|zip|tar|tgz|asc|b64|base64))$/
 

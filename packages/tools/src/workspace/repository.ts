@@ -1,4 +1,4 @@
-// What git itself knows about a folder's repository: where it begins, and the rules that ignore files besides those of
+// Asks git about a folder's repository: its root, and the rules that ignore files besides those of
 // .gitignore. If git is installed, this asks git; otherwise git's defaults hold.
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'

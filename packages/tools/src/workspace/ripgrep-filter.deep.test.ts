@@ -19,7 +19,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** What it finds, or why the pattern is refused. */
+/** Its matches, or the refusal of the pattern. */
 async function search(pattern: string, program: string | false, limits = {}): Promise<unknown> {
   const most = { matchesMax: 100_000, matchesPerFileMax: 1000, timeMs: 120_000, ...limits }
   const grep = workspaceTools({ root, limits: most, ripgrep: program }).find(({ name }) => name === 'code.grep')

@@ -32,7 +32,7 @@ export function toRipgrepPattern(pattern: string): string | undefined {
 
 interface Piece {
   readonly text: string
-  /** Where the next piece begins. */
+  /** Offset of the next piece. */
   readonly end: number
 }
 

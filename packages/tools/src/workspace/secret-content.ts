@@ -55,7 +55,7 @@ export interface SecretPlace {
   readonly end: number
 }
 
-/** Where keys and tokens stand; the first of each form of ours, and all that secretlint knows. Judges at most `WINDOW_CHARS`. */
+/** Positions of keys and tokens; the first of each form of ours, and all that secretlint knows. Judges at most `WINDOW_CHARS`. */
 export async function findSecrets(text: string): Promise<readonly SecretPlace[]> {
   const content = text.slice(0, WINDOW_CHARS)
   const own = MORE_FORMS.flatMap((form) => {

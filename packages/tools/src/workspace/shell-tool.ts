@@ -22,7 +22,7 @@ import type { WorkspaceKit } from './workspace-tools.ts'
 export interface ShellCommand {
   /** The whole line, which may hold several commands, pipes and substitutions. */
   readonly command: string
-  /** Where it begins, relative to the root of the workspace. */
+  /** Working directory, relative to the root of the workspace. */
   readonly folder: string
 }
 

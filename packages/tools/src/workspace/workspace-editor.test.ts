@@ -83,7 +83,7 @@ test('a command runs in the editor’s terminal', async () => {
 })
 
 test('without an approval or with a required sandbox, no command leaves the sandbox for a terminal', async () => {
-  // Where bubblewrap does not work, `required` refuses, and `auto` has no sandbox to leave.
+  // Without a working bubblewrap, `required` refuses, and `auto` has no sandbox to leave.
   const boxes: unknown[] = []
   for (const shell of [{ sandbox: 'required' as const }, { approval: false }, { approval: () => true }]) {
     const ended = await run('shell.run', { command: 'echo here' }, { shell }).catch(() => ({ sandbox: 'refused' }))

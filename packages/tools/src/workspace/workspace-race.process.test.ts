@@ -87,7 +87,7 @@ const CALLS: readonly (readonly [name: string, input: object])[] = [
   ['fs.list_dir', { path: 'folder/deep' }],
 ]
 
-// Where the system has no /proc, another process can win this race in theory; see the limits in the page of the tools.
+// On a system without /proc, another process can win this race in theory; see the limits in the page of the tools.
 test.skipIf(!existsSync('/proc/self/fd'))('thousands of calls show nothing of the outside', async () => {
   const tools = workspaceTools({ root })
   const seen = { shown: 0, refused: 0 }

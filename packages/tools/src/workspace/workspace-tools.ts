@@ -47,7 +47,7 @@ export interface WorkspaceOptions {
   readonly clock?: Clock
 }
 
-/** What the tools of one workspace share. */
+/** Parts that the tools of one workspace share. */
 export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits

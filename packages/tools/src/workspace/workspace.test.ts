@@ -1,4 +1,4 @@
-// What happens between the check of a path and its use: the place is swapped in just that moment. With the system's word on
+// Swaps between the check of a path and its use: the place is swapped in just that moment. With the system's word on
 // what a descriptor holds, and without it.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

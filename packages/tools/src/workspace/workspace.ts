@@ -24,7 +24,7 @@ export interface OpenedFile {
   readonly bytes: number
 }
 
-/** What a walk may look at; made for one call of a tool. */
+/** Limits of a walk; made for one call of a tool. */
 export interface Guard {
   /** True for what is not shown unless the owner allows it: ignored files, secrets, git's own. */
   isHidden(path: string, isFolder: boolean): Promise<boolean>
@@ -78,7 +78,7 @@ export class Workspace {
     }
   }
 
-  /** What the owner lets models read, whatever its name or content. */
+  /** Whether the owner lets models read the file, whatever its name or content. */
   isAllowed(path: string): boolean {
     return this.#allowed?.(path) === true
   }
@@ -174,7 +174,7 @@ export class Workspace {
       const descriptor = join(this.#descriptors, `${handle.fd}`)
       if (await isReadable(descriptor)) return await use(descriptor)
       const result = await use(join(this.#root, actual))
-      // What was done counts only if the folder is still there, for this path may have been swapped.
+      // The result counts only if the folder is still there, for this path may have been swapped.
       await this.#actualPath(handle, path)
       return result
     } finally {
@@ -183,7 +183,7 @@ export class Workspace {
   }
 
   /**
-   * Where a model wants to write: a folder that exists, and the names below it. The last name is the target's own. The target of a link
+   * Resolves a write target: a folder that exists, and the names below it. The last name is the target's own. The target of a link
    * must be named by its real path, so that a person who approves a change sees what changes.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
@@ -298,7 +298,7 @@ export class Workspace {
     }
   }
 
-  /** Where an open file really is, asked of the descriptor; where the system cannot say, the path is resolved again. */
+  /** The real path of an open file by its descriptor; if the system cannot tell, the path is resolved again. */
   async #actualPath(handle: FileHandle, path: string): Promise<string> {
     const fromSystem = await readlink(join(this.#descriptors, `${handle.fd}`)).catch(() => undefined)
     const real = fromSystem?.replace(/ \(deleted\)$/, '') ?? (await this.#resolveAgain(handle, path))

@@ -315,7 +315,7 @@ interface Before {
   readonly lineEnds: ReturnType<typeof readLineEnds>
 }
 
-/** What a new content keeps of a file; undefined for one that is binary, too large or not to be read: then nothing is kept. */
+/** Reads a file for the encoding and line ends that its new content keeps; undefined for one that is binary, too large or not to be read: then nothing is kept. */
 async function readBefore(
   { workspace, limits }: WorkspaceKit,
   target: Target,

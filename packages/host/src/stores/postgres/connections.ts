@@ -41,7 +41,7 @@ export class PostgresConnections {
       query_timeout: STATEMENT_MS + 1000,
       keepAlive: true,
       allowExitOnIdle: true,
-      // What is acknowledged is on the disk, whatever the database's default; the server's own option may be stricter.
+      // Acknowledged records are on the disk, whatever the database's default; the server's own option may be stricter.
       // A connection answers in order, so this holds for all that comes; where it fails the connection is broken.
       onConnect: (client) => {
         const readOnlyNow = readOnly ? 'on' : 'off'

@@ -1,4 +1,4 @@
-// What an operator reads when PostgreSQL cannot be used.
+// Errors for an operator when PostgreSQL cannot be used.
 import { expect, test } from 'vitest'
 import { toStoreError } from './postgres-errors.ts'
 

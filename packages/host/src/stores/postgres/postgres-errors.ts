@@ -1,4 +1,4 @@
-// What PostgreSQL's errors mean for who runs a server, what to do about them, and which ones pass.
+// Explains PostgreSQL's errors to the operator of a server: what to do about them, and which ones pass.
 import { BatonError, isBatonError } from '@baton/core'
 
 /**
@@ -6,7 +6,7 @@ import { BatonError, isBatonError } from '@baton/core'
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const PASSING = new Set(['57P01', '57P02', '57P03', '40001', '40P01', '53300'])
-/** Of Node's sockets. */
+/** Codes of Node's sockets. */
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])
 
 const UNREACHABLE = 'Start PostgreSQL, or correct the host and the port of its address.'

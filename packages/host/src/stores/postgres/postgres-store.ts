@@ -304,7 +304,7 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
   )
   if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
   if (plan.bodies.length === 0) return
-  // What is added stands at the end, in order; a record may be there twice.
+  // New records are at the end, in order; a record may be there twice.
   const byPos = new Map(positions.map((pos, index) => [pos, rows[index]]))
   const added = plan.bodies.flatMap((_, index) => byPos.get(row.pos + 1 + index) ?? [])
   await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
@@ -313,10 +313,10 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
 interface InsertInit {
   readonly schema: string
   readonly key: string
-  /** Of the last record that is there. */
+  /** Position of the last record that is there. */
   readonly pos: number
   readonly rows: readonly RecordRow[]
-  /** Of the last record. */
+  /** Position of the last record. */
   readonly epoch: number
 }
 

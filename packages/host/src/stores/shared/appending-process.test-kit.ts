@@ -5,7 +5,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { isBatonError } from '@baton/core'
 import { openSharedSqliteStore } from './shared-sqlite-store.ts'
 
-/** What the output says, a line of JSON each. */
+/** Lines of the output, as JSON. */
 export type Said =
   | { readonly type: 'open' }
   | { readonly type: 'owned'; readonly session: string }

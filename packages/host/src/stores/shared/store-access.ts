@@ -42,7 +42,7 @@ export type Value<Name extends Method> = Awaited<ReturnType<StoreMethods[Name]>>
 export class StoreAccess {
   readonly #init: StoreAccessInit
   readonly #self: StoreProcess = { id: randomUUID(), pid: process.pid }
-  /** What guests hold stands in the memory of the holder alone; the next one is told of it. */
+  /** Leases of this process. The holder keeps the leases of guests in memory alone, so the next one is told of them. */
   readonly #held = new Map<string, FormerLease>()
   readonly #asking = new Set<Promise<unknown>>()
   #seat: Seat | undefined

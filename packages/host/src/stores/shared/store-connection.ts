@@ -22,7 +22,7 @@ export type Asked =
 
 export interface Hello {
   readonly self: StoreProcess
-  /** What this process holds since before. */
+  /** Leases that this process had before. */
   readonly held: readonly FormerLease[]
 }
 

@@ -1,4 +1,4 @@
-// What a process asks of a store that another one holds, as plain data: each method of a store under one name, lists and logs
+// Requests to a store that another process holds, as plain data: each method of a store under one name, lists and logs
 // in pages. The holder performs them on its store; so does a former guest that has become the holder.
 import type { OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core'

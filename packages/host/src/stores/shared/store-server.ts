@@ -90,7 +90,7 @@ export class StoreServer {
     let guest: StoreProcess | undefined
     for await (const piece of socket as AsyncIterable<Buffer>)
       for (const line of splitter.take(piece)) {
-        // What is not performed is asked again of the next holder.
+        // The guest asks the next holder for whatever is not performed.
         if (this.#isStopping) return await this.#dropped.promise
         const message = decodeLine(line)
         if (!message) return

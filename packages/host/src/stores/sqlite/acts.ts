@@ -1,4 +1,4 @@
-// What is written to a SQLite store, as plain data: it is committed on the caller's thread or goes over to the worker.
+// Writes to a SQLite store, as plain data: committed on the caller's thread, or passed to the worker.
 import type { LeftBehind } from '@baton/core'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
@@ -13,7 +13,7 @@ export interface AppendRows {
 }
 
 export interface PutRequest extends PutRows {
-  /** Of the last record. */
+  /** Position of the last record. */
   readonly epoch: number
   readonly lastMs: number
   /** Who holds the session, and alone may add to it. */

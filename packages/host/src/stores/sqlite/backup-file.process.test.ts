@@ -1,4 +1,4 @@
-// Where a backup goes, and what a restore that fails leaves: nothing of anybody else is touched, and messages name the right file.
+// Targets of backups, and the state after a failed restore: nothing of anybody else is touched, and messages name the right file.
 import type * as FileSystem from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import {

@@ -217,11 +217,11 @@ function giveName(copy: string, target: string): void {
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-/** What SQLite keeps in a store's file and beside it. The file itself is moved last: it is not parted from its logs before. */
+/** The files of a SQLite store. The store's own file is moved last: it is not parted from its logs before. */
 const PARTS = ['-wal', '-journal', '-shm', '']
 
 /**
- * What was there is moved aside first, and is named whatever comes of it.
+ * Moves what was there aside first, and names it whatever the outcome.
  * @throws BatonError `store_failed`
  */
 function putInPlace(copy: string, path: string): readonly string[] {

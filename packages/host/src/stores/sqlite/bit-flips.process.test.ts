@@ -50,7 +50,7 @@ interface Seen {
   readonly isTold: boolean
 }
 
-/** What a process finds that opens the file and reads all of it. */
+/** Findings of a process that opens the file and reads all of it. */
 function readAll(): Seen {
   let isTold = false
   const content: unknown[] = []

@@ -27,7 +27,7 @@ export interface StoreReport {
   /** Records of older versions, which no hash guards. */
   readonly unchained: number
   readonly blobs: number
-  /** What is wrong; empty for a sound store. At most 1,000 are told. */
+  /** Faults; empty for a sound store. At most 1,000. */
   readonly findings: readonly StoreFinding[]
 }
 

@@ -31,7 +31,7 @@ export class Checkpoints {
   readonly #init: CheckpointsInit
   #chars = 0
   #timer: NodeJS.Timeout | undefined
-  /** Of the questions that are under way, in their order: the thread answers them one after another. */
+  /** Resolvers of the open requests, in their order: the thread answers them one after another. */
   readonly #answers: ((reply: CheckpointReply) => void)[] = []
   #toldBytes = 0
   #longInARow = 0

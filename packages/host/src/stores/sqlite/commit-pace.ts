@@ -45,7 +45,7 @@ export class CommitPace {
     return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
   }
 
-  /** What a batch took that the caller's thread committed. */
+  /** Notes the milliseconds of a batch that the caller's thread committed. */
   noteHere(batch: Batch, tookMs: number, nowMs: number): void {
     this.note(batch, tookMs)
     if (tookMs <= STALL_MS) return
@@ -54,7 +54,7 @@ export class CommitPace {
     this.#stalledUntilMs = nowMs + tookMs * this.#stallPause
   }
 
-  /** What a batch took, whichever thread committed it. */
+  /** Notes the milliseconds of a batch, whichever thread committed it. */
   note({ sessions, chars }: Batch, tookMs: number): void {
     // A large one says nothing of how long a small one would take.
     if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return

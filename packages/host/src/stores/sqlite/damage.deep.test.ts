@@ -35,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const open = (file = path): Promise<Store> =>
   openSqliteStore(file, { onWarning: (message) => void warnings.push(message) })
 
-/** What a person does to the closed file. */
+/** Changes of a person to the closed file. */
 function edit(sql: string, file = path): void {
   const db = new DatabaseSync(file)
   db.exec(sql)
@@ -179,7 +179,7 @@ describe('a snapshot', () => {
     await (await host.session('s')).send('one').answer
     await host.stop()
     for (const wrong of [{ version: 1 }, { version: 3 }, { version: 3, history: {} }]) {
-      // What a program that writes to the store by itself may put.
+      // Records that a program may put by itself.
       await store.snapshots.put('s', { state: { pos: 1 }, ...wrong } as never)
       const { host: next, messagesAsked } = createTalk(store)
       await (await next.session('s')).send('two').answer

@@ -20,7 +20,7 @@ export interface DatabaseInit {
   readonly maxBytes: number | undefined
   /** Milliseconds for which a write waits for another program's. */
   readonly busyMs: number
-  /** Of whom the file is: present in the one that writes. */
+  /** Owner of the file; present in the connection that writes. */
   readonly owner: FileOwner | undefined
 }
 
@@ -39,7 +39,7 @@ export interface Database {
   /** @throws BatonError `log_damaged` when what the store notes of the session is not what was written */
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
-  /** Of the session's newest owner; undefined where there is no such session. */
+  /** Epoch of the session's newest owner; undefined if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
   blob(session: string, name: string): string | undefined
@@ -101,10 +101,10 @@ export function openDatabase(init: DatabaseInit): Database {
   }
 }
 
-/** Of every connection that writes. */
+/** Settings of every connection that writes. */
 function setUpWriting(db: DatabaseSync, maxBytes: number | undefined): void {
   // Automatic checkpoints stall the committing thread for 5 to 15 ms; another thread does them (see checkpointer.ts).
-  // What is removed is overwritten: a conversation that was deleted must not stand in free pages.
+  // Removed data is overwritten: a conversation that was deleted must not stand in free pages.
   db.exec('PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON')
   if (maxBytes === undefined) return
   const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size'])
@@ -140,7 +140,7 @@ function createCommitter(
       return commitTogether(acts)
     } catch (cause) {
       if (isBusy(cause)) throw cause
-      // What one of them cannot be kept for is not the others' failure.
+      // The failure of one of them is not the others'.
       if (acts.length > 1 && !isGone(cause)) return acts.flatMap((act) => commit([act]))
       const failure = describeFailure(file.path, cause)
       return acts.map(() => ({ type: 'failed', failure }))

@@ -1,4 +1,4 @@
-// What stands beside each text in the file, so that a text that has changed is not taken for what was written: SHA-256, cut
+// Hashes beside each text in the file, so that a changed text is not taken for the written one: SHA-256, cut
 // to 132 bits. It finds what disks and programs damage; who can write the file can also write the hashes.
 import { hash } from 'node:crypto'
 
@@ -8,7 +8,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, CHARS)
 }
 
-/** Of a record: it holds that of the record before, so that none can be left out, moved or swapped. */
+/** Hash of a record, chained with that of the record before, so that none can be left out, moved or swapped. */
 export function hashRecord(before: string | null, session: string, pos: number, body: string): string {
   return digest(`record ${before ?? JSON.stringify(session)} ${pos} ${body}`)
 }
@@ -28,14 +28,14 @@ export interface SessionRow {
   readonly epoch: number
   /** Empty: nobody's. */
   readonly owner: string
-  /** Of its last record; -1 for none. */
+  /** Position of its last record; -1 for none. */
   readonly pos: number
   readonly last_ms: number
   /** How many it has. */
   readonly blobs: number
   /** The hash of its last record; null for none, and in logs of older versions. */
   readonly head: string | null
-  /** Of the row itself. */
+  /** Hash of the row itself. */
   readonly sum: string
 }
 

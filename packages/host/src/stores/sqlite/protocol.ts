@@ -1,4 +1,4 @@
-// What the main thread and the threads of a SQLite store say to each other.
+// Messages between the main thread and the threads of a SQLite store.
 import type { Act, ActOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -43,7 +43,7 @@ export interface Opening {
   readonly commitMs: number
 }
 
-/** What the worker thread is started with. */
+/** Start data of the worker thread. */
 export interface WorkerData {
   readonly path: string
   /** Looks at a file that another process may own; every writing fails. */
@@ -52,7 +52,7 @@ export interface WorkerData {
   readonly maxBytes: number | undefined
 }
 
-/** What the checkpointer is asked: to write back what nobody waits for, or all while no commit is begun. */
+/** Requests to the checkpointer: to write back pages that nobody waits for, or all while no commit begins. */
 export interface CheckpointRequest {
   readonly mode: 'PASSIVE' | 'TRUNCATE'
 }

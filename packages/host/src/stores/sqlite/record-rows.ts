@@ -117,7 +117,7 @@ function followChain(row: SessionRow, found: readonly RecordRow[], { from, first
   return bodies.length === 0 ? broken(pos + 1, 'it is missing') : { bodies, isEnd: false }
 }
 
-export function makeRowId(key: number, pos: number): number {
+function makeRowId(key: number, pos: number): number {
   if (pos >= POSITIONS_MAX) throw new RangeError(`a session has at most ${POSITIONS_MAX} records`)
   return key * POSITIONS_MAX + pos
 }

@@ -11,7 +11,7 @@ const KEYS_MAX = 2 ** 27 - 1
 /** Milliseconds since 1970 that a date can have. */
 const DATE_MS_MAX = 8_640_000_000_000_000
 
-/** Of the tables, not of the records in them, which carry their own. 1: without hashes and bounds. */
+/** Version of the tables, not of the records in them, which carry their own. 1: without hashes and bounds. */
 export const FILE_VERSION = 2
 
 const whole = (column: string, least: number, most: number): string =>
@@ -38,7 +38,7 @@ CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT 
 ${OPENING}
 `
 
-/** What a file of each format has at least. */
+/** Tables that a file of each format has at least. */
 const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>>>> = {
   1: {
     epochs: ['last'],

@@ -6,7 +6,7 @@ import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { prepareStatements } from './statements.ts'
 
-/** What a list tells of a session. */
+/** The columns of a session in a list. */
 export interface ListedSession {
   readonly session: string
   readonly records: number

@@ -1,4 +1,4 @@
-// What SQLite's errors mean for who runs a server, and what to do about them.
+// Explains SQLite's errors to the operator of a server, and what to do about them.
 import type { ErrorCode } from '@baton/core'
 import { isBatonError } from '@baton/core'
 
@@ -15,7 +15,7 @@ export function isBusy(cause: unknown): boolean {
 
 const SQLITE_BUSY = 5
 
-/** Of the file at `path`; errors of Baton keep their code. */
+/** Wraps an error of the file at `path`; errors of Baton keep their code. */
 export function describeFailure(path: string, cause: unknown): StoreFailure {
   const said = cause instanceof Error ? cause.message : String(cause)
   if (isBatonError(cause)) return { code: cause.code, message: said, hint: cause.hint }

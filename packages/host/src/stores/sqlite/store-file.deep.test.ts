@@ -1,4 +1,4 @@
-// What happens to the file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
+// The file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
 import { defineAgent, tool } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'

@@ -9,7 +9,7 @@ import { BatonError, describeValue } from '@baton/core'
 const OTHERS = 0o077
 const OWN_FILE = 0o600
 
-/** What a program in JavaScript gave as the path of a store. @throws BatonError `invalid_option` */
+/** Checks the path of a store that a program in JavaScript gave. @throws BatonError `invalid_option` */
 export function checkPath(path: unknown): void {
   if (typeof path === 'string' && path !== '') return
   throw new BatonError({
@@ -30,7 +30,7 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 }
 
-/** What SQLite keeps beside a file, and the lock. */
+/** The files beside a store's file: SQLite's, and the lock. */
 const BESIDE = ['-wal', '-shm', '-journal', '.lock']
 
 /**
@@ -97,7 +97,7 @@ export interface FileIdentity {
   readonly ino: number
 }
 
-export function identifyFile(path: string): FileIdentity | undefined {
+function identifyFile(path: string): FileIdentity | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   return found && { dev: found.dev, ino: found.ino }
 }

@@ -15,7 +15,7 @@ export function inTransaction<Value>(db: DatabaseSync, act: () => Value): Value 
   }
 }
 
-/** What is read in it is of one moment, whatever others write meanwhile. */
+/** Reads in it see one moment, whatever others write meanwhile. */
 export function inOneMoment<Value>(db: DatabaseSync, act: () => Value): Value {
   if (db.isTransaction) return act()
   db.exec('BEGIN')

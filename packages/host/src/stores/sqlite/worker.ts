@@ -81,7 +81,7 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
 }
 
 /**
- * What never was a store is looked at before anything is left beside it.
+ * Checks a file that never was a store before anything is written beside it.
  * @throws BatonError as prepareTables; Error of SQLite
  */
 function checkUnlocked(path: string): void {

@@ -21,7 +21,7 @@ export const CODER_CALLS: Body = {
   read: (inside, reading) => readTaggedCalls(inside, CODER, reading),
 }
 
-/** What stands between `<function=` and `</function>`, where the model left the tags around it out. */
+/** The content between `<function=` and `</function>`, if the model left out the tags around it. */
 const CODER_BARE: Body = {
   begins: (start) => {
     const [, end, behind = ''] = /^[^\s<>]{1,128}(>?) ?(.*)$/s.exec(start) ?? []
@@ -42,7 +42,7 @@ const GLM: TagSyntax = {
 }
 
 /** A tool's name in the first line, then a pair of tags for each argument. */
-export const GLM_CALLS: Body = {
+const GLM_CALLS: Body = {
   begins: (start, tools) => {
     const [, name = '', behind = ''] = /^([^<]*)(.*)$/s.exec(start) ?? []
     const known = tools.has(name.trimEnd())

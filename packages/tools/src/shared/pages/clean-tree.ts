@@ -10,7 +10,7 @@ export type ParentNode = DefaultTreeAdapterTypes.ParentNode
 
 /** Elements of a page; the rest is left out. */
 const ELEMENTS = 30_000
-/** What is deeper becomes plain text: Readability takes time by the square of the depth. */
+/** Deeper elements become plain text: Readability takes time by the square of the depth. */
 const DEPTH = 80
 const HIDDEN_CHARS = 20_000
 

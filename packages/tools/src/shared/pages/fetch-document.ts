@@ -10,7 +10,7 @@ import type { Reading } from '../service-answer.ts'
 import { describeNetworkFailure, readBody } from '../service-answer.ts'
 
 export interface DocumentOptions {
-  /** What may be fetched besides the public web, and what of it may not, as for `createGuardedFetch`. */
+  /** Targets that may be fetched besides the public web, and refused ones, as for `createGuardedFetch`. */
   readonly guard?: Pick<GuardOptions, 'allow' | 'deny' | 'onlyAllowed' | 'schemes' | 'lookup'>
   /** Milliseconds for one answer; 30,000 by default. */
   readonly timeoutMs?: number
@@ -22,7 +22,7 @@ export interface DocumentOptions {
 }
 
 export interface FetchedBytes {
-  /** Where it was found, after redirects. */
+  /** Its address after redirects. */
   readonly url: string
   readonly contentType: string
   readonly bytes: Buffer
@@ -168,7 +168,7 @@ function sniff(bytes: Buffer): 'html' | 'text' | 'binary' {
   return /^<(?:!doctype html|html|head|body)\b/i.test(skipComments(start.toString('latin1'))) ? 'html' : 'text'
 }
 
-/** What stands behind blanks and comments, in time that is linear: a stranger's page may have many. */
+/** Skips blanks and comments in linear time: a stranger's page may have many. */
 function skipComments(text: string): string {
   let rest = text.trimStart()
   while (rest.startsWith('<!--')) {

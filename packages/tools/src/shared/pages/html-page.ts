@@ -1,4 +1,4 @@
-// What was read of a page, as plain data: the thread that reads pages and the thread that asks for them share it.
+// A page that was read, as plain data: the thread that reads pages and the thread that asks for them share it.
 
 export interface OpenGraph {
   readonly title?: string
@@ -19,11 +19,11 @@ export interface HtmlPage {
   /** The address that the page gives itself. */
   readonly canonical?: string
   readonly openGraph: OpenGraph
-  /** What a reader sees, with headings, lists, links and tables in the manner of Markdown. */
+  /** Visible text, with headings, lists, links and tables in the manner of Markdown. */
   readonly text: string
   /** `article`: what Readability took for the main part. */
   readonly part: 'article' | 'whole-page'
-  /** What styles hide from a reader, up to a bound. It is not part of `text`. */
+  /** Text that styles hide from a reader, up to a bound. It is not part of `text`. */
   readonly hiddenText: string
   readonly hiddenCharacters: number
   /** Addresses of pictures in the text, 20 at most. */
@@ -34,7 +34,7 @@ export interface HtmlPage {
 
 export interface HtmlRequest {
   readonly html: string
-  /** Where it was found: links are resolved against it. */
+  /** Its address: links are resolved against it. */
   readonly url: string
   readonly part: HtmlPage['part']
 }

@@ -1,4 +1,4 @@
-// What a page says of itself: title, author, times, Open Graph fields. All of it is a stranger's claim.
+// Metadata of a page: title, author, times, Open Graph fields. All of it is a stranger's claim.
 import type { ParentNode } from './clean-tree.ts'
 import { attribute, isText, walkElements } from './clean-tree.ts'
 import type { HtmlPage, OpenGraph } from './html-page.ts'
@@ -91,7 +91,7 @@ function describe({ named, title, language, canonical, base, linked = {} }: Foun
 type Present<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
 
 function dropAbsent<const Fields extends object>(fields: Fields): Present<Fields> {
-  // What is left has the same fields without undefined.
+  // The rest has the same fields without undefined.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>
 }
 

@@ -33,7 +33,7 @@ export async function readHtml({ html, url, part }: HtmlRequest): Promise<HtmlPa
   }
 }
 
-/** What Readability takes for the main part of the cleaned page; undefined where it finds none. */
+/** The main part of the cleaned page by Readability; undefined if it finds none. */
 async function findArticle(document: DefaultTreeAdapterTypes.Document, base: string, title: string) {
   const markup = `<!doctype html><html><head><title>${title.replaceAll(/[&<>]/g, ' ')}</title></head>${bodyOf(document)}</html>`
   // Many pages need neither, and both take time to load.
