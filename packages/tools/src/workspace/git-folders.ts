@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
+import { systemCode } from './refused.ts'
 
 export interface GitFolders {
   /** Repositories, by their real paths: a folder `.git`, a bare one, those of submodules and work trees. */
@@ -30,9 +31,9 @@ export async function findGitFolders(root: string): Promise<GitFolders> {
   for (const path of paths)
     try {
       take(root, path, found)
-    } catch {
-      // It went away, or nobody may read it: then git cannot either.
-      found.isWhole &&= !existsSync(path)
+    } catch (cause) {
+      // It went away, unless its name is too long, or none of Unicode, which nothing here can reach.
+      if (systemCode(cause) !== 'ENOENT' || path.includes('\ufffd')) found.isWhole = false
     }
   return found
 }

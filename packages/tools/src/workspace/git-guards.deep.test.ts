@@ -193,6 +193,18 @@ test('a repository that a command makes or copies works, with its remote and its
   expect(git('copy.git', 'log', '--format=%s')).toBe('x\n')
 })
 
+test.each([
+  ['is not Unicode', `D=$(printf '\\377'); mkdir $D; git init -q $D`],
+  [
+    'is too long',
+    'git init -q x; N=$(printf "d%.0s" $(seq 200)); for i in $(seq 25); do mkdir y; mv x y/$N; mv y x; done',
+  ],
+])('a new repository whose path %s is not passed over in silence', async (_, command) => {
+  expect(await run(command)).toMatchObject({ unguarded: true })
+  await run('rm -rf x $(printf "\\377")')
+  expect(await run('true')).not.toMatchObject({ unguarded: true })
+})
+
 test('folders with names of git that are no repositories keep what a command writes', async () => {
   await run('mkdir -p src/objects src/refs src/hooks; echo a > src/hooks/use-a.ts; echo b > src/config')
   expect(readFileSync(join(root, 'src/hooks/use-a.ts'), 'utf8')).toBe('a\n')
