@@ -189,7 +189,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['workspace-explorer', 'two more steps to correct it', 'tools/src/explorer/explorer', 'CORRECTIONS', 2],
   ['workspace-tools', 'Nothing deeper than 64 folders', 'tools/src/workspace/workspace', 'LEVELS_MAX', 64],
   ['workspace-tools', 'in the first 8,000 bytes', 'tools/src/workspace/text-bytes', 'SNIFFED_BYTES', 8000],
-  ['workspace-tools', 'in up to 20,000 folders', 'tools/src/workspace/git-guards', 'FOLDERS_MAX', 20_000],
+  ['workspace-tools', 'for up to 500 repositories', 'tools/src/workspace/git-guards', 'REPOSITORIES_MAX', 500],
   ['workspace-tools', '`writtenBytesMax` (1 MiB)', 'tools/src/workspace/workspace-limits', 'writtenBytesMax', MIB],
   ['workspace-tools', '(`timeoutMs`, 2 minutes)', 'tools/src/workspace/shell-tool', 'TIMEOUT_MS', 2 * MINUTE],
   ['workspace-tools', 'SIGKILL two seconds later', 'tools/src/workspace/shell-tool', 'TERM_MS', 2 * SECOND],

@@ -175,7 +175,11 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   },
   {
     name: 'tools',
-    files: ['packages/tools/src/acp-agent/*', 'packages/tools/src/workspace/shell-tool.*'],
+    files: [
+      'packages/tools/src/acp-agent/*',
+      'packages/tools/src/workspace/shell-tool.*',
+      'packages/tools/src/workspace/git-guards.*',
+    ],
     tier: 'landing',
     seconds: 22,
     needs: ['bubblewrap'],

@@ -1,7 +1,11 @@
 // Files of `baton init`, as git and npm read them.
-import { matchesGlob } from 'node:path'
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, matchesGlob } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Console } from './console.ts'
 import { GITIGNORE, createPackage } from './init-files.ts'
+import { initCommand } from './init.ts'
 
 test('git ignores a store and all that stands beside it', () => {
   const patterns = GITIGNORE.trim().split('\n')
@@ -12,4 +16,14 @@ test('git ignores a store and all that stands beside it', () => {
 
 test('the package asks for the oldest Zod whose schemas describe themselves', () => {
   expect(createPackage('My Shop')).toMatchObject({ name: 'my-shop', dependencies: { zod: '^4.2.0' } })
+})
+
+test('the name of a folder does not steer the terminal', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-init-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  let written = ''
+  const terminal = { folder, write: (text) => void (written += text) } satisfies Partial<Console>
+  await initCommand.run(['a\u001b[2J\u202eb'], terminal as unknown as Console) // all that it uses
+  expect(written).toContain('wrote a\\u001b[2J\\u202eb/agent.ts\n')
+  expect(written).not.toContain('\u202e')
 })

@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { AGENT_FILE, AGENT_TEST, createPackage, GITIGNORE, TSCONFIG } from './init-files.ts'
+import { escapeLine } from './escape-controls.ts'
 import { readWords } from './words.ts'
 
 export const initCommand: Command = {
@@ -51,8 +52,8 @@ function init(words: readonly string[], terminal: Console): number {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw createInitError(`the files could not be written: ${why}`, cause)
   }
-  for (const name of Object.keys(written)) terminal.write(`wrote ${join(named, name)}\n`)
-  const enter = folder === resolve(terminal.folder) ? '' : `cd ${named} && `
+  for (const name of Object.keys(written)) terminal.write(`wrote ${escapeLine(join(named, name))}\n`)
+  const enter = folder === resolve(terminal.folder) ? '' : `cd ${escapeLine(named)} && `
   const install = hasPackage
     ? `npm pkg set type=module && npm install ${Object.keys(content.dependencies).join(' ')} && npm install --save-dev ${Object.keys(content.devDependencies).join(' ')}`
     : 'npm install'

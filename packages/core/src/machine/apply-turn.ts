@@ -84,6 +84,14 @@ function learnWindow(state: State, error: Failure | undefined): State {
   return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
 }
 
+/** A request that was answered and had more tokens than a refusal named says that the refusal was wrong. */
+function forgetWindow({ attempt, learntWindows }: State, { usage }: FactOf<'step-finished'>): Partial<State> {
+  const isWrong = learntWindows?.some(
+    ({ model, tokens }) => model === attempt?.model && tokens < (usage.inputTokens ?? 0),
+  )
+  return isWrong ? { learntWindows: learntWindows?.filter(({ model }) => model !== attempt?.model) ?? [] } : {}
+}
+
 /** Its output is void, and no part of the turn's text any more. */
 function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
   const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
@@ -185,6 +193,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
     attempt: null,
     counters: { ...state.counters, step },
     ...takeCount(state, fact),
+    ...forgetWindow(state, fact),
     step: {
       step,
       exchange: turn.exchange,

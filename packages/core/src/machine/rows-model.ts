@@ -193,8 +193,9 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
   const isFull = error.code === 'context_overflow'
   const isLarge = error.code === 'model_request_too_large'
-  const isNews = isFull && leavesRoom(draft, attempt, error)
-  const isShrinking = (isFull || isLarge) && turn.shrinks < RULES.shrinks && mayShrink(state)
+  const mayAskLess = (isFull || isLarge) && turn.shrinks < RULES.shrinks
+  const isNews = isFull && mayAskLess && leavesRoom(draft, attempt, error)
+  const isShrinking = mayAskLess && mayShrink(state)
   // A window that nothing else can empty may be full of pictures; and Bedrock says of too many bytes that the input is too long.
   if (isNews) emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
   else if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {

@@ -197,6 +197,22 @@ describe('a provider that says its window is full', () => {
     expect(session.fact('turn-finished').outcome).toBe('failed')
   })
 
+  test('and names another one each time is asked three times more in a turn', () => {
+    const session = new TestSession({}).user('go')
+    for (const contextTokens of [90_000, 100_000, 90_000]) {
+      session.modelFails('context_overflow', { retryable: false, contextTokens })
+      expect(session.state.phase).toBe('modelling')
+    }
+    session.modelFails('context_overflow', { retryable: false, contextTokens: 100_000 })
+    expect(session.fact('turn-finished').error?.code).toBe('context_overflow')
+  })
+
+  test('and names fewer tokens than it takes afterwards does not shorten later turns', () => {
+    const session = talk({}, 'a', 'b').user('c').modelFails('context_overflow', { retryable: false, contextTokens: 2 })
+    session.says({ text: 'C', usage: { inputTokens: 30 } }).user('d').says('D').user('e')
+    expect(session.told().slice(-5)).toEqual(['user: c', 'assistant: C', 'user: d', 'assistant: D', 'user: e'])
+  })
+
   test('for one exchange alone goes to the next model, whose window may be larger', () => {
     const session = new TestSession({ models: ['one', 'two'] }).user('go')
     session.modelFails('context_overflow', { retryable: false })

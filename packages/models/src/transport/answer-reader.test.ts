@@ -30,6 +30,33 @@ test('a whole answer above its bound is no answer, and is not asked for again', 
   )
 })
 
+test('blanks before a whole answer are signs of life, and nothing that was heard', () => {
+  const reader = createAnswerReader(init)
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  reader.push(bytes(' \n'), json(200))
+  const before = reader.heard
+  reader.push(bytes('   '), json(200))
+  expect(reader.heard).toBe(before)
+  reader.push(bytes(' {'), json(200))
+  expect(reader.heard).toBeGreaterThan(before)
+})
+
+test.each([
+  ['lines that are no objects', '1\n'.repeat(5000), /not JSON/],
+  ['a list of what is no object', `[${'1,'.repeat(5000)}1]`, /./],
+  ['more lines than an answer has tokens', '{}\n'.repeat(200_001), /more than 200000 pieces/],
+  ['a longer list than that', `[${'{},'.repeat(200_000)}{}]`, /more than 200000 pieces/],
+])('%s do not go to the reader of a stream', (_, body, message) => {
+  let pushed = 0
+  const createReader = () => ({ ...init.createReader(json(200)), push: () => void (pushed += 1) })
+  const malformed = new BatonError({ code: 'model_malformed_answer', message: 'x' })
+  const reader = createAnswerReader({ ...init, createReader, decodeWhole: () => malformed })
+  reader.push(new TextEncoder().encode(body), json(200))
+  expect(() => reader.end(json(200))).toThrow(expect.objectContaining({ code: 'model_malformed_answer' }))
+  expect(() => reader.end(json(200))).toThrow(message)
+  expect(pushed).toBe(0)
+})
+
 test('of an error 64 KiB are read, and it is told while the rest comes', () => {
   const reader = createAnswerReader(init)
   expect(() => {

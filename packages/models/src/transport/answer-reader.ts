@@ -1,7 +1,7 @@
 // Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
 // collected first. What the bytes mean, the adapter knows.
 import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'
 import type { HttpFailure } from './http-errors.ts'
@@ -73,6 +73,8 @@ class HttpAnswerReader implements AnswerReader {
   #reader: BodyReader | undefined
   /** The text of a body that is not a stream of events. */
   #body = ''
+  /** Blanks are signs of life. */
+  #heard = 0
   #text: InstanceType<typeof TextDecoder> | undefined
   readonly #start = new BodyStart()
 
@@ -85,7 +87,7 @@ class HttpAnswerReader implements AnswerReader {
   }
 
   get heard(): number {
-    return this.#reader?.heard ?? this.#body.length
+    return this.#reader?.heard ?? this.#heard
   }
 
   push(bytes: Uint8Array, head: HttpHead): void {
@@ -122,7 +124,9 @@ class HttpAnswerReader implements AnswerReader {
 
   #collect(bytes: Uint8Array, head: HttpHead): void {
     this.#text ??= new TextDecoder()
-    this.#body += this.#text.decode(bytes, { stream: true })
+    const text = this.#text.decode(bytes, { stream: true })
+    this.#body += text
+    if (text.trim() !== '') this.#heard += text.length
     if (this.#isRefusal(head) && this.#isEnough()) throw this.#readRefusal(head)
     // Half an answer is none.
     if (this.#body.length > BODY_LENGTH_MAX) throw answerTooLong(this.#init.label, BODY_LENGTH_MAX)
@@ -167,7 +171,7 @@ class HttpAnswerReader implements AnswerReader {
   #decodeWhole(head: HttpHead): ModelAnswer | BatonError {
     const { label, secrets, decodeWhole } = this.#init
     const parsed = parseJson(this.#body)
-    const pieces = listPieces(this.#body, parsed.ok ? parsed.value : undefined)
+    const pieces = listPieces(this.#body, parsed.ok ? parsed.value : undefined, label)
     if (pieces.length > 1) return readPieces(this.#openReader(head), pieces)
     if (parsed.ok && decodeWhole) return decodeWhole(parsed.value, head)
     const message = `${label}’s answer is not JSON: ${redact(this.#body, secrets).slice(0, 80)}`
@@ -204,14 +208,41 @@ function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
   })
 }
 
-/** Pieces of a stream that came without the framing of events: one on each line, or all in a list. */
-function listPieces(body: string, parsed: JsonValue | undefined): readonly string[] {
-  if (Array.isArray(parsed)) return parsed.map((piece) => JSON.stringify(piece))
-  if (parsed !== undefined) return []
-  const lines = body.split('\n').filter((line) => line.trim() !== '')
-  // The last one may be cut off.
-  if (lines.slice(0, -1).some((line) => !parseJson(line).ok)) return []
-  return lines.filter((line) => parseJson(line).ok)
+/** Pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */
+const PIECES_MAX = 200_000
+
+/**
+ * Pieces of a stream that came without the framing of events: one on each line, or all in a list.
+ * @throws BatonError `model_malformed_answer` for more than 200,000
+ */
+function listPieces(body: string, parsed: JsonValue | undefined, label: string): readonly string[] {
+  if (parsed !== undefined && !Array.isArray(parsed)) return []
+  const pieces: string[] = []
+  if (parsed) {
+    if (!parsed.every(isJsonObject)) return []
+    if (parsed.length > PIECES_MAX) throw tooManyPieces(label)
+    return parsed.map((piece) => JSON.stringify(piece))
+  }
+  for (let start = 0; start < body.length;) {
+    const end = body.indexOf('\n', start)
+    const line = body.slice(start, end === -1 ? undefined : end).trim()
+    start = end === -1 ? body.length : end + 1
+    if (line === '') continue
+    const read = line.startsWith('{') ? parseJson(line) : undefined
+    // The last one may be cut off.
+    if (!read?.ok) return body.slice(start).trim() === '' ? pieces : []
+    if (pieces.length === PIECES_MAX) throw tooManyPieces(label)
+    pieces.push(line)
+  }
+  return pieces
+}
+
+function tooManyPieces(label: string): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label}’s answer has more than ${PIECES_MAX} pieces`,
+    retryable: false,
+  })
 }
 
 function readPieces(reader: BodyReader, pieces: readonly string[]): ModelAnswer | BatonError {

@@ -1,96 +1,124 @@
-// Guards what git would run later, outside the sandbox: hooks and settings of every repository in a folder, its submodules
-// and work trees. It knows the command line of bwrap and git's layout (https://git-scm.com/docs/gitrepository-layout).
-import { execFile } from 'node:child_process'
-import type { Dirent } from 'node:fs'
-import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+// Guards what git would run later, outside the sandbox: hooks and settings of every repository in a folder, its submodules and
+// work trees. Repositories that a command makes keep neither hooks nor settings that name programs. It knows the command line of bwrap
+// and git's layout (https://git-scm.com/docs/gitrepository-layout).
+import { constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { findProgram } from './find-program.ts'
+import type { GitFolders } from './git-folders.ts'
+import { findGitFolders, isWithin, runFind } from './git-folders.ts'
+import type { NamedPlace } from './git-settings.ts'
+import { namedPlaces, plainSettings } from './git-settings.ts'
+import type { Workspace } from './workspace.ts'
 
 export interface GitGuards {
   /** For bwrap, behind the binding of the root. */
   readonly words: readonly string[]
-  /** False: the folder is too large to find every repository in it. */
+  /** False: not every repository was found, or there are too many. */
   readonly isWhole: boolean
-  /** Call this when the command has ended: it takes away what could not be kept out. False where it could not look. Never rejects. */
+  /** Paths that the command cannot move or replace. */
+  readonly kept: ReadonlySet<string>
+  /** Call this when the command has ended: it takes away what could not be kept out. False where it could not. Never rejects. */
   cleanUp(): Promise<boolean>
 }
 
-/** Folders that are looked into, without those of packages that were installed. */
-const FOLDERS_MAX = 20_000
-/** Submodules in submodules. */
-const MODULE_LEVELS_MAX = 8
+/** Each costs mounts, and words of a command line. */
+const REPOSITORIES_MAX = 500
+const SETTINGS_BYTES_MAX = 1024 * 1024
 
-export async function guardGit(root: string): Promise<GitGuards> {
+/**
+ * @param running guards of commands that run now. They could swap everything else in the middle of this for a link to the outside, so it
+ * counts as made by a command.
+ */
+export async function guardGit(workspace: Workspace, running: readonly GitGuards[] = []): Promise<GitGuards> {
+  const root = workspace.toAbsolute('')
   const startMs = Date.now()
-  const { files, folders, isWhole } = await findRepositories(root)
-  const stray = folders.flatMap((folder) =>
-    ['commondir', 'config.worktree'].map((name) => join(folder, name)).filter((path) => !existsSync(path)),
-  )
-  const parents = new Set([...files, ...folders].flatMap((path) => listParents(root, path)))
+  const found = await findGitFolders(root)
+  const isKept = (path: string) => running.every(({ kept }) => kept.has(path))
+  const sorted = [...found.folders].filter(isKept).toSorted((one, other) => one.length - other.length)
+  const guards = new Guards(root, running)
+  for (const folder of sorted.slice(0, REPOSITORIES_MAX)) guards.keepSettings(folder)
+  for (const path of [...found.files].filter(isKept).slice(0, REPOSITORIES_MAX)) guards.keep(path)
+  for (const [path, target] of found.links) guards.links.set(path, target)
+  const program = findProgram('git', root)
+  for (const folder of guards.folders)
+    for (const place of await namedPlaces(program, folder, found.tops.get(folder) ?? folder)) guards.keepPlace(place)
   return {
-    isWhole,
-    words: [
-      // A mount cannot be renamed, so no other folder takes its place. The higher ones come first.
-      ...[...parents, ...folders].toSorted((one, other) => one.length - other.length).flatMap(bind),
-      ...files.flatMap((path) => ['--ro-bind', path, path]),
-      ...folders.flatMap(keepSettings),
-    ],
+    isWhole: found.isWhole && sorted.length <= REPOSITORIES_MAX && found.files.size <= REPOSITORIES_MAX,
+    kept: guards.kept,
+    words: guards.toWords(),
     cleanUp: async () => {
-      for (const path of stray) rmSync(path, { force: true, recursive: true })
-      return await dropSetId(root, startMs)
+      const areClean = await cleanGit(workspace, guards)
+      const { isWhole } = await dropSetId(root, startMs)
+      return areClean && isWhole
     },
   }
 }
 
-interface Repositories {
-  /** Files that lead to a repository elsewhere: those of submodules and of work trees. */
-  readonly files: string[]
-  readonly folders: string[]
-  isWhole: boolean
-}
+/** Paths that stay as they are, and paths that are removed if they appear. */
+class Guards {
+  readonly folders: string[] = []
+  readonly kept = new Set<string>()
+  readonly links = new Map<string, string>()
+  readonly stray = new Set<string>()
+  readonly #root: string
+  readonly #running: readonly GitGuards[]
+  readonly #words: string[] = []
 
-async function findRepositories(root: string): Promise<Repositories> {
-  const found: Repositories = { files: [], folders: [], isWhole: true }
-  const next = [root]
-  for (let seen = 0; next.length > 0; seen += 1) {
-    found.isWhole = seen < FOLDERS_MAX
-    if (!found.isWhole) return found
-    const folder = next.pop() ?? root
-    for (const entry of await list(folder)) {
-      const path = join(folder, entry.name)
-      if (entry.name === '.git' && entry.isFile()) found.files.push(path)
-      else if (entry.name === '.git' && entry.isDirectory()) await takeRepository(path, found)
-      else if (entry.isDirectory() && entry.name !== 'node_modules') next.push(path)
-    }
+  constructor(root: string, running: readonly GitGuards[]) {
+    this.#root = root
+    this.#running = running
   }
-  return found
-}
 
-/** A repository has those of its submodules in it, and files of its work trees. */
-async function takeRepository(folder: string, found: Repositories): Promise<void> {
-  found.folders.push(folder)
-  for (const { name } of await list(join(folder, 'worktrees')))
-    for (const file of ['commondir', 'gitdir', 'config.worktree']) {
-      const path = join(folder, 'worktrees', name, file)
-      if (lstatSync(path, { throwIfNoEntry: false })?.isFile()) found.files.push(path)
+  keepSettings(folder: string): void {
+    this.folders.push(folder)
+    this.kept.add(folder)
+    const isWorkTree = existsSync(join(folder, 'commondir'))
+    const settings = join(folder, 'config')
+    if (!isWorkTree) {
+      this.keepPlace({ path: join(folder, 'hooks'), isFolder: true })
+      this.keepPlace({ path: settings, isFolder: false })
+      this.stray.add(join(folder, 'commondir'))
     }
-  await takeModules(join(folder, 'modules'), found, MODULE_LEVELS_MAX)
-}
-
-/** The name of a submodule may have several parts. */
-async function takeModules(folder: string, found: Repositories, levels: number): Promise<void> {
-  for (const entry of await list(folder)) {
-    const path = join(folder, entry.name)
-    if (!entry.isDirectory()) continue
-    if (existsSync(join(path, 'HEAD'))) await takeRepository(path, found)
-    else if (levels > 0) await takeModules(path, found, levels - 1)
-    else found.isWhole = false
+    const own = join(folder, 'config.worktree')
+    if (existsSync(own) || (!isWorkTree && readsOwn(settings))) this.keepPlace({ path: own, isFolder: false })
+    else this.stray.add(own)
+    if (existsSync(join(folder, 'gitdir'))) this.keep(join(folder, 'gitdir'))
   }
-}
 
-function list(folder: string): Promise<readonly Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch(() => [])
+  /** A place that may not exist yet. */
+  keepPlace({ path, isFolder }: NamedPlace): void {
+    if (!isWithin(this.#root, path) || path === this.#root || this.kept.has(path)) return
+    if (lstatSync(path, { throwIfNoEntry: false })) return this.keep(path)
+    const folder = dirname(path)
+    if (this.#running.length > 0 || !existsSync(folder) || realpathSync(folder) !== folder) {
+      this.stray.add(path)
+      return
+    }
+    this.kept.add(path)
+    this.#words.push(...(isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]))
+  }
+
+  /** bwrap follows links out of the folder, so only what they lead to in the folder is bound. */
+  keep(path: string): void {
+    if (lstatSync(path).isSymbolicLink()) this.links.set(path, readlinkSync(path))
+    if (!existsSync(path)) return
+    const real = realpathSync(path)
+    if (!isWithin(this.#root, real) || real === this.#root || this.kept.has(real)) return
+    if (!this.#running.every(({ kept }) => kept.has(real))) return
+    this.kept.add(real)
+    this.#words.push('--ro-bind', real, real)
+  }
+
+  toWords(): readonly string[] {
+    // A mount cannot be renamed, so no other folder takes its place. The higher ones come first.
+    const parents = new Set([...this.folders, ...[...this.kept].flatMap((path) => listParents(this.#root, path))])
+    for (const path of parents) this.kept.add(path)
+    return [
+      ...[...parents].toSorted((one, other) => one.length - other.length).flatMap((path) => ['--bind', path, path]),
+      ...this.#words,
+    ]
+  }
 }
 
 function listParents(root: string, path: string): readonly string[] {
@@ -99,41 +127,71 @@ function listParents(root: string, path: string): readonly string[] {
   return parents
 }
 
-function keepSettings(folder: string): readonly string[] {
-  const [hooks, settings, own] = ['hooks', 'config', 'config.worktree'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ] // one for each name
-  const keep = (path: string) => (existsSync(path) ? ['--ro-bind', path, path] : ['--ro-bind', '/dev/null', path])
-  return [
-    ...(existsSync(hooks) ? ['--ro-bind', hooks, hooks] : ['--tmpfs', hooks, '--remount-ro', hooks]),
-    ...keep(settings),
-    ...(existsSync(own) || readsOwn(settings) ? keep(own) : []),
-  ]
-}
-
 /** Whether git reads `config.worktree` of this repository. */
 function readsOwn(settings: string): boolean {
   return existsSync(settings) && /worktreeconfig/i.test(readFileSync(settings, 'utf8'))
 }
 
-function bind(path: string): readonly string[] {
-  return ['--bind', path, path]
+/** Another command may still run and swap folders for links, so each change is made in a folder that is held open. */
+async function cleanGit(workspace: Workspace, guards: Guards): Promise<boolean> {
+  const root = workspace.toAbsolute('')
+  const within = async (folder: string, use: (stable: string) => Promise<void>): Promise<boolean> => {
+    if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return true
+    return await workspace.useFolder(relative(root, folder), use).then(
+      () => true,
+      () => false,
+    )
+  }
+  const done: boolean[] = []
+  for (const path of guards.stray)
+    done.push(
+      await within(dirname(path), (stable) => rm(join(stable, basename(path)), { force: true, recursive: true })),
+    )
+  for (const [path, target] of guards.links)
+    done.push(await within(dirname(path), (stable) => restoreLink(join(stable, basename(path)), target)))
+  const found: GitFolders = await findGitFolders(root)
+  for (const folder of found.folders) {
+    if (guards.kept.has(folder)) continue
+    done.push(await within(folder, plainFiles), await within(join(folder, 'hooks'), dropHooks))
+  }
+  return found.isWhole && done.every(Boolean)
 }
 
-/** Milliseconds for a folder of any size. */
-const FIND_MS = 60_000
+async function restoreLink(path: string, target: string): Promise<void> {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isSymbolicLink() && readlinkSync(path) === target) return
+  await rm(path, { force: true, recursive: true })
+  await symlink(target, path)
+}
+
+async function plainFiles(folder: string): Promise<void> {
+  for (const name of ['config', 'config.worktree']) await plainFile(join(folder, name))
+  const hooks = lstatSync(join(folder, 'hooks'), { throwIfNoEntry: false })
+  if (hooks?.isSymbolicLink()) await rm(join(folder, 'hooks'))
+}
+
+async function plainFile(path: string): Promise<void> {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats || stats.isDirectory()) return
+  const text = stats.isFile() && stats.size <= SETTINGS_BYTES_MAX ? await readText(path) : ''
+  const plain = plainSettings(text)
+  if (stats.isFile() && plain === text) return
+  await rm(path)
+  await writeFile(path, plain, { flag: 'wx' })
+}
+
+async function readText(path: string): Promise<string> {
+  await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  return await handle.readFile('utf8')
+}
+
+async function dropHooks(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (!name.endsWith('.sample')) await rm(join(folder, name), { recursive: true, force: true })
+}
 
 /** Whoever runs a file with these bits runs it in the name of its owner: none that changed since then keeps them. */
-async function dropSetId(root: string, sinceMs: number): Promise<boolean> {
+function dropSetId(root: string, sinceMs: number): Promise<{ readonly isWhole: boolean }> {
   const changed = ['-newerct', `@${Math.floor(sinceMs / 1000) - 1}`]
-  const words = [root, '-xdev', '-type', 'f', '-perm', '/6000', ...changed, '-exec', 'chmod', 'ug-s', '{}', '+']
-  try {
-    await promisify(execFile)('/usr/bin/find', words, { timeout: FIND_MS, env: { PATH: '/usr/bin:/bin' } })
-    return true
-  } catch (cause) {
-    // A folder that it may not read gives 1, and the others were looked at.
-    return cause instanceof Error && 'code' in cause && cause.code === 1
-  }
+  return runFind(root, ['-type', 'f', '-perm', '/6000', ...changed, '-exec', 'chmod', 'ug-s', '{}', '+'])
 }

@@ -1,11 +1,11 @@
 // The rules beside git's own answer (`git check-ignore`), over generated trees with generated rules of every kind.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { IgnoreRules } from './ignore-rules.ts'
 
 let root = ''
@@ -162,6 +162,16 @@ test('a linked worktree has the rules of its repository', async () => {
     true,
     false,
   ])
+})
+
+test('a program git of the workspace is not started, although the PATH leads there', async () => {
+  write('.git/info/exclude', 'private\n')
+  write('node_modules/.bin/git', `#!/bin/sh\necho ran > ${join(root, 'ran')}\n`)
+  chmodSync(join(root, 'node_modules/.bin/git'), 0o755)
+  vi.stubEnv('PATH', `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`)
+  const isIgnored = await new IgnoreRules(root, new Map()).isIgnored('private', false)
+  vi.unstubAllEnvs()
+  expect([isIgnored, existsSync(join(root, 'ran'))]).toEqual([true, false])
 })
 
 test('a repository that does not care about case', async () => {

@@ -65,7 +65,7 @@ export class IgnoreRules {
 
   async #findBase(): Promise<Base> {
     const top = (await repositoryRoot(this.#root)) ?? this.#root
-    const known = this.#settings.get(top) ?? ignoreSettings(top)
+    const known = this.#settings.get(top) ?? ignoreSettings(top, this.#root)
     this.#settings.set(top, known)
     const base = { top, settings: await known }
     // An owner who makes an ignored folder the workspace wants to see it: then only the rules inside count.

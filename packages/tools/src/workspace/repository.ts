@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { findProgram } from './find-program.ts'
 
 /** How many folders above the workspace are searched for the repository's root. */
 const LEVELS_MAX = 64
@@ -34,12 +35,14 @@ export async function repositoryRoot(folder: string): Promise<string | undefined
   return undefined
 }
 
-/** `top` is the repository's root. */
-export async function ignoreSettings(top: string): Promise<IgnoreSettings> {
+/** `top` is the root of the repository that `root`, the workspace, lies in. */
+export async function ignoreSettings(top: string, root: string): Promise<IgnoreSettings> {
+  // None of the workspace: a package manager may have put a folder of it on the PATH.
+  const program = findProgram(process.platform === 'win32' ? 'git.exe' : 'git', root)
   const [config, exclude] = await Promise.all([
-    git(top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
+    askGit(program, top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
     // In a linked worktree it is not below `.git`.
-    git(top, ['rev-parse', '--git-path', 'info/exclude']),
+    askGit(program, top, ['rev-parse', '--git-path', 'info/exclude']),
   ])
   const values = new Map(config.split('\0').map((entry) => splitOnce(entry, '\n')))
   const defaultFile = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
@@ -54,11 +57,12 @@ export async function ignoreSettings(top: string): Promise<IgnoreSettings> {
 }
 
 /** Git's answer; nothing if git is not installed, refuses this folder, or has no answer. */
-async function git(folder: string, words: readonly string[]): Promise<string> {
+export async function askGit(program: string | undefined, folder: string, words: readonly string[]): Promise<string> {
+  if (program === undefined) return ''
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.includes(name)))
   const options = { cwd: folder, env, timeout: GIT_TIMEOUT_MS, maxBuffer: GIT_OUTPUT_BYTES_MAX, windowsHide: true }
   try {
-    return (await promisify(execFile)('git', [...words], options)).stdout
+    return (await promisify(execFile)(program, [...words], options)).stdout
   } catch {
     return ''
   }

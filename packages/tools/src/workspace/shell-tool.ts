@@ -151,6 +151,8 @@ class Shell {
   readonly #options: ShellOptions
   /** Asked once. */
   #box: Promise<FoundBox> | undefined
+  readonly #running = new Set<GitGuards>()
+  #guarded: Promise<unknown> = Promise.resolve()
 
   constructor(kit: WorkspaceKit, options: ShellOptions) {
     this.#kit = kit
@@ -164,9 +166,12 @@ class Shell {
     const { runCommand } = this.#kit.editor
     if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
-    const guards = program === undefined ? undefined : await guardGit(this.#kit.workspace.toAbsolute(''))
-    const child = this.#spawn(asked, program, guards)
-    const [ended, isClean] = await this.#follow(child, { asked, context, output }, guards)
+    const guards = program === undefined ? undefined : await this.#guard()
+    const [ended, isClean] = await this.#follow(
+      () => this.#spawn(asked, program, guards),
+      { asked, context, output },
+      guards,
+    )
     return {
       exitCode: ended.code,
       ...(ended.signal && { signal: ended.signal }),
@@ -180,17 +185,30 @@ class Shell {
 
   /** Cleans up also after a command that failed. */
   async #follow(
-    child: ChildProcess,
+    spawnIt: () => ChildProcess,
     following: Following,
     guards: GitGuards | undefined,
   ): Promise<readonly [ended: Ended, isClean: boolean]> {
     try {
-      const ended = await follow(child, following)
+      const ended = await follow(spawnIt(), following)
       return [ended, (await guards?.cleanUp()) ?? true]
     } catch (cause) {
       await guards?.cleanUp()
       throw cause
+    } finally {
+      if (guards) this.#running.delete(guards)
     }
+  }
+
+  /** Prepares one command after the other, so that each knows which ones run. */
+  #guard(): Promise<GitGuards> {
+    const guarded = this.#guarded.then(async () => {
+      const guards = await guardGit(this.#kit.workspace, [...this.#running])
+      this.#running.add(guards)
+      return guards
+    })
+    this.#guarded = guarded.catch(() => {}) // the caller gets the error
+    return guarded
   }
 
   /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */

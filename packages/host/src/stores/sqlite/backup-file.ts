@@ -21,7 +21,7 @@ import { checkStoreFile } from './check-file.ts'
 import { lockStore } from './lock.ts'
 import { isMadeByBaton, readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { checkRegular, createLinkError, findRealPath } from './store-file.ts'
+import { checkFiles, createLinkError, findRealPath } from './store-file.ts'
 
 /**
  * Copies the store as it is at one moment, in this thread; a server that has it open goes on. Returns what the copy holds:
@@ -62,7 +62,7 @@ export function restoreStoreFile(
   const source = findSource(backup)
   checkNoLink(path)
   const real = findRealPath(path)
-  checkRegular(real)
+  checkFiles(real)
   if (replace && existsSync(real)) checkIsStore(real)
   const unlock = lock(real)
   try {
@@ -149,7 +149,7 @@ function lock(path: string): () => void {
 function findSource(path: string): string {
   const source = findRealPath(path)
   if (!existsSync(source)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
-  checkRegular(source)
+  checkFiles(source)
   try {
     const db = new DatabaseSync(source, { readOnly: true })
     try {

@@ -11,7 +11,7 @@ import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
 import { prepareSessionRows } from './session-rows.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { checkRegular, findRealPath } from './store-file.ts'
+import { checkFiles, findRealPath } from './store-file.ts'
 import { prepareTextRows } from './text-rows.ts'
 import { inOneMoment } from './transaction.ts'
 
@@ -49,7 +49,7 @@ interface Look {
 export function checkStoreFile(path: string): StoreReport {
   const real = findRealPath(path)
   if (!existsSync(real)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
-  checkRegular(real)
+  checkFiles(real)
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(real, { readOnly: true })

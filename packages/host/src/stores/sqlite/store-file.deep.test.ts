@@ -6,6 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -224,6 +225,28 @@ describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
     expect(warnings).toEqual([expect.stringContaining('its rights were 0644')])
     await store.close()
   })
+
+  test.each(['-wal', '-shm', '-journal', '.lock'])('a link in the place of its %s is not followed', async (end) => {
+    writeFileSync(join(folder, 'theirs'), '')
+    symlinkSync(join(folder, 'theirs'), `${path}${end}`)
+    await expect(open()).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('is a link') })
+    expect(readFileSync(join(folder, 'theirs'), 'utf8')).toBe('')
+  })
+
+  // Only root gives files away.
+  test.skipIf(process.getuid?.() !== 0)(
+    'what another user put beside it is not used: that user would read what is written',
+    async () => {
+      for (const end of ['-wal', '.lock']) {
+        writeFileSync(`${path}${end}`, '', { mode: 0o666 })
+        chownSync(`${path}${end}`, 65_534, 65_534)
+        const refusal = { code: 'store_failed', message: expect.stringContaining('belongs to another user (65534)') }
+        await expect(open()).rejects.toMatchObject(refusal)
+        rmSync(`${path}${end}`)
+        await (await open()).close()
+      }
+    },
+  )
 })
 
 test('a file that cannot be written is refused when it is opened, not at the first session', async () => {

@@ -34,25 +34,34 @@ function isLink(path: string): boolean {
 const BESIDE = ['-wal', '-shm', '-journal', '.lock']
 
 /**
- * A pipe or a device would be waited for without end. What is not there is no matter.
+ * A pipe or a device would be waited for without end. What another user has put beside the file, that user reads and writes, whatever
+ * the rights of the file. What is not there is no matter.
  * @throws BatonError `store_failed`
  */
-export function checkRegular(path: string): void {
+export function checkFiles(path: string): void {
+  const owners = [statSync(path, { throwIfNoEntry: false })?.uid, process.getuid?.()]
   for (const file of [path, ...BESIDE.map((end) => `${path}${end}`)]) {
-    const found = statSync(file, { throwIfNoEntry: false })
-    if (!found || found.isFile()) continue
-    throw new BatonError({
-      code: 'store_failed',
-      message: `${file} is ${describeKind(found)}, and a store is kept in plain files`,
-      hint: 'Name another file, or take away what stands in its place.',
-    })
+    const found = (file === path ? statSync : lstatSync)(file, { throwIfNoEntry: false })
+    if (!found) continue
+    if (!found.isFile())
+      throw createMisplacedError(`${file} is ${describeKind(found)}, and a store is kept in plain files`)
+    if (process.getuid && !owners.includes(found.uid))
+      throw createMisplacedError(
+        `${file} belongs to another user (${found.uid}), who could read and write the store by it`,
+      )
   }
+}
+
+function createMisplacedError(message: string): BatonError {
+  const hint = 'Name another file, or take away what stands in its place.'
+  return new BatonError({ code: 'store_failed', message, hint })
 }
 
 function describeKind(found: Stats): string {
   if (found.isDirectory()) return 'a folder'
   if (found.isFIFO()) return 'a pipe'
   if (found.isSocket()) return 'a socket'
+  if (found.isSymbolicLink()) return 'a link'
   return 'a device'
 }
 

@@ -10,7 +10,7 @@ import { lockStore } from './lock.ts'
 import type { Opening, StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
 import { checkSessionList, isEmpty, prepareTables, readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { checkRegular, findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
+import { checkFiles, findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
 
 /** Milliseconds for which a write waits for another program's. */
 const BUSY_MS = 5000
@@ -58,7 +58,7 @@ function serve(): void {
 /** @throws BatonError, Error of SQLite or of the file system */
 function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: string) => void): Opened {
   const path = findRealPath(given)
-  checkRegular(path)
+  checkFiles(path)
   if (readOnly) {
     const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner: undefined })
     return { database, opening: { path, token: undefined, commitMs: Infinity }, unlock: () => {} }
