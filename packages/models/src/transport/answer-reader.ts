@@ -1,7 +1,7 @@
 // Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
 // collected first. What the bytes mean, the adapter knows.
 import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'
 import type { HttpFailure } from './http-errors.ts'
@@ -10,6 +10,7 @@ import { redact } from './redact.ts'
 import type { ReadAhead, SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
 import type { AnswerProgress, Heard } from './whole-answer.ts'
+import { parseWireJson } from './wire-json.ts'
 
 export interface AnswerReader extends Heard {
   /** @throws BatonError when nothing more can come of it */
@@ -166,7 +167,7 @@ class HttpAnswerReader implements AnswerReader {
 
   #decodeWhole(head: HttpHead): ModelAnswer | BatonError {
     const { label, secrets, decodeWhole } = this.#init
-    const parsed = parseJson(this.#body)
+    const parsed = parseWireJson(this.#body)
     const pieces = listPieces(this.#body, parsed.ok ? parsed.value : undefined)
     if (pieces.length > 1) return readPieces(this.#openReader(head), pieces)
     if (parsed.ok && decodeWhole) return decodeWhole(parsed.value, head)
@@ -210,8 +211,8 @@ function listPieces(body: string, parsed: JsonValue | undefined): readonly strin
   if (parsed !== undefined) return []
   const lines = body.split('\n').filter((line) => line.trim() !== '')
   // The last one may be cut off.
-  if (lines.slice(0, -1).some((line) => !parseJson(line).ok)) return []
-  return lines.filter((line) => parseJson(line).ok)
+  if (lines.slice(0, -1).some((line) => !parseWireJson(line).ok)) return []
+  return lines.filter((line) => parseWireJson(line).ok)
 }
 
 function readPieces(reader: BodyReader, pieces: readonly string[]): ModelAnswer | BatonError {

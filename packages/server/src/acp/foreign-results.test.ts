@@ -111,7 +111,7 @@ const STRANGERS: Readonly<Record<string, (served: Served, id: string) => Promise
     expect(other.calls).toEqual([])
   },
   'an editor of another principal': async (served, id) => {
-    await expect(load(await connect(served, 'eve'), id)).rejects.toThrow()
+    await expect(load(await connect(served, 'eve'), id)).rejects.toThrow('principal')
   },
   'a client with a lease': async (served, id) => {
     const session = await openAs(served.host, id)

@@ -330,10 +330,7 @@ function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: R
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
-/**
- * What the log has settled already is passed over: a page may say it twice, and may be late. So is a result of a page that was told
- * that another one runs the call.
- */
+/** Passes over what the log has settled, since a page may be late, and results of a page that was told that another one runs the call. */
 async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
   if (given.type === 'decision') {
     const { approvalId, isApproved, reason } = given
