@@ -51,7 +51,7 @@ export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
 }
 
 /** Characters that no text has, unassigned ones among them. */
-const NO_TEXT = /[\0-\x08\x0E-\x1A\x1C-\x1F\p{Cn}\p{Co}]/u
+const NO_TEXT = /(?!\s)\p{Cc}|\p{Cn}|\p{Co}/u
 
 export type LineEnds = '\n' | '\r\n' | '\r'
 
