@@ -100,9 +100,10 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
       'packages/mcp/src/client/stock-servers.*',
       'packages/mcp/src/client/restarts.*',
       'packages/mcp/src/conformance/*',
+      'packages/testing/src/schemas/*',
     ],
     tier: 'nightly',
-    seconds: 240,
+    seconds: 280,
     needs: ['chromium'],
   },
   {

@@ -1,6 +1,7 @@
 // Lines that a person typed in chats, kept between runs for Arrow Up: a file of the user's own, as the shell's.
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolders } from './make-folders.ts'
 
 export interface ChatHistory {
   /** Newest first, as Node's line editor wants them. */
@@ -21,7 +22,7 @@ export function openChatHistory(file: string): ChatHistory {
       // As in a shell, what begins with a blank is not kept.
       if (line.trim() === '' || line.startsWith(' ') || line.length > LINE_CHARS_MAX) return
       try {
-        mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+        makeFolders(dirname(file), 0o700)
         appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
       } catch {
         // The next run has less to offer.

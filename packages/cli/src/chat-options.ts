@@ -90,6 +90,7 @@ const NAME_CHARS_MAX = 128
 export function chatOptions(words: readonly string[], { variables, folder }: Console): ChatOptions {
   const { values } = readWords(words, {
     command: 'chat',
+    instead: (question) => `--once ${JSON.stringify(question)} asks one question`,
     options: {
       once: { type: 'string' },
       session: { type: 'string' },

@@ -87,7 +87,9 @@ test.each([[['serve']], [['mcp', '--http']]])('%j: a port that is in use is one 
   const { port } = new URL(url)
   const command = baton([...words, '--port', port, '--store', 'memory:'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
-  expect(command.errors()).toBe(`baton: port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one\n`)
+  expect(command.errors()).toBe(
+    `baton: port ${port} of 127.0.0.1 is in use; choose another one with --port, or --port 0 for a free one\n`,
+  )
 })
 
 const AGENT_FILES = {

@@ -29,7 +29,26 @@ async function baton(words: readonly string[], variables: Console['variables'] =
 
 type Said = readonly [exitCode: number, line: string | RegExp]
 
-const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, string>>, Said][] = [
+type Mistake = [string, readonly string[], Readonly<Record<string, string>>, Said]
+
+/** Linux makes no folders there. */
+const WITHOUT_FOLDER: readonly Mistake[] = [
+  [
+    'init in a place where no folder can be made',
+    ['init', '/proc/baton/shop'],
+    {},
+    [1, /^the files could not be written: ENOENT: no such file or directory, mkdir '\/proc\/baton'/],
+  ],
+  [
+    'a store in a place where no folder can be made',
+    ['chat', '--store', 'sqlite:/proc/baton/shop.sqlite', '--once', 'hi', '--session', 's'],
+    {},
+    [1, /ENOENT/],
+  ],
+]
+
+const MISTAKES: readonly Mistake[] = [
+  ...(process.platform === 'linux' ? WITHOUT_FOLDER : []),
   ['an unknown command', ['serv'], {}, [2, 'there is no command "serv", did you mean serve? see "baton --help"']],
   [
     'help for an unknown command',
@@ -73,6 +92,15 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     ['serve', 'now'],
     {},
     [2, 'unexpected word "now": serve takes options alone; see "baton serve --help"'],
+  ],
+  [
+    'a question without its option',
+    ['chat', 'hello', 'there'],
+    {},
+    [
+      2,
+      'unexpected word "hello": chat takes options alone; --once "hello there" asks one question; see "baton chat --help"',
+    ],
   ],
   [
     'a port that is none',

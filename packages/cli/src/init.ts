@@ -1,11 +1,12 @@
 // `baton init`: an agent, a test of it, a package and its settings in a folder, to begin with. Nothing that exists is written over.
 import { BatonError } from '@baton/core'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { AGENT_FILE, AGENT_TEST, createPackage, GITIGNORE, TSCONFIG } from './init-files.ts'
 import { escapeLine } from './escape-controls.ts'
+import { makeFolders } from './make-folders.ts'
 import { readWords } from './words.ts'
 
 export const initCommand: Command = {
@@ -45,7 +46,7 @@ function init(words: readonly string[], terminal: Console): number {
   const absent = Object.entries(others).filter(([name]) => !existsSync(join(folder, name)))
   const written = { ...files, ...Object.fromEntries(absent) }
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolders(folder)
     // One that appears in this moment is not written over either.
     for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text, { flag: 'wx' })
   } catch (cause) {

@@ -3,18 +3,9 @@
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import envPaths from 'env-paths'
 import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolders } from './make-folders.ts'
 import type { Variables } from './words.ts'
 
 export type KeptKeys = Readonly<Record<string, string>>
@@ -49,7 +40,7 @@ export function keepKey(variable: string, key: string | undefined, file = findKe
   // A reader never sees half of it, and other users see nothing.
   const draft = `${file}.${randomUUID()}`
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(file), 0o700)
     if (Object.keys(keys).length === 0) {
       rmSync(file, { force: true })
       return

@@ -1,6 +1,5 @@
 // `baton mcp`: an agent and its tools for MCP clients, over standard input and output for the program that starts it, or over HTTP.
 import type { Logger, Permissions } from '@baton/core'
-import { BatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { McpServerOptions } from '@baton/mcp/server'
 import { createNodeListener } from '@baton/server/http'
@@ -15,6 +14,7 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import { JWT_WORDS } from './jwt-options.ts'
 import { MCP_HELP } from './mcp-option.ts'
 import { PERMISSION_HELP, PERMISSION_WORDS, permissionLine, readPermissions } from './permission-options.ts'
+import { namePortOption } from './port-in-use.ts'
 import { reserveOutput } from './reserved-output.ts'
 import { createAccess } from './serve-access.ts'
 import { readPort } from './serve-options.ts'
@@ -198,10 +198,7 @@ async function serveHttp(options: McpOptions, place: HttpPlace, terminal: Consol
 
 function listen(server: Server, { host, port }: HttpPlace): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const message = `port ${port} of ${host} is in use; choose another one, or 0 for a free one`
-      reject(cause.code === 'EADDRINUSE' ? new BatonError({ code: 'invalid_option', message, cause }) : cause)
-    })
+    server.once('error', (cause) => reject(namePortOption(cause, { host, port }) as Error)) // one of the two
     server.listen(port, host, () => {
       const { port: taken } = server.address() as AddressInfo // it listens on a port
       resolve(`http://${host.includes(':') ? `[${host}]` : host}:${taken}/mcp`)

@@ -20,6 +20,7 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { openGatewayHost } from './gateway-host.ts'
+import { namePortOption } from './port-in-use.ts'
 import { createAccess } from './serve-access.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
@@ -82,7 +83,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   let withdrawAddress = (): void => {}
   const prepared = access.prepare()
   try {
-    const { url } = await front.listen()
+    const { url } = await listen(front, options)
     await prepared
     // Over Temporal nothing ends with this process, and nothing is to be recovered.
     const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
@@ -108,6 +109,18 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   isDraining = true
   await end(server.drainMs, { front, embedded, log })
   return code
+}
+
+/** @throws BatonError `invalid_option` */
+async function listen(
+  front: { listen(): Promise<{ readonly url: string }> },
+  place: { readonly host: string; readonly port: number },
+): Promise<{ readonly url: string }> {
+  try {
+    return await front.listen()
+  } catch (cause) {
+    throw namePortOption(cause, place)
+  }
 }
 
 /** Editors on other machines: the agent works in the server's folder, and connects no server that they name. */

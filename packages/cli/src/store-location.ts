@@ -5,8 +5,9 @@ import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@bato
 import { openPostgresStore } from '@baton/host/postgres'
 import envPaths from 'env-paths'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { makeFolders } from './make-folders.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The memory of the process, a file by its absolute path, or a database, whose address may hold a password. */
@@ -54,7 +55,7 @@ export async function openStore(location: StoreLocation, onWarning?: (message: s
   if (location.type === 'postgres') return await openPostgresStore(location.url)
   try {
     // Conversations are nobody else's.
-    mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(location.path), 0o700)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     const message = `the folder of the store ${location.path} cannot be made: ${why}`

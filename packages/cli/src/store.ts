@@ -2,11 +2,12 @@
 import { BatonError } from '@baton/core'
 import type { StoreReport } from '@baton/host'
 import { backUpStoreFile, checkStoreFile, restoreStoreFile } from '@baton/host'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
+import { makeFolders } from './make-folders.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
@@ -72,7 +73,7 @@ function findAction(given: string | undefined): Action {
 /** A folder of backups, which the first of them finds missing. @throws BatonError `store_failed` */
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolders(path, 0o700)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new BatonError({ code: 'store_failed', message: `the folder ${path} cannot be made: ${why}`, cause })

@@ -79,7 +79,7 @@ test('PORT is the port to listen on', async () => {
   const second = await serve({ PORT: port }, [])
   expect([second.code, second.said.notes]).toEqual([
     1,
-    `baton: port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one\n`,
+    `baton: port ${port} of 127.0.0.1 is in use; choose another one with --port, or --port 0 for a free one\n`,
   ])
 })
 

@@ -18,12 +18,14 @@ export interface Grammar<Known extends Options> {
   readonly options: Known
   /** Names of the words, for the error of one too many; none by default. */
   readonly words?: readonly string[]
+  /** Names the command to write instead of words that this one does not take. */
+  readonly instead?: (words: string) => string
 }
 
 /** @throws UsageError */
 export function readWords<const Known extends Options>(
   words: readonly string[],
-  { command, options, words: named = [] }: Grammar<Known>,
+  { command, options, words: named = [], instead }: Grammar<Known>,
 ): Parsed<Known> {
   let parsed: Parsed<Known>
   try {
@@ -34,7 +36,8 @@ export function readWords<const Known extends Options>(
   const extra = parsed.positionals[named.length]
   if (extra !== undefined) {
     const takes = named.length === 0 ? 'takes options alone' : `takes ${named.join(' ')}`
-    throw new UsageError(`unexpected word "${extra}": ${command} ${takes}; see "baton ${command} --help"`)
+    const meant = instead ? `; ${instead(parsed.positionals.slice(named.length).join(' '))}` : ''
+    throw new UsageError(`unexpected word "${extra}": ${command} ${takes}${meant}; see "baton ${command} --help"`)
   }
   return parsed
 }

@@ -50,7 +50,7 @@ export function openBlock({ start, call, hasTags }: OpenBlock): Block {
     text: '',
     cumulative: '',
     thoughts: '',
-    tags: hasTags ? new ThinkTags('thinking') : undefined,
+    tags: hasTags ? new ThinkTags(['thinking']) : undefined,
     signature: '',
     redacted: '',
     citations: [],

@@ -10,6 +10,16 @@ export function apiUrl(baseUrl: string, path: 'chat/completions' | 'models' | 'r
   return `${versioned}/${path}${query}`
 }
 
+/** Whether OpenAI itself answers there, or Azure for it. */
+export function isOpenAi(baseUrl: string): boolean {
+  return /^(?:[^.]+\.)*(?:openai\.com|azure\.com)$/i.test(readHost(baseUrl).replace(/:\d+$/, ''))
+}
+
+/** With its port, without who asks. */
+export function readHost(baseUrl: string): string {
+  return /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(baseUrl)?.[1] ?? baseUrl
+}
+
 /** Headers of every request to such a server. */
 export function authorization(apiKey: string | undefined): Readonly<Record<string, string>> {
   return apiKey === undefined || apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }

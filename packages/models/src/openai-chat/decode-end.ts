@@ -118,7 +118,7 @@ function inOwnWords(usage: JsonObject): JsonObject {
  */
 export function readUsage(usage: JsonObject): Usage {
   const promptDetails = readObject(usage, 'prompt_tokens_details')
-  const input = readCount(usage, 'prompt_tokens')
+  const { input, told } = countTold(usage)
   const cacheRead =
     readCount(promptDetails, 'cached_tokens') ??
     readCount(usage, 'prompt_cache_hit_tokens') ??
@@ -128,7 +128,6 @@ export function readUsage(usage: JsonObject): Usage {
     readCount(promptDetails, 'cache_write_tokens') ??
     readCount(promptDetails, 'cache_creation_input_tokens') ??
     readCount(usage, 'cache_creation_input_tokens')
-  const told = readCount(usage, 'completion_tokens')
   const said = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
   const hidden = countHidden(usage, { input, told, said, cacheRead, cacheWrite })
   const output = told === undefined ? undefined : told + hidden
@@ -140,6 +139,17 @@ export function readUsage(usage: JsonObject): Usage {
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
+}
+
+/** Derives a missing count from the total. A total alone counts as input, so that limits see it. */
+function countTold(usage: JsonObject): Readonly<Record<'input' | 'told', number | undefined>> {
+  const input = readCount(usage, 'prompt_tokens')
+  const told = readCount(usage, 'completion_tokens')
+  const total = readCount(usage, 'total_tokens')
+  if (total === undefined || (input === undefined) === (told === undefined))
+    return input === undefined && told === undefined ? { input: total, told } : { input, told }
+  const rest = total - (input ?? told ?? 0)
+  return { input: input ?? Math.max(0, rest), told: told ?? (rest > 0 ? rest : undefined) }
 }
 
 interface Counts {

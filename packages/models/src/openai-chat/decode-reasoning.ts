@@ -1,5 +1,5 @@
-// Reads a model's reasoning while it arrives: in `reasoning_content` or `reasoning` (one of them, or the same text in both), or
-// as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
+// Reads a model's reasoning while it arrives: in `reasoning_content` or `reasoning` (one of them, both by turns, or the same text in
+// both), or as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readText } from '../json-fields.ts'
@@ -8,8 +8,11 @@ const FIELDS = ['reasoning_content', 'reasoning'] as const
 
 export class ReasoningDraft {
   text = ''
-  /** The first field that had text; the other one then only repeats it. */
+  /** The first field that had text. */
   field: (typeof FIELDS)[number] | undefined
+  /** All that came in the other field, while it only repeats the first one. */
+  #repeated = ''
+  #takesTurns = false
   readonly details: JsonObject[] = []
   /** They repeat the text of the fields, with Claude's signatures. */
   readonly blocks: JsonObject[] = []
@@ -46,13 +49,18 @@ export class ReasoningDraft {
   }
 
   #textOfFields(delta: JsonObject): string | undefined {
-    for (const field of FIELDS) {
-      const value = delta[field]
-      if (typeof value !== 'string' || value === '' || (this.field !== undefined && this.field !== field)) continue
-      this.field = field
-      return value
-    }
-    return undefined
+    const given = FIELDS.filter((field) => readText(delta, field) !== '')
+    const [first] = given
+    if (first === undefined) return undefined
+    this.field ??= first
+    const other = given.find((field) => field !== this.field)
+    const isOwn = given.includes(this.field)
+    if (other === undefined || this.#takesTurns) return readText(delta, isOwn ? this.field : first)
+    this.#repeated += readText(delta, other)
+    if (isOwn) return readText(delta, this.field)
+    if (this.text.startsWith(this.#repeated)) return ''
+    this.#takesTurns = true
+    return readText(delta, other)
   }
 
   /** A thought comes in pieces until its signature ends it; a redacted one comes whole. */

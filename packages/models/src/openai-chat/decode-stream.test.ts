@@ -328,10 +328,10 @@ describe('text and reasoning', () => {
   test('chunks without choices, other choices, and fields of others say nothing', () => {
     const { parts } = readAnswer([
       { choices: [], prompt_filter_results: [] },
-      { choices: [{ index: 1, delta: { content: 'other' } }], obfuscation: 'x', p: 'abc' },
       { id: 'x', object: 'ping' },
       { choices: null, usage: null, error: null },
       { choices: [{ index: 0, delta: null, finish_reason: null }] },
+      { choices: [{ index: 1, delta: { content: 'other' } }], obfuscation: 'x', p: 'abc' },
       delta({ role: null, content: null, tool_calls: null, reasoning: null, function_call: null }),
       delta({ content: 'x' }),
       STOPPED,
@@ -618,6 +618,7 @@ test('a reason is doubtful once the answer went on behind one', () => {
   expect(decoder.progress).toBe('ended')
   say('still first, ')
   expect(decoder.progress).toBe('doubtful')
+  decoder.push({ data: JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }) })
   decoder.push({ data: '[DONE]' })
   expect(decoder.progress).toBe('whole')
 })

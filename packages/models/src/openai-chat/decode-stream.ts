@@ -1,7 +1,7 @@
 // From a stream of chat.completion.chunk to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they
 // arrive; `end()` may be asked after any event and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listSources, readSource } from '../found-sources.ts'
@@ -9,13 +9,15 @@ import { answerTooLong } from '../transport/answer-reader.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
+import { parseWireJson } from '../transport/wire-json.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addArguments, addName, CallDrafts, readArguments, readCallPiece } from './decode-call.ts'
 import { isFailure, isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
+import { GrowingText } from './growing-text.ts'
 import type { TaggedPiece } from './think-tags.ts'
-import { splitAtClose, ThinkTags } from './think-tags.ts'
+import { hasOpenTag, splitAtClose, ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
 import { listObjects, readCount } from '../json-fields.ts'
 
@@ -80,6 +82,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   readonly #calls = new CallDrafts()
   readonly #reasoning = new ReasoningDraft()
   readonly #tags: ThinkTags | undefined
+  readonly #growing = new GrowingText()
   /** Numbers of the calls whose end was told. */
   readonly #ended = new Set<number>()
   #text = ''
@@ -93,6 +96,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   #model = ''
   #id = ''
   #usage: JsonObject = {}
+  /** The number of the choice that is read: only one was asked for. */
+  #choice: number | undefined
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
@@ -110,15 +115,19 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   push({ event, data }: SseEvent): void {
     const text = data.trim()
-    if (text === '' || this.failure || this.#isDone) return
+    if (text === '' || this.failure) return
+    if (this.#isDone) {
+      this.#takeLateUsage(text)
+      return
+    }
     if (END.test(text)) {
       this.handleDone()
       return
     }
-    const parsed = parseJson(text)
+    const parsed = parseWireJson(text)
     const lines = parsed.ok ? [] : text.split('\n')
     // Some end each event with one line break, so that all of them come as one.
-    if (lines.length > 1 && lines.every((line) => END.test(line.trim()) || parseJson(line).ok)) {
+    if (lines.length > 1 && lines.every((line) => END.test(line.trim()) || parseWireJson(line).ok)) {
       for (const data of lines) this.push({ event, data })
       return
     }
@@ -144,9 +153,10 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (typeof chunk['id'] === 'string' && chunk['id'] !== '') this.#id = chunk['id']
     // Perplexity repeats them in every piece.
     if (this.#sources.length === 0) for (const source of listObjects(chunk['search_results'])) this.#cite(source)
-    const choices = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly JsonValue[]) : []
+    const choices = listObjects(chunk['choices'])
+    if (choices.length > 0) this.#choice ??= Math.min(...choices.map(readNumber))
     for (const choice of choices) {
-      if (!isJsonObject(choice) || (choice['index'] ?? 0) !== 0) continue
+      if (readNumber(choice) !== this.#choice) continue
       this.#handleChoice(choice)
       this.#takeUsage(choice['usage']) // Moonshot
     }
@@ -154,7 +164,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   get progress(): AnswerProgress {
-    if (this.#isDone) return 'whole'
+    // Some servers say their counts behind the end.
+    if (this.#isDone) return Object.keys(this.#usage).length > 0 ? 'whole' : 'ended'
     if (this.#finish === undefined) return 'open'
     return this.#goesOn ? 'doubtful' : 'ended'
   }
@@ -172,6 +183,7 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   /** A reason does not close the thoughts: some put one into each piece. */
   finish(): void {
+    this.#flushText()
     this.#takePieces(this.#tags?.flush() ?? [])
   }
 
@@ -212,9 +224,13 @@ class StreamDecoder implements OpenAiChatDecoder {
       return
     }
     // A whole answer has a message; some servers stream one as well, or put an empty delta beside it.
-    const { delta, message } = choice
+    const { delta: given, message, text } = choice
+    // Answers had this form before 2023: a text without a message.
+    const isOlder = typeof text === 'string' && !isJsonObject(message) && (!isJsonObject(given) || isEmptyDelta(given))
+    const delta = isOlder ? { content: text } : given
     const hasDelta = isJsonObject(delta) && !isEmptyDelta(delta)
     this.#hasDeltas ||= hasDelta
+    if (!hasDelta && isJsonObject(message)) this.#flushText()
     if (hasDelta && this.#finish !== undefined) this.#goesOn = true
     const said = hasDelta ? delta : message
     const callsBefore = this.#calls.all.length
@@ -228,6 +244,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     // It does not close the answer: some put one into each piece, or calls behind it. The last one counts.
     this.#others += 1
+    this.#flushText()
     this.#finish = reason
     this.#callsBeforeReason = callsBefore
     this.#endCalls()
@@ -249,6 +266,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#handleContent(delta['content'])
     if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
     const pieces = asList(delta['tool_calls'])
+    if (pieces.length > 0) this.#flushText()
     for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
     // The name of `tool_calls` before 2024.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
@@ -272,7 +290,7 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   /** Text, or a list of parts (Mistral's reasoning models: `{type:"thinking",thinking:[{type:"text",text}]}`). */
   #handleContent(content: JsonValue | undefined): void {
-    if (typeof content === 'string') this.#addText(content)
+    if (typeof content === 'string') for (const text of this.#growing.push(content)) this.#addText(text)
     for (const part of asList(content)) {
       if (!isJsonObject(part)) continue
       if (part['type'] === 'thinking') this.#handleReasoning({ reasoning: textOfThinking(part['thinking']) })
@@ -284,6 +302,11 @@ class StreamDecoder implements OpenAiChatDecoder {
   #addText(text: string): void {
     if (text === '' || !this.#fits(text.length)) return
     this.#takePieces(this.#tags?.push(text) ?? [{ type: 'text', text }])
+  }
+
+  /** Nothing more comes that would tell whether its pieces grow. */
+  #flushText(): void {
+    for (const text of this.#growing.flush()) this.#addText(text)
   }
 
   #takePieces(pieces: readonly TaggedPiece[]): void {
@@ -335,6 +358,11 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
   }
 
+  #takeLateUsage(text: string): void {
+    const parsed = parseWireJson(text)
+    if (parsed.ok && isJsonObject(parsed.value)) this.#takeUsage(parsed.value['usage'])
+  }
+
   #takeUsage(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage) || this.failure) return
     this.#others += 1
@@ -347,10 +375,10 @@ class StreamDecoder implements OpenAiChatDecoder {
     const reasoning = this.#reasoning
     const parts: ModelPart[] = []
     // It may have been streamed as text before its end was known.
-    const mayBeOpen = reasoning.isEmpty || reasoning.text.includes('<think>')
+    const mayBeOpen = reasoning.isEmpty || hasOpenTag(reasoning.text)
     const held = this.#tags?.held
     const whole = this.#text + (held?.type === 'text' ? held.text : '')
-    const split = this.#tags && mayBeOpen ? splitAtClose(whole) : undefined
+    const split = this.#tags && splitAtClose(whole, !mayBeOpen)
     const { thoughts = '', text = whole } = split ?? {}
     const ownThoughts = reasoning.text + (held?.type === 'reasoning' ? held.text : '')
     if (!reasoning.isEmpty || ownThoughts !== '' || thoughts !== '')
@@ -430,6 +458,10 @@ class StreamDecoder implements OpenAiChatDecoder {
     const message = `${this.#label}’s answer is malformed: ${what}`
     return new BatonError({ code: 'model_malformed_answer', message })
   }
+}
+
+function readNumber(choice: JsonObject): number {
+  return readCount(choice, 'index') ?? 0
 }
 
 /** A list, or its only item where a server leaves the list out. */

@@ -186,3 +186,15 @@ test('addresses', () => {
 test('without a model', () => {
   expect(() => runWith({}, '', { model: ' ' })).toThrow('model is empty')
 })
+
+test.each([
+  ['http://gpu-1:8080/v1', 'gpu-1:8080', 'reasoning'],
+  ['https://llm.example/v1', 'llm.example', 'reasoning'],
+  ['https://api.openai.com/v1', 'OpenAI', 'text'],
+  ['https://shop.openai.azure.com/openai/v1', 'OpenAI', 'text'],
+])('without quirks, %s is called %s, and a tag is %s there', async (baseUrl, label, kind) => {
+  const said = { choices: [{ message: { content: '<think>hm</think>Yes.' }, finish_reason: 'stop' }] }
+  const ask = (body: string) => runWith(JSON_TYPE, body, { baseUrl }).answer
+  expect((await ask(JSON.stringify(said))).parts[0]).toMatchObject({ type: kind })
+  await expect(ask('[')).rejects.toThrow(`${label}’s answer is not JSON`)
+})

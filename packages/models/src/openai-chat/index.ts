@@ -8,7 +8,7 @@ import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import type { TraitsOverride } from '../traits/model-traits.ts'
 import type { Answering } from '../transport/answer-reader.ts'
 import { readSseInto } from '../transport/answer-reader.ts'
-import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
+import { OPENAI_BASE_URL, apiUrl, authorization, isOpenAi, readHost } from './address.ts'
 import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
 import { encodeOpenAiChatRequest, findQuery } from './encode-request.ts'
@@ -37,9 +37,9 @@ export interface OpenAiChatModelOptions extends HttpModelOptions {
   readonly provider?: string
   /** The model's id; `<provider>/<model>` by default. */
   readonly id?: string
-  /** For people, in errors: `Groq`. `OpenAI` by default. */
+  /** For people, in errors: `Groq`. `OpenAI` by default, or the host of another `baseUrl`. */
   readonly label?: string
-  /** Differences of the server from OpenAI; none by default. */
+  /** Differences of the server from OpenAI; by default none, and thoughts between tags where `baseUrl` is another host. */
   readonly quirks?: OpenAiChatQuirks
   /** Corrections of the model's row in the table of traits: `{ contextTokens: 8192 }`. */
   readonly traits?: TraitsOverride
@@ -54,7 +54,9 @@ const THINKING_TIMEOUT_MS = 300_000
  * @throws BatonError `model_not_configured` without a model
  */
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
-  const { model, provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
+  const { model, provider = PROVIDER, baseUrl = OPENAI_BASE_URL } = options
+  const isOther = !isOpenAi(baseUrl)
+  const { label = isOther ? readHost(baseUrl) : 'OpenAI', quirks = { ...OPENAI_QUIRKS, thinkTags: isOther } } = options
   assertConfigured('createOpenAiChatModel', { model })
   const told = describeCapabilities(findQuery(options))
   const describeAnswer = (answering: Answering, body: OpenAiChatRequest): OpenAiChatDecoderOptions => {
@@ -72,7 +74,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
       images: quirks.images && told.images,
       output: told.output === 'none' ? 'none' : quirks.output,
     },
-    url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'chat/completions'),
+    url: apiUrl(baseUrl, 'chat/completions'),
     headers: { ...authorization(options.apiKey), ...options.headers },
     requestIdHeaders: ['x-request-id', 'request-id'],
     requestBytesMax: quirks.requestBytesMax,

@@ -91,7 +91,7 @@ describe('ways of gateways that nearly speak the wire', () => {
 
   test.each(['[done]', '"[DONE]"', 'DONE', ' [DONE] '])('%s ends the stream', (data) => {
     const decoder = createOpenAiChatDecoder({ model: 'm', names })
-    for (const chunk of [delta({ content: 'x' }), STOPPED]) decoder.push({ data: JSON.stringify(chunk) })
+    for (const chunk of [delta({ content: 'x' }), STOPPED, told]) decoder.push({ data: JSON.stringify(chunk) })
     decoder.push({ data })
     expect(decoder.end()).toMatchObject({ finish: 'end' })
     expect(decoder.progress).toBe('whole')

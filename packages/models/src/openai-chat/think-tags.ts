@@ -1,28 +1,32 @@
 // Reasoning that a server leaves in the text, between `<think>` and `</think>`: Groq's raw format, and local servers without
-// a parser for their model; Amazon's Nova writes `<thinking>`. Only at the beginning of an answer, once or
-// several times: behind that a tag is what the model says.
+// a parser for their model; others write `<thinking>` (Amazon's Nova), `<reasoning>` or `<thought>`, also with capitals. Only at
+// the beginning of an answer, once or several times: behind that a tag is what the model says.
 
 /** An answer of blanks is not held back for ever. */
 const HELD_LENGTH_MAX = 64
+/** Characters of the longest tag, with its brackets. */
+const TAG_LENGTH_MAX = 16
 
 export interface TaggedPiece {
   readonly type: 'reasoning' | 'text'
   readonly text: string
 }
 
+const TAGS = ['think', 'thinking', 'reasoning', 'thought']
+const OPEN = new RegExp(`<(?:${TAGS.join('|')})>`, 'i')
+const CLOSES = new RegExp(`</(?:${TAGS.join('|')})>`, 'gi')
+
 export class ThinkTags {
-  readonly #open: string
-  readonly #close: string
+  readonly #tags: readonly string[]
+  /** The tag that ends the thoughts. */
+  #close = ''
   /** `between`: blanks behind the closing tag belong to nobody. */
   #place: 'start' | 'thinking' | 'between' | 'text' = 'start'
   /** Undecided text: it may be the beginning of a tag. */
   #held = ''
 
-  /** @param isOpen whether the model's own template has opened the tag: the answer begins with thoughts */
-  constructor(tag: 'think' | 'thinking' = 'think', isOpen = false) {
-    this.#open = `<${tag}>`
-    this.#close = `</${tag}>`
-    if (isOpen) this.#place = 'thinking'
+  constructor(tags: readonly string[] = TAGS) {
+    this.#tags = tags
   }
 
   push(text: string): readonly TaggedPiece[] {
@@ -42,20 +46,24 @@ export class ThinkTags {
   #takeTag(rest: string, pieces: TaggedPiece[]): string | undefined {
     const isStart = this.#place === 'start'
     const shown = rest.trimStart()
-    if (shown.startsWith(this.#open)) {
+    const word = shown.slice(0, TAG_LENGTH_MAX).toLowerCase()
+    const opened = this.#tags.find((tag) => word.startsWith(`<${tag}>`))
+    if (opened !== undefined) {
       // Some models think again at once.
       if (!isStart) pieces.push({ type: 'reasoning', text: '\n\n' })
       this.#place = 'thinking'
-      return shown.slice(this.#open.length)
+      this.#close = `</${opened}>`
+      return shown.slice(opened.length + 2)
     }
-    if (isStart && shown.startsWith(this.#close)) {
-      // It ended thoughts that came in a field of their own, or none.
+    const closed = this.#tags.find((tag) => word.startsWith(`</${tag}>`))
+    if (closed !== undefined) {
+      // It ended thoughts that came in a field of their own, or none, or those that had ended already.
       this.#place = 'between'
-      return shown.slice(this.#close.length)
+      return shown.slice(closed.length + 3)
     }
-    const tags = isStart ? [this.#open, this.#close] : [this.#open]
     const held = isStart ? rest : shown
-    if (held.length <= HELD_LENGTH_MAX && tags.some((tag) => tag.startsWith(shown))) {
+    const mayBeTag = this.#tags.some((tag) => `<${tag}>`.startsWith(word) || `</${tag}>`.startsWith(word))
+    if (held.length <= HELD_LENGTH_MAX && mayBeTag && word.length === shown.length) {
       this.#held = held
       return undefined
     }
@@ -64,7 +72,7 @@ export class ThinkTags {
   }
 
   #takeThought(rest: string, pieces: TaggedPiece[]): string | undefined {
-    const end = rest.indexOf(this.#close)
+    const end = rest.search(new RegExp(this.#close, 'i'))
     const known = end === -1 ? rest.length - findTail(rest, this.#close) : end
     if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
     if (end === -1) {
@@ -89,22 +97,44 @@ export class ThinkTags {
   }
 }
 
+/** Whether a text has a tag that begins thoughts. */
+export function hasOpenTag(text: string): boolean {
+  return OPEN.test(text)
+}
+
 /**
- * Splits a text whose closing tag was never opened, because the model's template opens it: all before it is thoughts.
- * Undefined where there is no such tag.
+ * Splits a text whose closing tag was never opened, because the model's template opens it: all before it is thoughts. A second one
+ * ends more of them where it follows at once or stands on a line of its own. Undefined where there is no such tag.
+ * @param isAfterThoughts whether thoughts were found already, so that a tag between other words is one of these words
  */
 export function splitAtClose(
   text: string,
-  tag = 'think',
+  isAfterThoughts = false,
 ): { readonly thoughts: string; readonly text: string } | undefined {
-  const at = text.indexOf(`</${tag}>`)
-  if (at < 0 || text.slice(0, at).includes(`<${tag}>`)) return undefined
-  return { thoughts: text.slice(0, at).trim(), text: text.slice(at + tag.length + 3).trimStart() }
+  const opened = text.search(OPEN)
+  const thoughts: string[] = []
+  let from = 0
+  for (const { index, 0: tag } of text.matchAll(CLOSES)) {
+    if (opened >= 0 && index > opened) break
+    const isFirst = thoughts.length === 0 && !isAfterThoughts
+    const before = text.slice(from, index)
+    if (!isFirst && before.trim() !== '' && !isOnItsLine(text, index, tag.length)) break
+    thoughts.push(before.trim())
+    from = index + tag.length
+  }
+  if (thoughts.length === 0) return undefined
+  return { thoughts: thoughts.filter((one) => one !== '').join('\n\n'), text: text.slice(from).trimStart() }
+}
+
+/** Something has to follow: the last line of an answer is no thought. */
+function isOnItsLine(text: string, index: number, length: number): boolean {
+  const behind = text.slice(index + length)
+  return /\n[ \t]*$/.test(text.slice(Math.max(0, index - HELD_LENGTH_MAX), index)) && /^[ \t]*\r?\n\s*\S/.test(behind)
 }
 
 /** How many characters at the end may be the beginning of the closing tag. */
 function findTail(text: string, close: string): number {
   for (let length = Math.min(close.length - 1, text.length); length > 0; length--)
-    if (close.startsWith(text.slice(-length))) return length
+    if (close.startsWith(text.slice(-length).toLowerCase())) return length
   return 0
 }

@@ -258,6 +258,38 @@ describe('answers that came whole', () => {
   })
 })
 
+describe('[DONE] in place of the event that ends the response', () => {
+  const spoken = [added(message()), text('Sunny.'), done({ ...message(said('Sunny.')), status: 'completed' })]
+  const called = [added(call(), 1), done(call({ arguments: '{"x":1}', status: 'completed' }), 1)]
+
+  test('all items are whole: so is the answer', () => {
+    expect(readAnswer([...spoken, '[DONE]'])).toMatchObject({
+      parts: [{ type: 'text', text: 'Sunny.' }],
+      finish: 'end',
+    })
+    expect(readAnswer([...spoken, ...called, '[DONE]'])).toMatchObject({
+      parts: [{ type: 'text' }, { type: 'call', name: 'a', arguments: '{"x":1}' }],
+      finish: 'tool-calls',
+    })
+  })
+
+  test.each<[string, readonly (object | string)[]]>([
+    ['nothing came', ['[DONE]']],
+    ['a text is open', [added(message()), text('Sun'), '[DONE]']],
+    ['a call is open', [...spoken, added(call(), 1), args('{"x":1}', 1), '[DONE]']],
+    ['a text says that it was cut', [done({ ...message(said('Sun')), status: 'incomplete' }), '[DONE]']],
+    [
+      'a call says that it was cut',
+      [...spoken, done(call({ arguments: '{"x":1}', status: 'incomplete' }), 1), '[DONE]'],
+    ],
+    ['the arguments of a call are cut', [...spoken, done(call({ arguments: '{"x":' }), 1), '[DONE]']],
+    ['arguments belong to no call', [...spoken, args('{"x":1}', 7), '[DONE]']],
+    ['there is no [DONE]', [...spoken, ...called]],
+  ])('%s: the answer was cut off', (_, events) => {
+    expect(describeFailure(events)).toMatchObject({ code: 'model_cut_off' })
+  })
+})
+
 describe('servers that nearly speak this wire', () => {
   const oslo = call({ name: 'a', arguments: '{"city":"Oslo"}', status: 'completed' })
   const begun = call({ name: 'a', arguments: '' })

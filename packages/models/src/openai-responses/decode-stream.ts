@@ -7,6 +7,7 @@ import { listSources } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
+import { parseWireJson } from '../transport/wire-json.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
 import { ItemDraft } from './decode-item.ts'
@@ -86,8 +87,12 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 
   push({ event, data }: SseEvent): void {
     const text = data.trim()
-    if (text === '' || text === '[DONE]' || this.failure || this.#end) return
-    const parsed = parseJson(text)
+    if (text === '' || this.failure || this.#end) return
+    if (text === '[DONE]') {
+      this.#handleDone()
+      return
+    }
+    const parsed = parseWireJson(text)
     if (!parsed.ok) {
       // Redacted before it is cut: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
@@ -96,6 +101,15 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (!isJsonObject(parsed.value)) return
     const { type } = parsed.value
     this.#handle(typeof type === 'string' ? type : (event ?? ''), parsed.value)
+  }
+
+  /** Gateways end the stream without the event that says so: what all its items have closed is whole. */
+  #handleDone(): void {
+    const isWhole = ({ isDone, item, type }: ItemDraft): boolean =>
+      isDone &&
+      (item['status'] ?? 'completed') === 'completed' &&
+      (type !== 'function_call' || parseJson(readText(item, 'arguments') || '{}').ok)
+    if (this.#items.length > 0 && this.#items.every(isWhole) && !this.#hasStray) this.#handleEnd({}, 'completed')
   }
 
   handleWhole(response: JsonValue): void {

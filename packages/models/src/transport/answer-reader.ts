@@ -1,8 +1,9 @@
 // Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
 // collected first. What the bytes mean, the adapter knows.
 import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { listPieces } from './body-pieces.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'
 import type { HttpFailure } from './http-errors.ts'
 import { readErrorBody } from './http-errors.ts'
@@ -10,6 +11,7 @@ import { redact } from './redact.ts'
 import type { ReadAhead, SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
 import type { AnswerProgress, Heard } from './whole-answer.ts'
+import { parseWireJson } from './wire-json.ts'
 
 export interface AnswerReader extends Heard {
   /** @throws BatonError when nothing more can come of it */
@@ -170,7 +172,7 @@ class HttpAnswerReader implements AnswerReader {
 
   #decodeWhole(head: HttpHead): ModelAnswer | BatonError {
     const { label, secrets, decodeWhole } = this.#init
-    const parsed = parseJson(this.#body)
+    const parsed = parseWireJson(this.#body)
     const pieces = listPieces(this.#body, parsed.ok ? parsed.value : undefined, label)
     if (pieces.length > 1) return readPieces(this.#openReader(head), pieces)
     if (parsed.ok && decodeWhole) return decodeWhole(parsed.value, head)
@@ -205,43 +207,6 @@ function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
   throw new BatonError({
     code: 'model_malformed_answer',
     message: `${label}’s answer is malformed: it has a call without a name`,
-  })
-}
-
-/** Pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */
-const PIECES_MAX = 200_000
-
-/**
- * Pieces of a stream that came without the framing of events: one on each line, or all in a list.
- * @throws BatonError `model_malformed_answer` for more than 200,000
- */
-function listPieces(body: string, parsed: JsonValue | undefined, label: string): readonly string[] {
-  if (parsed !== undefined && !Array.isArray(parsed)) return []
-  const pieces: string[] = []
-  if (parsed) {
-    if (!parsed.every(isJsonObject)) return []
-    if (parsed.length > PIECES_MAX) throw tooManyPieces(label)
-    return parsed.map((piece) => JSON.stringify(piece))
-  }
-  for (let start = 0; start < body.length;) {
-    const end = body.indexOf('\n', start)
-    const line = body.slice(start, end === -1 ? undefined : end).trim()
-    start = end === -1 ? body.length : end + 1
-    if (line === '') continue
-    const read = line.startsWith('{') ? parseJson(line) : undefined
-    // The last one may be cut off.
-    if (!read?.ok) return body.slice(start).trim() === '' ? pieces : []
-    if (pieces.length === PIECES_MAX) throw tooManyPieces(label)
-    pieces.push(line)
-  }
-  return pieces
-}
-
-function tooManyPieces(label: string): BatonError {
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message: `${label}’s answer has more than ${PIECES_MAX} pieces`,
-    retryable: false,
   })
 }
 

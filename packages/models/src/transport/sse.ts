@@ -1,6 +1,7 @@
 // Server-sent events from bytes: decodes UTF-8 across pieces and hands each event to one synchronous callback.
 // It knows nothing of what the events mean.
-import { BatonError, parseJson } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { parseWireJson } from './wire-json.ts'
 import { createParser } from 'eventsource-parser'
 
 /** The slice of an event that providers use. */
@@ -86,5 +87,5 @@ export function createSseReader(
 }
 
 function isWhole(data: string): boolean {
-  return data.split('\n').every((line) => line.trim() === '[DONE]' || (/^\s*[[{]/.test(line) && parseJson(line).ok))
+  return data.split('\n').every((line) => line.trim() === '[DONE]' || (/^\s*[[{]/.test(line) && parseWireJson(line).ok))
 }

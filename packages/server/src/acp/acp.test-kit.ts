@@ -20,6 +20,8 @@ import { createSchemaChecks } from './schema-checks.test-kit.ts'
 export interface EditorParts {
   readonly agent: Agent
   readonly store?: Store
+  /** One that other editors use too; it goes on after this one. */
+  readonly host?: ReturnType<typeof createHost>
   readonly capabilities?: ClientCapabilities
   readonly options?: Partial<AcpOptions>
   /** Adds what the editor does for the agent. */
@@ -52,7 +54,7 @@ export interface TestEditor {
 
 export async function startEditor(parts: EditorParts): Promise<TestEditor> {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
-  const host = createHost({ environment, agent: parts.agent, ...(parts.store && { store: parts.store }) })
+  const host = parts.host ?? createHost({ environment, agent: parts.agent, ...(parts.store && { store: parts.store }) })
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const front = createAcpFront('test', host, { agent: parts.agent, log: { info: note, warn: note }, ...parts.options })
@@ -120,7 +122,7 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
       opened.close()
       connection.close()
       await connection.ended
-      await host.stop()
+      if (!parts.host) await host.stop()
       checks.expectValid()
     },
   }

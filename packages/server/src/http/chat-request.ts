@@ -37,9 +37,10 @@ export interface Said {
   readonly parts: readonly ContentPart[]
 }
 
+/** `isElsewhere`: the page was told that it is not the one that runs the call. */
 export type Given =
-  | { readonly type: 'result'; readonly callId: string; readonly output: JsonValue }
-  | { readonly type: 'failed'; readonly callId: string; readonly message: string }
+  | { readonly type: 'result'; readonly callId: string; readonly output: JsonValue; readonly isElsewhere: boolean }
+  | { readonly type: 'failed'; readonly callId: string; readonly message: string; readonly isElsewhere: boolean }
   | {
       readonly type: 'decision'
       readonly approvalId: string
@@ -131,9 +132,16 @@ function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
 
 function readGiven(part: JsonObject, callId: string, state: string): Given | undefined {
   const { output = null, errorText, approval } = part
-  if (state === 'output-available' && part['preliminary'] !== true) return { type: 'result', callId, output }
+  const isElsewhere = part['providerExecuted'] === true
+  if (state === 'output-available' && part['preliminary'] !== true)
+    return { type: 'result', callId, output, isElsewhere }
   if (state === 'output-error')
-    return { type: 'failed', callId, message: typeof errorText === 'string' ? errorText : 'the tool failed' }
+    return {
+      type: 'failed',
+      callId,
+      message: typeof errorText === 'string' ? errorText : 'the tool failed',
+      isElsewhere,
+    }
   if (state !== 'approval-responded' || !isJsonObject(approval)) return undefined
   const { id, approved, reason } = approval
   if (typeof id !== 'string' || typeof approved !== 'boolean') return undefined

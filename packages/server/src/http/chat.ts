@@ -318,10 +318,11 @@ async function goOn(session: Session, { known, given }: Of<'continue'>, world: C
   return { answer, events: chain(past, reader) }
 }
 
-/** Whether a call had settled with something else before this page said what came of it. */
+/** Whether a call had settled with something else before this page said what came of it, or is somebody else’s. */
 function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: ReadonlyMap<string, CallView>): boolean {
   const call = calls.get(given.callId)
-  if (call?.runs !== 'client' || !call.result) return false
+  if (call?.runs !== 'client') return false
+  if (!call.result) return given.isElsewhere || !isPage(call.holder)
   const isOk = call.result.type === 'ok'
   if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
   const { value, content } = call.result
@@ -329,7 +330,7 @@ function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: R
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
-/** Skips results that the log has settled already: a page may send them twice, or late. */
+/** Skips results that the log has settled, since a page may be late, and results of a page that was told that another one runs the call. */
 async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
   if (given.type === 'decision') {
     const { approvalId, isApproved, reason } = given
@@ -339,6 +340,7 @@ async function take(session: Session, given: Given, calls: ReadonlyMap<string, C
     await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
     return
   }
+  if (given.isElsewhere) return
   const call = calls.get(given.callId)
   if (!call || call.runs !== 'client' || call.status === 'settled' || !isPage(call.holder)) return
   const client = await session.client({ client: call.holder ?? '' })

@@ -97,14 +97,14 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
   ]
 }
 
-/** A page that shows it is not asked to run it: for that it resumes the stream. */
-function writeCall({ callId, name, input, title, result, runs }: CallView, linkMedia: LinkMedia): JsonObject {
+/** A page that shows it is not asked to run it: for that it resumes the stream. What runs once has its page already. */
+function writeCall({ callId, name, input, title, result, runs, effect }: CallView, linkMedia: LinkMedia): JsonObject {
   const part = {
     type: `tool-${name}`,
     toolCallId: callId,
     input,
     ...(title !== undefined && { title }),
-    providerExecuted: runs === 'server',
+    providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
   if (!result) return { ...part, state: 'input-available' }
   if (result.type !== 'ok') return { ...part, state: 'output-error', errorText: result.message }

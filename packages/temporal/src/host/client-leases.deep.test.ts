@@ -1,5 +1,6 @@
 // Clients of gateways over a real service: those of one that lives are there when they are asked, those of one that died are
 // away after their lease.
+import type { Host, Session } from '@baton/core'
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
@@ -15,6 +16,32 @@ afterAll(() => server?.close())
 const look = tool({ name: 'look', description: 'looks', input: { type: 'object' } as const, timeoutMs: 60_000 })
 const steps = [{ calls: [{ name: 'look', arguments: '{}' }] }, { text: 'seen' }]
 const LEASE_MS = 1500
+const spawn = tool({ name: 'spawn', description: 's', input: { type: 'object' }, effect: 'once', timeoutMs: 60_000 })
+const say = (text: string) => ({ type: 'ok', content: [{ type: 'text', text }] }) as const
+
+/** Events after `one` has claimed the call; each gives the host through which results come then. */
+const PLACES: Readonly<Record<string, (world: TemporalWorld, id: string) => Promise<Host>>> = {
+  'its gateway lives': ({ host }) => Promise.resolve(host),
+  'its lease is over': async (world, id) => {
+    await until(async () => (await listFacts(world, id)).includes('client-detached'))
+    return world.host
+  },
+  'its worker was replaced': async (world) => {
+    await world.replaceWorker()
+    return world.host
+  },
+  'another gateway has the session': async ({ agent, store: logStore, taskQueue }) =>
+    await createTemporalHost({ address: server?.address ?? '', agent, logStore, taskQueue }),
+}
+
+const STRANGERS: Readonly<Record<string, (session: Session, callId: string) => Promise<unknown>>> = {
+  'another client': async (session, callId) => {
+    const two = await session.client({ client: 'two', leaseMs: 60_000 })
+    expect(await two.result(callId, say('forged'))).toMatchObject({ ignored: 'foreign' })
+  },
+  'a client without handlers': async (session, callId) => (await session.attach()).toolResult(callId, say('forged')),
+  'the program': async (session, callId) => session.toolResult(callId, say('forged')),
+}
 
 async function listFacts(world: TemporalWorld, session: string): Promise<readonly string[]> {
   return (await world.records(session)).flatMap(({ facts }) => facts.map(({ type }) => type))
@@ -32,6 +59,38 @@ describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 
       expect(facts.filter((type) => type === 'client-attached')).toHaveLength(2)
     })
   })
+
+  for (const [place, move] of Object.entries(PLACES))
+    test.each(Object.entries(STRANGERS))(
+      `a claimed once call, ${place}: a result of %s is foreign`,
+      async (_, forge) => {
+        const calls = [{ name: 'spawn', arguments: '{}' }]
+        await playInWorld(server, { steps: [{ calls }, { text: 'done' }], tools: [spawn] }, async (world) => {
+          const session = await world.host.session(randomUUID(), { principal: { id: 'ann' } })
+          const one = await session.client({ client: 'one', leaseMs: place.includes('lease') ? LEASE_MS : 60_000 })
+          const turn = session.send('go')
+          turn.answer.catch(() => {})
+          await until(() => Promise.resolve(one.calls().length === 1))
+          const callId = one.calls()[0]?.callId ?? ''
+          await one.claim(callId)
+          const host = await move(world, session.id)
+          try {
+            const through = await host.session(session.id, { principal: { id: 'ann' } })
+            await expect(host.session(session.id, { principal: { id: 'eve' } })).rejects.toMatchObject({
+              name: 'BatonError',
+            })
+            await forge(through, callId)
+            await until(async () => (await listFacts(world, session.id)).includes('result-ignored'))
+            const holder = await through.client({ client: 'one', leaseMs: 60_000 })
+            expect(await holder.result(callId, say('own'))).not.toHaveProperty('ignored')
+            await until(async () => (await settlements(world, session.id)).length === 1)
+            expect(JSON.stringify(await settlements(world, session.id))).toContain('own')
+          } finally {
+            if (host !== world.host) await host.stop()
+          }
+        })
+      },
+    )
 
   test('the client of a gateway that died is away after its lease, and its call goes to another one', async () => {
     if (!server) throw new Error('there is no service')

@@ -35,16 +35,38 @@ export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffe
   return encoding === 'utf-16le' ? bytes : bytes.swap16()
 }
 
+/** Bytes that are whole UTF-16, with NULs as no UTF-8 has them: its ASCII characters have theirs on one side. */
+export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
+  if (bytes.length % 2 !== 0) return false
+  const seen = bytes.subarray(0, SNIFFED_BYTES)
+  const isFirst = seen.some((byte, index) => byte === 0 && index % 2 === 0)
+  const isSecond = seen.some((byte, index) => byte === 0 && index % 2 === 1)
+  if (isFirst === isSecond) return false
+  try {
+    const text = new TextDecoder(isSecond ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
+    return !NO_TEXT.test(text)
+  } catch {
+    return false
+  }
+}
+
+/** Characters that no text has, unassigned ones among them. */
+const NO_TEXT = /(?!\s)\p{Cc}|\p{Cn}|\p{Co}/u
+
+export type LineEnds = '\n' | '\r\n' | '\r'
+
 /** The line ends that a text has throughout; undefined where it has several kinds, or none. */
-export function readLineEnds(text: string): '\n' | '\r\n' | undefined {
+export function readLineEnds(text: string): LineEnds | undefined {
   const hasCrLf = text.includes('\r\n')
   const hasLf = /(^|[^\r])\n/.test(text)
+  if (!hasCrLf && !hasLf) return text.includes('\r') ? '\r' : undefined
   if (hasCrLf === hasLf) return undefined
   return hasCrLf ? '\r\n' : '\n'
 }
 
-export function withCrLf(text: string): string {
-  return text.replaceAll(/\r?\n/g, '\r\n')
+/** The text with these line ends; as it is, where they are unknown or LF. */
+export function withLineEnds(text: string, ends: LineEnds | undefined): string {
+  return ends === undefined || ends === '\n' ? text : text.replaceAll(/\r?\n/g, ends)
 }
 
 /** Marks on one letter: Unicode's own bound is 30 (UAX 15, stream-safe text). To put more in order takes the square of their number. */

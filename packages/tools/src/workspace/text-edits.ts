@@ -2,7 +2,7 @@
 import type { NearPlace } from './near-text.ts'
 import { findNear, indentLike } from './near-text.ts'
 import { refused } from './refused.ts'
-import { readLineEnds, withCrLf } from './text-bytes.ts'
+import { readLineEnds, withLineEnds } from './text-bytes.ts'
 
 export interface TextEdit {
   /** As it stands in the text, with all its whitespace. */
@@ -35,18 +35,18 @@ const SHOWN_LINES = 5
 const SHOWN_CHARS = 200
 
 /**
- * Edits see what the ones before them made. In a text whose lines all end in CRLF, the line ends of edits count as CRLF. A text that is not
- * there exactly, and stands in one place with other quotes, dashes, blanks or tabs, is replaced there.
+ * Edits see what the ones before them made. In a text whose lines all end in CRLF or all in CR, the line ends of edits count as such. A text
+ * that is not there exactly, and stands in one place with other quotes, dashes, blanks or tabs, is replaced there.
  * @throws BatonError `tool_failed` for an edit whose text is not there, or is there more than once; the message says which edit
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: EditOptions): EditedText {
-  const toLineEnds = readLineEnds(text) === '\r\n' ? withCrLf : (part: string) => part
+  const ends = readLineEnds(text)
   let edited = text
   let replaced = 0
   const near: NearEdit[] = []
   for (const [index, edit] of edits.entries()) {
-    const oldText = toLineEnds(edit.oldText)
-    const newText = toLineEnds(edit.newText)
+    const oldText = withLineEnds(edit.oldText, ends)
+    const newText = withLineEnds(edit.newText, ends)
     const places = findPlaces(edited, oldText)
     const name = edits.length === 1 ? 'the text to replace' : `the text to replace of edit ${index + 1}`
     if (oldText === newText)
@@ -85,8 +85,8 @@ function findOne(text: string, part: string, { name, shows }: EditOptions & { re
 function replaceNear(text: string, { start, end }: NearPlace, { oldText, newText }: TextEdit): string {
   const found = text.slice(start, end)
   const indented = indentLike(newText, oldText, found)
-  const isCrLf = readLineEnds(found.includes('\n') ? found : text) === '\r\n'
-  return text.slice(0, start) + (isCrLf ? withCrLf(indented) : indented) + text.slice(end)
+  const ends = readLineEnds(found.includes('\n') ? found : text)
+  return text.slice(0, start) + withLineEnds(indented, ends) + text.slice(end)
 }
 
 /** Offsets of places that do not overlap. */

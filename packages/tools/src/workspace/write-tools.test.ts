@@ -167,6 +167,46 @@ describe('what a file was written as', () => {
     expect(raw('big')).toEqual(utf16('new\r\n').swap16())
   })
 
+  test('line ends of CR alone stay so, written whole or edited', async () => {
+    put({ old: 'one\rtwo\r', edited: 'one\rtwo\rthree\r' })
+    await run('fs.write', { path: 'old', content: 'x\ny\n' })
+    await run('fs.edit', { path: 'edited', edits: [{ oldText: 'one\ntwo\n', newText: '1\n2\n2b\n' }] })
+    expect([read('old'), read('edited')]).toEqual(['x\ry\r', '1\r2\r2b\rthree\r'])
+  })
+
+  test.each<[string, Buffer, string]>([
+    ['Latin-1', Buffer.from('caf\u00E9\n', 'latin1'), 'is not UTF-8'],
+    [
+      'Latin-1, behind much that is UTF-8',
+      Buffer.concat([Buffer.alloc(10_000, 'a'), Buffer.from([0xe9])]),
+      'is not UTF-8',
+    ],
+    ['UTF-16 without a mark', Buffer.from('one\r\ntwo\r\n', 'utf16le'), 'is UTF-16 without a byte order mark'],
+    [
+      'the same in the other order',
+      Buffer.from('caf\u00E9\n', 'utf16le').swap16(),
+      'is UTF-16 without a byte order mark',
+    ],
+    [
+      'the same, hardly of ASCII',
+      Buffer.from('\u65E5\u672C\u8A9E\n\u6587\n', 'utf16le'),
+      'is UTF-16 without a byte order mark',
+    ],
+    ['half of UTF-16', Buffer.concat([utf16('one'), Buffer.from([0x41])]), 'is not whole UTF-16'],
+  ])('a new content would change what the file is written in, and is refused: %s', async (_, content, why) => {
+    put({ 'a.txt': content })
+    const edits = [{ oldText: 'one', newText: 'two' }]
+    await fails('fs.write', { path: 'a.txt', content: 'new\n' }, 'tool_failed', why)
+    await fails('fs.edit', { path: 'a.txt', edits }, 'tool_failed', why)
+    expect(raw('a.txt')).toEqual(content)
+  })
+
+  test('a binary file that is no text in any form is replaced by a new content', async () => {
+    put({ picture: Buffer.from([0x89, 0x50, 0, 0, 0xff, 1, 0, 2, 0, 0]), zeros: Buffer.alloc(8) })
+    for (const path of ['picture', 'zeros']) await run('fs.write', { path, content: 'new\n' })
+    expect([read('picture'), read('zeros')]).toEqual(['new\n', 'new\n'])
+  })
+
   test('half a character of UTF-16 is refused, as is a binary file', async () => {
     put({ odd: Buffer.concat([utf16('one'), Buffer.from([0x41])]), binary: Buffer.from([1, 0, 2]) })
     const edits = [{ oldText: 'one', newText: 'two' }]

@@ -6,7 +6,7 @@ import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import type { TextForm } from './text-bytes.ts'
-import { decodeText, encodeText, readLineEnds, readTextForm, withCrLf } from './text-bytes.ts'
+import { decodeText, encodeText, isUnmarkedUtf16, readLineEnds, readTextForm, withLineEnds } from './text-bytes.ts'
 import type { EditedText } from './text-edits.ts'
 import { applyEdits } from './text-edits.ts'
 import { walk } from './walk.ts'
@@ -67,7 +67,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
         const before = target.exists
           ? await readBefore(kit, target, writeTextFile ? readTextFile : undefined)
           : undefined
-        const text = before?.lineEnds === '\r\n' ? withCrLf(content) : content
+        const text = withLineEnds(content, before?.lineEnds)
         const bytes = encode(text, limits.writtenBytesMax, before?.form)
         if (context.signal.aborted) return { path: target.path, created: !target.exists, bytes: bytes.length }
         if (writeTextFile) await writeTextFile(place, text)
@@ -315,7 +315,11 @@ interface Before {
   readonly lineEnds: ReturnType<typeof readLineEnds>
 }
 
-/** Reads a file for the encoding and line ends that its new content keeps; undefined for one that is binary, too large or not to be read: then nothing is kept. */
+/**
+ * Reads a file for the encoding and line ends that its new content keeps; undefined for one that is binary, too large or not to be
+ * read: then nothing is kept.
+ * @throws BatonError `tool_failed` for a text in a form that cannot be kept
+ */
 async function readBefore(
   { workspace, limits }: WorkspaceKit,
   target: Target,
@@ -326,7 +330,8 @@ async function readBefore(
     if (bytes > limits.writtenBytesMax) return undefined
     const content = await handle.readFile()
     const form = readTextForm(content)
-    return form && { form, lineEnds: readLineEnds(decodeText(content, form, false)) }
+    if (!form) refuseUnmarked(target.path, content)
+    return form && { form, lineEnds: readLineEnds(decodeWhole(target.path, content, form)) }
   })
 }
 
@@ -341,15 +346,29 @@ async function readText(
     )
   const bytes = await file.handle.readFile()
   const form = readTextForm(bytes)
+  if (!form) refuseUnmarked(file.path, bytes)
   if (!form) throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be edited`)
   const scan = new SecretScan()
   const isAllowed = workspace.isAllowed(file.path)
   if (!isAllowed && ((await scan.take(decodeText(bytes, form, false))) || (await scan.judge())))
     throw hiddenContent(file.path)
+  return { text: decodeWhole(file.path, bytes, form), form }
+}
+
+/** @throws BatonError `tool_failed` */
+function decodeWhole(path: string, bytes: Uint8Array, form: TextForm): string {
   try {
-    return { text: decodeText(bytes, form, true), form }
+    return decodeText(bytes, form, true)
   } catch {
     const name = form.encoding === 'utf-8' ? 'UTF-8' : 'whole UTF-16'
-    throw refused('tool_failed', `"${file.path}" is not ${name}; editing it would change other bytes`)
+    throw refused('tool_failed', `"${path}" is not ${name}; editing it would change other bytes. ${OTHER_FORM}`)
   }
 }
+
+/** @throws BatonError `tool_failed` */
+function refuseUnmarked(path: string, bytes: Uint8Array): void {
+  if (isUnmarkedUtf16(bytes))
+    throw refused('tool_failed', `"${path}" is UTF-16 without a byte order mark, which cannot be kept. ${OTHER_FORM}`)
+}
+
+const OTHER_FORM = 'To have it in UTF-8, delete it and write it anew'

@@ -1,0 +1,41 @@
+// Finds the pieces of a stream that came without the framing of events: one on each line, or all in a list.
+import type { JsonValue } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import { parseWireJson } from './wire-json.ts'
+
+/** Pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */
+const PIECES_MAX = 200_000
+
+/**
+ * Pieces of a stream that came without the framing of events: one on each line, or all in a list.
+ * @throws BatonError `model_malformed_answer` for more than 200,000
+ */
+export function listPieces(body: string, parsed: JsonValue | undefined, label: string): readonly string[] {
+  if (parsed !== undefined && !Array.isArray(parsed)) return []
+  const pieces: string[] = []
+  if (parsed) {
+    if (!parsed.every(isJsonObject)) return []
+    if (parsed.length > PIECES_MAX) throw tooManyPieces(label)
+    return parsed.map((piece) => JSON.stringify(piece))
+  }
+  for (let start = 0; start < body.length;) {
+    const end = body.indexOf('\n', start)
+    const line = body.slice(start, end === -1 ? undefined : end).trim()
+    start = end === -1 ? body.length : end + 1
+    if (line === '') continue
+    const read = line.startsWith('{') ? parseWireJson(line) : undefined
+    // The last one may be cut off.
+    if (!read?.ok) return body.slice(start).trim() === '' ? pieces : []
+    if (pieces.length === PIECES_MAX) throw tooManyPieces(label)
+    pieces.push(line)
+  }
+  return pieces
+}
+
+function tooManyPieces(label: string): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label}’s answer has more than ${PIECES_MAX} pieces`,
+    retryable: false,
+  })
+}
