@@ -75,8 +75,8 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'functions?|tools?',
   ]),
   garbled('thoughts without their first tag are text', 'openai-chat/decode-stream.ts', [
-    'const split = this.#tags && mayBeOpen ? splitAtClose(whole) : undefined',
-    'const split = this.#tags && mayBeOpen ? splitAtClose("") : undefined',
+    'const split = this.#tags && splitAtClose(whole, !mayBeOpen)',
+    'const split = this.#tags && splitAtClose("", !mayBeOpen)',
   ]),
   garbled('nothing of Bedrock is heard behind a reason', 'bedrock/decode-stream.ts', [
     'else if (isException) this.#handleException',

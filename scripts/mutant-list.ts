@@ -283,6 +283,13 @@ export const MUTANTS: readonly Mutant[] = [
     test: { file: `${MACHINE}/rows-interrupt.test.ts` },
   },
   {
+    name: 'a page settles a call that another page runs',
+    file: 'packages/server/src/http/chat.ts',
+    from: 'if (given.isElsewhere) return',
+    to: 'if (given.isElsewhere && given.callId === "") return',
+    test: { file: 'packages/server/src/http/foreign-results.test.ts' },
+  },
+  {
     name: 'a page attaches for calls that are settled',
     file: 'packages/server/src/http/chat-answer.ts',
     from: "call.status === 'settled' || status === 'settled'",
