@@ -193,7 +193,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
     attempt: null,
     counters: { ...state.counters, step },
     ...takeCount(state, fact),
-    ...forgetWindow(state, fact),
+    ...(state.learntWindows && forgetWindow(state, fact)),
     step: {
       step,
       exchange: turn.exchange,

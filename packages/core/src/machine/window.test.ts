@@ -209,7 +209,11 @@ describe('a provider that says its window is full', () => {
 
   test('and names fewer tokens than it takes afterwards does not shorten later turns', () => {
     const session = talk({}, 'a', 'b').user('c').modelFails('context_overflow', { retryable: false, contextTokens: 2 })
-    session.says({ text: 'C', usage: { inputTokens: 30 } }).user('d').says('D').user('e')
+    session
+      .says({ text: 'C', usage: { inputTokens: 30 } })
+      .user('d')
+      .says('D')
+      .user('e')
     expect(session.told().slice(-5)).toEqual(['user: c', 'assistant: C', 'user: d', 'assistant: D', 'user: e'])
   })
 

@@ -126,7 +126,7 @@ export class Performer {
       live,
     }
     const job = createModelJob(state, effect)
-    const before = aborted.settled(session.session)
+    const before = aborted.count > 0 ? aborted.settled(session.session) : undefined
     const asking = before ? this.#askAfter(before, job, io) : performModel(session.world, job, io)
     // An aborted attempt has answered already; what it brings now would be stale.
     this.#takeReport(asking, (report) => {

@@ -18,6 +18,8 @@ export class AbortedCalls {
   readonly #abortMs: number
   /** By session. A session without such calls has no entry. */
   readonly #calls = new Map<string, Set<Promise<void>>>()
+  /** Sessions with such calls; only this class changes it. */
+  count = 0
 
   /** @throws BatonError `invalid_option` */
   constructor(init: AbortedCallsInit) {
@@ -35,8 +37,10 @@ export class AbortedCalls {
     const ended = this.#endInTime(session, settled).then(() => {
       calls.delete(ended)
       if (calls.size === 0 && this.#calls.get(session) === calls) this.#calls.delete(session)
+      this.count = this.#calls.size
     })
     calls.add(ended)
+    this.count = this.#calls.size
   }
 
   /** Resolves when the session has no such call any more, or each has had its time. Undefined where it has none. Never rejects. */

@@ -314,8 +314,10 @@ async function finishStep(
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
   const isAnswer = (calls.length === 0 || effect.choice === 'none') && finish !== 'pause'
-  const said = { job, io, request, finish, reader, text: joinText(parts) }
-  const judged = isAnswer && (reader || context.agent.checkAnswer) ? await judgeAnswer(context, said) : {}
+  const judged =
+    isAnswer && (reader || context.agent.checkAnswer)
+      ? await judgeAnswer(context, { job, io, request, finish, reader, text: joinText(parts) })
+      : {}
   const repair = (part: ModelPart): ModelPart => {
     const better = repaired.get(part)
     return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
