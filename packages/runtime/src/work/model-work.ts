@@ -314,14 +314,11 @@ async function finishStep(
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
   const isAnswer = (calls.length === 0 || effect.choice === 'none') && finish !== 'pause'
-  const judged =
-    isAnswer && (reader || context.agent.checkAnswer)
-      ? await judgeAnswer(context, { job, io, request, finish, reader, text: joinText(parts) })
-      : {}
-  const repair = (part: ModelPart): ModelPart => {
-    const better = repaired.get(part)
-    return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
-  }
+  const isJudged = isAnswer && (reader !== undefined || context.agent.checkAnswer !== undefined)
+  const said = isJudged && { job, io, request, finish, reader, text: joinText(parts) }
+  const judged = said ? await judgeAnswer(context, said) : {}
+  const repair = (part: ModelPart): ModelPart =>
+    part.type === 'call' ? { ...part, arguments: repaired.get(part) ?? part.arguments } : part
   return {
     type: 'model-finished',
     attempt: effect.attempt,
