@@ -1,0 +1,118 @@
+// Mistakes that no test saw when they were planted: each names the file whose tests play its situation since.
+import type { Mutant } from './mutant-list.ts'
+
+/** Slips of a refactoring, in the machine, the host, its clients and its fronts. */
+export const SITUATION_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a late result is told each time it comes',
+    file: 'packages/core/src/machine/apply-call.ts',
+    from: 'return updateCall({ ...state, recentCalls, detached }, callId, (call) => ({ ...call, tellLate: false }))',
+    to: 'return { ...state, recentCalls, detached }',
+    test: { file: 'packages/core/src/machine/rows-call.test.ts' },
+  },
+  {
+    name: 'an offer that nobody saw counts as begun',
+    file: 'packages/core/src/machine/apply-call.ts',
+    from: "call.state === 'claimed' && fact.reason !== 'send_failed'",
+    to: "call.state === 'claimed'",
+    test: { file: 'packages/core/src/machine/fallback.test.ts' },
+  },
+  {
+    name: 'a run that a restart replaced sets the plan',
+    file: 'packages/core/src/machine/rows-call.ts',
+    from: "if (call?.state !== 'started' || call.attempt !== attempt) return",
+    to: "if (call?.state !== 'started') return",
+    test: { file: 'packages/core/src/machine/rows-call.test.ts' },
+  },
+  {
+    name: 'an empty summary costs nothing',
+    file: 'packages/core/src/machine/rows-model.ts',
+    from: "  if (input.text.trim() === '') {\n    countUnused(draft, input)\n",
+    to: "  if (input.text.trim() === '') {\n",
+    test: { file: 'packages/core/src/machine/rows-model.test.ts' },
+  },
+  {
+    name: 'a recovery that fails leaves nothing to recover',
+    file: 'packages/host/src/local/actor.ts',
+    from: "await init.leases.release(init.session, owned.epoch, 'work')",
+    to: "await init.leases.release(init.session, owned.epoch, 'nothing')",
+    test: { file: 'packages/host/src/local/leases.test.ts' },
+  },
+  {
+    name: 'a client that comes after its handle closed stays',
+    file: 'packages/runtime/src/session/clients.ts',
+    from: 'await client.detach() // it came after',
+    to: '// it came after',
+    test: { file: 'packages/host/src/local/clients.test.ts' },
+  },
+  {
+    name: 'a renewal counts from when it is answered',
+    file: 'packages/host/src/local/session-leases.ts',
+    from: 'this.#renewedAt = Math.max(this.#renewedAt, sentAt)\n      for',
+    to: 'this.#renewedAt = this.#ticks\n      for',
+    test: { file: 'packages/host/src/local/leases.test.ts' },
+  },
+  {
+    name: 'a page brings back a session that was removed',
+    file: 'packages/client/src/session/directory.ts',
+    from: '|| this.#removed.has(info.id)',
+    to: '',
+    test: { file: 'packages/client/src/session/directory-pages.test.ts' },
+  },
+  {
+    name: 'a page is newer than the changes before it',
+    file: 'packages/client/src/session/directory.ts',
+    from: '(this.#sessions.get(info.id)?.lastMs ?? 0) > info.lastMs || ',
+    to: '',
+    test: { file: 'packages/client/src/session/directory-pages.test.ts' },
+  },
+  {
+    name: 'a list keeps what went while there was no connection',
+    file: 'packages/client/src/session/directory.ts',
+    from: '    this.#sessions.clear()\n',
+    to: '',
+    test: { file: 'packages/client/src/session/directory-pages.test.ts' },
+  },
+  {
+    name: 'a call takes back its newest question alone',
+    file: 'packages/cli/src/questions.ts',
+    from: 'byCall.set(callId, [...(byCall.get(callId) ?? []), id])',
+    to: 'byCall.set(callId, [id])',
+    test: { file: 'packages/cli/src/questions.test.ts' },
+  },
+  {
+    name: 'a connection forgets its session with the first call that ends',
+    file: 'packages/mcp/src/client/connection-pool.ts',
+    from: 'if (entry.running === 0) entry.session = undefined',
+    to: 'entry.session = undefined',
+    test: { file: 'packages/mcp/src/client/connection-pool.test.ts' },
+  },
+  {
+    name: 'a client that lets go leaves its tools',
+    file: 'packages/runtime/src/session/lease-client.ts',
+    from: "if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })\n",
+    to: '',
+    test: { file: 'packages/host/src/local/clients.test.ts' },
+  },
+  {
+    name: 'an editor that has left is renewed',
+    file: 'packages/server/src/acp/client-tools.ts',
+    from: 'if (!this.#hasLeft) this.#renewLater()',
+    to: 'this.#renewLater()',
+    test: { file: 'packages/server/src/acp/client-tools.test.ts' },
+  },
+  {
+    name: 'a call that has ended takes the result of its editor',
+    file: 'packages/server/src/acp/client-tools.ts',
+    from: 'if (!signal.aborted) await this.#lease.result',
+    to: 'await this.#lease.result',
+    test: { file: 'packages/server/src/acp/client-tools.test.ts' },
+  },
+  {
+    name: 'a page that has left is renewed',
+    file: 'packages/server/src/http/chat-answer.ts',
+    from: 'if (!this.#hasLeft) this.#renewLater()',
+    to: 'this.#renewLater()',
+    test: { file: 'packages/server/src/http/chat-answer.test.ts' },
+  },
+]
