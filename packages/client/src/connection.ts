@@ -2,7 +2,7 @@
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import { createBoundedMap } from './bounded-map.ts'
-import { createError } from './client-error.ts'
+import { ClientError } from './client-error.ts'
 import type { WebSocketLike, World } from './world.ts'
 
 export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed'
@@ -85,7 +85,7 @@ class SessionConnection implements Connection {
     try {
       opened = world.openSocket(url)
     } catch (cause) {
-      throw createError('invalid_option', `url: ${String(cause)}`) // with the first connection
+      throw new ClientError({ code: 'invalid_option', message: `url: ${String(cause)}` }) // with the first connection
     }
     this.#socket = opened
     let isOpen = false

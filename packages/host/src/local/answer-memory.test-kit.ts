@@ -47,9 +47,13 @@ const host = createHost({ agent, store })
 const session = await host.session('s')
 const before = measure()
 for (let at = 0; at < Number(answers); at++) await session.send('Write').answer
-// Earlier writes of the store's thread come before this one's answer.
-await session.send('Write').answer
-const after = measure()
+// Earlier writes of the store's thread come before this one's answer. Its messages may still hold their records, so the least of
+// several looks counts.
+let after = Infinity
+for (let look = 0; look < MEASURES; look++) {
+  await session.send('Write').answer
+  after = Math.min(after, measure())
+}
 process.stdout.write(JSON.stringify({ peak: peakBytes - before, retained: after - before }))
 await host.stop()
 await store.close()
