@@ -238,6 +238,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 110,
     needs: [...TEMPORAL, 'go'],
   },
+  { name: 'files of packs', files: ['scripts/packed-files.*'], tier: 'landing', seconds: 12, needs: [] },
   {
     name: 'the fake GitHub',
     files: ['scripts/github-openapi/*'],

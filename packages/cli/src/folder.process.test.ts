@@ -179,33 +179,32 @@ function permute(kinds: readonly Kind[]): readonly (readonly Kind[])[] {
   return kinds.flatMap((first) => permute(kinds.filter((kind) => kind !== first)).map((rest) => [first, ...rest]))
 }
 
-const ORDERS = chooseSample(chooseRotating(permute(KINDS)), 1)
+const LIVES = permute(KINDS).flatMap((order) => [
+  { order, names: order.join(', '), end: 'ends' },
+  { order, names: order.join(', '), end: 'is killed' },
+])
+const PLAYED = chooseSample(chooseRotating(LIVES), 1)
+const listLives = (end: string) => PLAYED.filter((life) => life.end === end)
 
-test.each(ORDERS.map((order) => [order.join(', '), order] as const))(
-  '%s work at the same time, and the first one ends first',
-  async (_names, order) => {
-    const begun: (readonly [Kind, Started])[] = []
-    for (const kind of order) begun.push([kind, await begin(kind)])
-    expect(findHolder()).toBe(begun[0]?.[1].pid)
-    for (const [kind, command] of begun) await finish(kind, command)
-    // Nothing is left beside the store when all have ended.
-    const beside = readdirSync(join(folder, 'baton')).filter((name) => /\.(?:socket|processes|server)/.test(name))
-    expect(beside).toEqual([])
-    const listed = baton(['sessions', 'list', '--json'])
-    expect(await listed.ended).toBe(0)
-    expect(listed.output().trim().split('\n')).toHaveLength(4)
-  },
-)
+test.each(listLives('ends'))('$names work at the same time, and the first one ends first', async ({ order }) => {
+  const begun: (readonly [Kind, Started])[] = []
+  for (const kind of order) begun.push([kind, await begin(kind)])
+  expect(findHolder()).toBe(begun[0]?.[1].pid)
+  for (const [kind, command] of begun) await finish(kind, command)
+  // Nothing is left beside the store when all have ended.
+  const beside = readdirSync(join(folder, 'baton')).filter((name) => /\.(?:socket|processes|server)/.test(name))
+  expect(beside).toEqual([])
+  const listed = baton(['sessions', 'list', '--json'])
+  expect(await listed.ended).toBe(0)
+  expect(listed.output().trim().split('\n')).toHaveLength(4)
+})
 
-test.each(ORDERS.map((order) => [order.join(', '), order] as const))(
-  '%s: the first one is killed, and the others go on',
-  async (_names, order) => {
-    const [[, first], ...others] = [
-      [order[0] as Kind, await begin(order[0] as Kind)] as const,
-      ...(await Promise.all(order.slice(1).map(async (kind) => [kind, await begin(kind)] as const))),
-    ] as const
-    first.kill('SIGKILL')
-    await first.ended
-    for (const [kind, command] of others) await finish(kind, command)
-  },
-)
+test.each(listLives('is killed'))('$names: the first one is killed, and the others go on', async ({ order }) => {
+  const [[, first], ...others] = [
+    [order[0] as Kind, await begin(order[0] as Kind)] as const,
+    ...(await Promise.all(order.slice(1).map(async (kind) => [kind, await begin(kind)] as const))),
+  ] as const
+  first.kill('SIGKILL')
+  await first.ended
+  for (const [kind, command] of others) await finish(kind, command)
+})

@@ -119,7 +119,7 @@ function note({ losses }: CompiledSchema): void {
 
 describe.each([
   ['written', WRITTEN],
-  ['published', chooseSample(listPublished(), 60)],
+  ['published', chooseSample(listPublished(), 12)],
   ['generated', generateSchemas(RANDOM)],
 ])('%s schemas', (kind, schemas) => {
   counts.schemas += schemas.length

@@ -87,7 +87,7 @@ function findRefused([name, schema]: Named, more: readonly JsonObject[] = []): r
 
 test.each<[string, () => readonly Named[]]>([
   ['people', () => WRITTEN],
-  ['GitHub', () => chooseSample(listPublished(), chooseCount({ quick: 20, deep: 400 }))],
+  ['GitHub', () => chooseSample(listPublished(), chooseCount({ quick: 6, deep: 400 }))],
   ['chance', () => generateSchemas(chooseCount({ quick: 30, deep: 400 }))],
 ])('what the dialect of a schema of %s accepts, the check of a call accepts', (_, list) => {
   expect(list().flatMap((one) => findRefused(one))).toEqual([])

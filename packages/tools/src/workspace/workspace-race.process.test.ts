@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
 import { workspaceTools } from './workspace-tools.ts'
 
-const ROUNDS = chooseCount({ quick: 150, deep: 1000 })
+const ROUNDS = chooseCount({ quick: 60, deep: 1000 })
 /** In every file and every name of the outside, and nowhere in the workspace. */
 const MARK = 'needle-from-outside'
 

@@ -126,7 +126,7 @@ test('a store that nobody shares leaves nothing beside its file, and one of an e
 test('a store that is held by who does not share it is refused, with the file as it was', async () => {
   const alone = await openSqliteStore(path)
   stores.push(alone)
-  await expect(openSharedSqliteStore(path)).rejects.toMatchObject({ code: 'store_locked' })
+  await expect(openSharedSqliteStore(path, { waitMs: 200 })).rejects.toMatchObject({ code: 'store_locked' })
 })
 
 test('who needs the file alone is told which process has it', async () => {
@@ -143,7 +143,7 @@ test('a socket that others can reach, or that is none, is not believed', async (
   await new Promise<void>((resolve) => void liar.listen(`${path}.socket`, resolve))
   chmodSync(`${path}.socket`, 0o666)
   const alone = await openSqliteStore(path)
-  await expect(openSharedSqliteStore(path)).rejects.toMatchObject({ code: 'store_locked' })
+  await expect(openSharedSqliteStore(path, { waitMs: 200 })).rejects.toMatchObject({ code: 'store_locked' })
   expect(asked).toEqual([])
   // A link to a socket is not followed either.
   rmSync(`${path}.socket`)
@@ -152,7 +152,7 @@ test('a socket that others can reach, or that is none, is not believed', async (
   await new Promise<void>((resolve) => void other.listen(elsewhere, resolve))
   chmodSync(elsewhere, 0o600)
   symlinkSync(elsewhere, `${path}.socket`)
-  await expect(openSharedSqliteStore(path)).rejects.toMatchObject({ code: 'store_locked' })
+  await expect(openSharedSqliteStore(path, { waitMs: 200 })).rejects.toMatchObject({ code: 'store_locked' })
   expect(asked).toEqual([])
   await alone.close()
   // Whoever has the lock takes away what stands there.
@@ -209,6 +209,11 @@ test('a path that is too long for a socket is one process’s alone, which is to
 
 test('leases without an end are refused: a process that dies would hold its sessions for ever', async () => {
   await expect(openSharedSqliteStore(path, { leaseMs: Infinity })).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test.each([-1, Infinity, NaN, '5'])('waitMs %j is refused', async (waitMs) => {
+  const options = { waitMs } as { readonly waitMs: number } // wrong on purpose
+  await expect(openSharedSqliteStore(path, options)).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
 test('a guest that was closed refuses, and who closes twice waits once', async () => {

@@ -15,8 +15,7 @@ import type { StoreProcess } from './store-processes.ts'
 import { readProcesses } from './store-processes.ts'
 import { StoreServer } from './store-server.ts'
 
-/** Milliseconds for which a holder is looked for, and between two looks at first and at last. */
-const JOIN_MS = RETURN_MS
+/** Milliseconds between two looks for a holder, at first and at last. */
 const LOOK_MS = 10
 const LOOK_MS_MAX = 100
 
@@ -28,6 +27,8 @@ export interface StoreAccessInit {
   readonly path: string
   readonly place: string
   readonly options: SqliteStoreOptions
+  /** Milliseconds for which a holder is looked for. {@link RETURN_MS} by default. */
+  readonly waitMs: number | undefined
   readonly warn: (message: string) => void
 }
 
@@ -122,17 +123,17 @@ export class StoreAccess {
   }
 
   async #findSeat(): Promise<Seat> {
-    const untilMs = performance.now() + JOIN_MS
+    const { path, waitMs = RETURN_MS } = this.#init
+    const untilMs = performance.now() + waitMs
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(LOOK_MS_MAX, lookMs * 1.5)) {
       let failure: unknown
       try {
         return this.#take((await this.#connect()) ?? (await this.#hold()))
       } catch (cause) {
-        if (!isHeld(cause, this.#init.path)) throw cause
+        if (!isHeld(cause, path)) throw cause
         failure = cause
       }
-      if (performance.now() >= untilMs)
-        throw this.#leaseMs === 0 && failure ? failure : createLostError(this.#init.path)
+      if (performance.now() >= untilMs) throw this.#leaseMs === 0 && failure ? failure : createLostError(path, waitMs)
       // Those that wait do not all look in the same moment.
       await new Promise<void>((resolve) => void setTimeout(resolve, lookMs * (0.5 + Math.random())))
     }
@@ -206,10 +207,10 @@ function createClosedError(path: string): BatonError {
   return new BatonError({ code: 'store_failed', message: `the store ${path} is gone: it was closed` })
 }
 
-function createLostError(path: string): BatonError {
+function createLostError(path: string, waitMs: number): BatonError {
   return new BatonError({
     code: 'store_failed',
-    message: `the process that had the store ${path} ended, and no other one could open it in ${JOIN_MS} ms`,
+    message: `the process that had the store ${path} ended, and no other one could open it in ${waitMs} ms`,
     hint: 'Look who has the file; what was accepted is in it. The store is asked again with the next act.',
   })
 }
