@@ -24,6 +24,7 @@ import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
 import { CLIENT_RESULT_SITUATIONS } from './client-results-situations.ts'
+import { PAIR_SITUATIONS } from './pair-situations.ts'
 
 export const SITUATIONS = {
   ...CLIENT_RESULT_SITUATIONS,
@@ -51,4 +52,5 @@ export const SITUATIONS = {
   ...FRAME_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TIME_SITUATIONS,
+  ...PAIR_SITUATIONS,
 }

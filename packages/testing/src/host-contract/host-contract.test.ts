@@ -3,6 +3,7 @@ import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SITUATIONS } from './all-situations.ts'
 import { createHostKinds } from './host-kinds.ts'
+import { PAIR_RESTART_SITUATIONS } from './pair-situations.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
 import { listHostCases } from './situation.ts'
 
@@ -17,7 +18,8 @@ describe.each(KINDS)('$name', (kind) => {
       LOGS.set(name, (LOGS.get(name) ?? new Map()).set(kind.name, logs))
     })
   // A session that outlives every process has no restart.
-  for (const { name, run } of listHostCases(kind, RESTART_SITUATIONS)) test.skipIf(!kind.restarts)(name, () => run())
+  const restarts = { ...RESTART_SITUATIONS, ...PAIR_RESTART_SITUATIONS }
+  for (const { name, run } of listHostCases(kind, restarts)) test.skipIf(!kind.restarts)(name, () => run())
 })
 
 test('every situation has the same canonical log on all kinds of hosts', () => {

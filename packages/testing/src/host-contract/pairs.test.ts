@@ -1,0 +1,21 @@
+// Every pair stands in a row, and no impossible row is made.
+import { expect, test } from 'vitest'
+import { coverPairs } from './pairs.ts'
+
+test('each pair of values stands in a row, with far fewer rows than there are combinations', () => {
+  const table = { a: ['1', '2', '3'], b: ['x', 'y', 'z'], c: ['p', 'q'], d: ['k', 'l', 'm'] } as const
+  const rows = coverPairs(table)
+  const names = Object.keys(table) as (keyof typeof table)[] // the keys of that table
+  for (const one of names)
+    for (const other of names)
+      for (const value of table[one])
+        for (const met of table[other])
+          if (one !== other) expect(rows.some((row) => row[one] === value && row[other] === met)).toBe(true)
+  expect(rows.length).toBeLessThan(16)
+})
+
+test('a row that is not possible is not made, and its pairs are met elsewhere', () => {
+  const rows = coverPairs({ a: ['1', '2'], b: ['x', 'y'], c: ['p', 'q'] }, ({ a, b }) => a !== '1' || b !== 'x')
+  expect(rows.every(({ a, b }) => a !== '1' || b !== 'x')).toBe(true)
+  expect(rows.some(({ a, c }) => a === '1' && c === 'q')).toBe(true)
+})

@@ -1,0 +1,46 @@
+// Rows of a table of parameters in which every pair of values stands at least once: most faults need two values to meet, and few
+// need three.
+
+/** Values of each parameter, by its name. */
+export type Parameters = Readonly<Record<string, readonly string[]>>
+export type RowOf<Table extends Parameters> = { readonly [Name in keyof Table]: Table[Name][number] }
+
+/**
+ * Covers all pairs, but for those that no possible row has. Greedy: each row begins with a pair that is left, and takes for
+ * each other parameter the value that meets most of what is left. The same table gives the same rows.
+ */
+export function coverPairs<const Table extends Parameters>(
+  table: Table,
+  isPossible: (row: RowOf<Table>) => boolean = () => true,
+): readonly RowOf<Table>[] {
+  const names = Object.keys(table)
+  const all = listRows(table, names).filter((row) => isPossible(row as RowOf<Table>))
+  const left = new Set(all.flatMap((row) => listPairs(row, names)))
+  const rows: RowOf<Table>[] = []
+  while (left.size > 0) {
+    let best = all[0]
+    let most = 0
+    for (const row of all) {
+      const met = listPairs(row, names).filter((pair) => left.has(pair)).length
+      if (met > most) [best, most] = [row, met]
+    }
+    if (!best) break
+    for (const pair of listPairs(best, names)) left.delete(pair)
+    rows.push(best as RowOf<Table>)
+  }
+  return rows
+}
+
+type Row = Readonly<Record<string, string>>
+
+function listRows(table: Parameters, [name, ...others]: readonly string[]): readonly Row[] {
+  if (name === undefined) return [{}]
+  const rest = listRows(table, others)
+  return (table[name] ?? []).flatMap((value) => rest.map((row) => ({ [name]: value, ...row })))
+}
+
+function listPairs(row: Row, names: readonly string[]): readonly string[] {
+  return names.flatMap((one, index) =>
+    names.slice(index + 1).map((other) => `${one}=${row[one]} ${other}=${row[other]}`),
+  )
+}
