@@ -104,3 +104,49 @@ test('pieces that the bus has lost are read again while the attempt is silent', 
   kept = KEPT
   expect(await readText(view, 12)).toBe('All is done.')
 })
+
+test('a log that cannot be read once is read from where it was with the next word of the bus, and each record is told once', async () => {
+  const store = createMemoryStore()
+  const bus = createMemoryBus()
+  const host = createHost({
+    agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'ok' }) }) }),
+    store,
+  })
+  const session = await host.session('s')
+  await session.send('one').answer
+  let failures = 0
+  const warnings: string[] = []
+  const reads: number[] = []
+  const view = new SessionView({
+    session: 's',
+    store: {
+      ...store,
+      read: (name, fromPos) => {
+        reads.push(fromPos)
+        if (failures-- > 0) throw new Error('the store is away')
+        return store.read(name, fromPos)
+      },
+    },
+    bus,
+    log: { info: () => {}, warn: (message) => void warnings.push(message) },
+    world: {} as SessionViewInit['world'], // nothing is decided here
+    update: () => Promise.reject(new Error('nothing is handed in')),
+    onRemoved: () => {},
+  })
+  onTestFinished(async () => {
+    view.close()
+    await host.stop()
+  })
+  await view.open()
+  const { pos } = view.replica.state()
+  reads.length = 0
+  await session.send('two').answer
+  const newest = (await session.info()).head.pos - 1
+  failures = 1
+  await bus.publish('s', { type: 'pos', pos: newest })
+  await expect.poll(() => warnings).toEqual(['the log of a session cannot be read; it is tried again'])
+  expect(view.replica.state().pos).toBe(pos)
+  await bus.publish('s', { type: 'pos', pos: newest })
+  await expect.poll(() => view.replica.state().pos).toBe(newest)
+  expect(new Set(reads)).toEqual(new Set([pos + 1]))
+})

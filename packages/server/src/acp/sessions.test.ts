@@ -1,7 +1,7 @@
 // Sessions of an editor: listed, loaded, resumed, closed and deleted, with what was chosen for them.
 import { methods } from '@agentclientprotocol/sdk'
 import { defineAgent, tool } from '@baton/core'
-import { createMemoryStore } from '@baton/host'
+import { createHost, createMemoryStore } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { startEditor } from './acp.test-kit.ts'
@@ -122,6 +122,25 @@ test('a session that is closed while it works is cancelled, and can be loaded ag
   await editor.agent.request(at.resume, { sessionId: session, cwd: '/work/project' })
   expect(await editor.prompt(session, 'Again')).toBe('end_turn')
   await editor.stop()
+})
+
+test('an editor that loads a session is asked what waits for a person, once, and its answer counts', async () => {
+  const steps = [{ calls: [{ name: 'act', arguments: {} }] }, { text: 'Done.' }]
+  const agent = createAgent(steps)
+  const host = createHost({ agent })
+  const first = await startEditor({ agent, host })
+  const id = await first.open()
+  await first.stop()
+  const session = await host.session(id, { principal: { id: 'local' } })
+  const turn = session.send('Act')
+  await expect.poll(async () => (await session.approvals()).length).toBe(1)
+  const [waiting] = await session.approvals()
+  const editor = await startEditor({ agent, host })
+  await editor.agent.request(at.load, { sessionId: id, cwd: '/work/project', mcpServers: [] })
+  expect((await turn.answer).text).toBe('Done.')
+  expect(editor.asked.map(({ toolCall }) => toolCall.toolCallId)).toEqual([waiting?.callId])
+  await editor.stop()
+  await host.stop()
 })
 
 test('a session that another process asks for goes there when it rests, and comes back with the next prompt', async () => {
