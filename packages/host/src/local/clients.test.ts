@@ -151,6 +151,74 @@ test('a client that runs one tool is asked for that one alone, also after it has
   expect(await run.facts('call-offered')).toHaveLength(1)
 })
 
+test('a program runs the calls of one answer beside each other', async () => {
+  const gate = Promise.withResolvers<string>()
+  const run = world({
+    tools: [clientTool('look'), clientTool('scan')],
+    steps: [listCalls('look', 'scan'), { text: 'done' }],
+  })
+  const session = await run.open()
+  await session.attach({
+    look: () => gate.promise,
+    scan: () => {
+      gate.resolve('seen beside it')
+      return 'scanned'
+    },
+  })
+  expect((await run.time.until(session.send('go').answer)).text).toBe('done')
+  expect(resultsTold(run.model).map(({ text }) => text)).toEqual(['seen beside it', 'scanned'])
+})
+
+test('a client that was detached while its handler ran does not come back with its result', async () => {
+  const gate = Promise.withResolvers<string>()
+  const run = world()
+  const session = await run.open()
+  const client = await session.attach({ look: () => gate.promise })
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  await run.time.until(client.detach())
+  gate.resolve('late')
+  await run.time.settle()
+  expect(await run.facts('client-attached')).toHaveLength(1)
+  expect((await run.facts('result-ignored')).map(({ reason }) => reason)).toEqual(['foreign'])
+})
+
+test('a program that was too slow for the pieces of an answer still runs the call at its end', async () => {
+  const run = world({
+    models: {
+      id: 'hasty',
+      provider: 'hasty',
+      capabilities: { tools: 'native', images: true },
+      run: ({ messages }, sink) => {
+        const isLast = messages.at(-1)?.role === 'tool'
+        for (let piece = 0; piece < 20_000 && !isLast; piece += 1)
+          sink({ type: piece % 2 ? 'text-delta' : 'reasoning-delta', text: 'x' })
+        const call = { type: 'call', name: 'look', arguments: '{}' } as const
+        const parts = [isLast ? ({ type: 'text', text: 'done' } as const) : call]
+        return Promise.resolve({ parts, finish: isLast ? 'end' : 'tool-calls', usage: {}, model: 'hasty' })
+      },
+    },
+  })
+  const session = await run.open()
+  await session.attach({ look: () => 'here' })
+  expect((await run.time.until(session.send('go').answer)).text).toBe('done')
+  expect((await run.facts('call-settled')).map(({ settlement }) => settlement.type)).toEqual(['ok'])
+})
+
+test('nobody reports what became of an offer to an app of another handle', async () => {
+  const run = world()
+  const session = await run.open()
+  const app = session.connect({ connection: 'app', sequential: true, claims: true })
+  await app.attach()
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  const [{ callId = '', offer = 0 } = {}] = await run.facts('call-offered')
+  const other = await run.open()
+  for (const type of ['call-reached', 'offer-failed'] as const)
+    expect(await other.submit({ type, callId, offer })).toMatchObject({ type: 'refused', code: 'unauthorized' })
+  expect(await app.reached(callId, offer)).toMatchObject({ type: 'accepted' })
+})
+
 test('a new copy of an app that brings no tools takes those of its earlier copy away', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()

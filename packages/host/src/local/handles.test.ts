@@ -5,7 +5,18 @@ import { tool } from '@baton/core'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { TestWorldInit } from './test-world.test-kit.ts'
-import { createTestWorld, listCalls, noUnhandledRejections, ownStore, resultsTold } from './test-world.test-kit.ts'
+import {
+  act,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  listCalls,
+  noUnhandledRejections,
+  ownStore,
+  resultsTold,
+  textsTold,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -88,6 +99,125 @@ test('a message that is sent again with a signal ends with that signal', async (
   expect((await time.until(again.answer)).outcome).toBe('interrupted')
   expect((await time.until(first.answer)).outcome).toBe('interrupted')
   expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+})
+
+test('the signal of a message that was answered ends no later turn, and keeps nothing', async () => {
+  const { open, time } = createTestWorld({
+    steps: [{ text: 'one' }, { text: 'a long answer', hangs: 'until-aborted' }],
+  })
+  const session = await open()
+  const abort = new AbortController()
+  const { signal } = abort
+  await time.until(session.send('go', { inputId: 'said', signal }).answer)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  const later = session.send('and?')
+  await time.settle()
+  const again = session.send('go', { inputId: 'said', signal })
+  abort.abort()
+  expect((await time.until(again.answer)).text).toBe('one')
+  await time.settle()
+  expect(session.phase).toBe('modelling')
+  await time.until(session.interrupt())
+  expect((await time.until(later.answer)).outcome).toBe('interrupted')
+})
+
+test('a message whose signal aborts while its picture is being stored is taken back once it is in', async () => {
+  const { open, time, keepAll } = createSlowWorld({ steps: [{ text: 'a long answer', hangs: 'until-aborted' }] })
+  const session = await open()
+  const abort = new AbortController()
+  const turn = session.send([picture('AAAA')], { signal: abort.signal })
+  await time.settle()
+  abort.abort()
+  await time.settle()
+  keepAll()
+  expect((await time.until(turn.answer)).outcome).toBe('interrupted')
+})
+
+test('of two messages in one exchange, the later one is asked again alone', async () => {
+  const gate = Promise.withResolvers<string>()
+  const world = createTestWorld({
+    tools: [act(() => gate.promise)],
+    steps: [listCalls('act'), { text: 'first' }, { text: 'again' }],
+  })
+  const session = await world.open()
+  const turn = session.send('one', { inputId: 'one' })
+  await world.time.settle()
+  session.send('two', { inputId: 'two', delivery: 'steer' }).answer.catch(() => {})
+  gate.resolve('found')
+  await world.time.until(turn.answer)
+  expect(await world.time.until(session.rewind({ message: 'two', again: true }))).toMatchObject({ turn: 'two' })
+  expect((await world.time.until(session.turn('two').answer)).text).toBe('again')
+  expect(textsTold(world.model, 'user')).toEqual(['one', 'two'])
+})
+
+test('a message that entered a turn with a schema is found with the value of that turn', async () => {
+  const gate = Promise.withResolvers<string>()
+  const world = createTestWorld({
+    tools: [act(() => gate.promise)],
+    steps: [listCalls('act'), { text: '{"count":3}' }],
+  })
+  const session = await world.open()
+  const output = { type: 'object', properties: { count: { type: 'number' } } } as const
+  const turn = session.send('one', { inputId: 'one', output })
+  await world.time.settle()
+  session.send('two', { inputId: 'two', delivery: 'steer' }).answer.catch(() => {})
+  gate.resolve('found')
+  await world.time.until(turn.answer)
+  expect(await world.time.until(session.turn('two').answer)).toMatchObject({ output: { count: 3 } })
+})
+
+test('a copy of a paused session has nothing of what waits in it', async () => {
+  const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
+  const session = await world.open()
+  await world.time.until(session.send('one', { inputId: 'one' }).answer)
+  await session.control('pause')
+  session.send('two', { inputId: 'two' }).answer.catch(() => {})
+  await world.time.settle()
+  const copy = await world.time.until(world.host.session(await world.time.until(session.fork())))
+  expect((await copy.messages()).messages.map(({ id }) => id)).toEqual(['one', 't1'])
+  expect((await copy.info()).queued).toEqual([])
+})
+
+test.each<[string, (session: Session, world: ReturnType<typeof createProcess>) => Promise<string>]>([
+  ['a copy', (session, world) => world.time.until(session.fork({ before: 'one' }))],
+  [
+    'a session of somebody else',
+    async (session, world) => {
+      const stranger = world.host.session(session.id, { principal: { id: 'eve' } })
+      await expect(world.time.until(stranger)).rejects.toMatchObject({ code: 'unauthorized' })
+      await session.close()
+      return session.id
+    },
+  ],
+])('%s is not held by who asked for it: another process may open it', async (_, make) => {
+  const shared = createSharedStore()
+  const init = { steps: () => ({ text: 'answer' }) }
+  const world = createProcess(shared.time, shared.store, init)
+  const session = await world.open()
+  await world.time.until(session.send('one', { inputId: 'one' }).answer)
+  const id = await make(session, world)
+  await world.time.pass(2 * LEASE_MS)
+  const other = createProcess(shared.time, shared.store, init)
+  const opened = await world.time.until(other.host.session(id))
+  expect(opened.id).toBe(id)
+  await world.time.until(Promise.all([world.host.stop(), other.host.stop()]))
+})
+
+test('a tool that waits for an answer hears that its session has left this process', async () => {
+  const heard: unknown[] = []
+  const ask = act(async (_, context) => {
+    await context
+      .ask({ message: 'Which?', schema: { type: 'object' } })
+      .catch((cause: unknown) => void heard.push(cause))
+  })
+  const world = createTestWorld({ tools: [ask], steps: [listCalls('act'), { text: 'done' }] })
+  const session = await world.open()
+  await session.connect({ connection: 'app', asks: true, claims: true }).attach()
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  expect(await session.questions()).toHaveLength(1)
+  await world.time.until(world.host.stop())
+  expect(heard).toMatchObject([{ code: 'cancelled' }])
 })
 
 test('a turn that is asked for again with a schema gives its value as that schema reads it', async () => {

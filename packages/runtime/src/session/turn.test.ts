@@ -3,6 +3,7 @@ import type { AssistantPart, Frame, Refused } from '@baton/core'
 import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
+import type { OutputReader } from '../work/output.ts'
 import { EventReader } from './event-reader.ts'
 import { FrameReader } from './frame-reader.ts'
 import { followTurn, refuseTurn } from './turn.ts'
@@ -115,10 +116,15 @@ test('what the turn before it cited, forgot and reached is not of the turn that 
   expect(told.filter((type) => type === 'turn-finished')).toHaveLength(1)
 })
 
-/** A turn whose frames the test writes, up to its end. */
+const OUTPUT: OutputReader = {
+  check: () => Promise.resolve({ issue: null }),
+  read: () => Promise.resolve('its value'),
+}
+
+/** A turn with an output schema, whose frames the test writes, up to its end. */
 async function playTurn(...frames: readonly Frame[]) {
   const reader = openReader().frames
-  const reading = { events: readEvents(reader, () => reader), output: undefined }
+  const reading = { events: readEvents(reader, () => reader), output: OUTPUT }
   const turn = followTurn({ inputId: 'i', reading, accepted: Promise.resolve([{ type: 'accepted', pos: 1 } as const]) })
   const fact = (pos: number, one: Fact): void => reader.push({ type: 'fact', pos, nowMs: 0, fact: one })
   fact(1, { type: 'turn-started', turn: 1, exchange: 1, models: ['m'], deadlineMs: 9 })
@@ -165,6 +171,36 @@ test('of a turn that nobody has read yet, each call keeps its newest view, howev
     ['call_1_1', 'client 1500'],
   ])
   expect(views).toBeLessThan(1500)
+})
+
+function begin(attempt: number, pos: number): Frame {
+  const step = { attempt, step: 1, model: 'm', fromEntry: 1, toEntry: 1, choice: 'auto', chars: 1 } as const
+  return { type: 'fact', pos, nowMs: 0, fact: { type: 'model-started', ...step } }
+}
+
+test('a value is read anew where the model writes it once more, also if it is shorter then', async () => {
+  const again: Fact = { type: 'attempt-superseded', attempt: 1, reason: 'failed' }
+  const turn = await playTurn(
+    begin(1, 3),
+    text(`{"note":"${'a long note '.repeat(5)}`),
+    { type: 'fact', pos: 4, nowMs: 0, fact: again },
+    begin(2, 5),
+    { ...text('{"note":"a short one'), attempt: 2 } as Frame,
+  )
+  const told: unknown[] = []
+  for await (const event of turn) if (event.type === 'text') told.push(event.partial)
+  expect(told).toEqual([{ note: 'a long note '.repeat(5) }, { note: 'a short one' }])
+})
+
+test('of a turn that nobody has read yet, what is written of two calls is not joined', async () => {
+  const write = (index: number, offset: number, said: string): Frame => {
+    return { type: 'call-delta', attempt: 1, index, name: 'look', offset, text: said }
+  }
+  const turn = await playTurn(begin(1, 3), write(1, 0, '{"'), write(0, 0, '{}'), write(1, 2, 'a":1}'))
+  const told = new Map<string, string>()
+  for await (const event of turn)
+    if (event.type === 'call-writing') told.set(event.callId, (told.get(event.callId) ?? '') + event.text)
+  expect(Object.fromEntries(told)).toEqual({ call_1_0: '{}', call_1_1: '{"a":1}' })
 })
 
 test('a loop that was left gets nothing more, and another one gets the rest', async () => {
