@@ -169,6 +169,19 @@ test('a program runs the calls of one answer beside each other', async () => {
   expect(resultsTold(run.model).map(({ text }) => text)).toEqual(['seen beside it', 'scanned'])
 })
 
+test('a program without a handler claims nothing, and answers by hand', async () => {
+  const run = world()
+  const session = await run.open()
+  const client = await session.attach()
+  const turn = session.send('go')
+  await run.time.settle()
+  const [{ callId = '' } = {}] = await run.facts('call-offered')
+  expect(await run.facts('call-claimed')).toEqual([])
+  await client.toolResult(callId, { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
+  await run.time.until(turn.answer)
+  expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'by hand' }])
+})
+
 test('a client that was detached while its handler ran does not come back with its result', async () => {
   const gate = Promise.withResolvers<string>()
   const run = world()

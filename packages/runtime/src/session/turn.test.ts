@@ -213,3 +213,30 @@ test('a loop that was left gets nothing more, and another one gets the rest', as
   for await (const event of turn) told.push(event.type)
   expect(told.at(-1)).toBe('turn-finished')
 })
+
+test('text that was joined because nobody read it has the place behind all of it', async () => {
+  const reader = openReader().frames
+  const reading = { events: readEvents(reader, () => reader), output: undefined }
+  const turn = followTurn({ inputId: 'i', reading, accepted: Promise.resolve([{ type: 'accepted', pos: 1 } as const]) })
+  const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
+  const facts: readonly Fact[] = [
+    { type: 'turn-started', turn: 1, exchange: 1, models: ['m'], deadlineMs: 9 },
+    { type: 'inputs-entered', exchange: 1, entries: entered },
+  ]
+  for (const [pos, fact] of facts.entries()) reader.push({ type: 'fact', pos, nowMs: 0, fact })
+  reader.push(begin(1, 2))
+  for (const [offset, said] of ['All', ' is', ' well.'].entries()) {
+    await new Promise((resolve) => setImmediate(resolve)) // each piece is read by itself
+    reader.push(text(said, offset * 3))
+  }
+  reader.push({
+    type: 'fact',
+    pos: 9,
+    nowMs: 0,
+    fact: { type: 'turn-finished', turn: 1, outcome: 'answered', text: '' },
+  })
+  await turn.answer
+  const told: unknown[] = []
+  for await (const event of turn) if (event.type === 'text') told.push([event.text, event.cursor.text])
+  expect(told).toEqual([['All is well.', 12]])
+})
