@@ -114,3 +114,21 @@ test('the time of a call stands still from its first question until its last ans
   )
   expect(told.map((call) => call?.deadlineMs)).toEqual([10_000, undefined, undefined, undefined, 13_000])
 })
+
+test('a device is told whom a call was offered to and whose result was not taken, each at its place in the log', () => {
+  const projection = new SessionProjection({ delivery: true })
+  projection.takeRecord({ pos: 0, nowMs: 0, facts: BEGUN })
+  const events = projection.takeRecord({
+    pos: 1,
+    nowMs: 5,
+    facts: [
+      { type: 'call-offered', callId: 'c', connection: 'phone', offer: 3 },
+      { type: 'result-ignored', callId: 'c', reason: 'foreign', outcome: 'ok', preview: '' },
+    ],
+  })
+  expect(events).toMatchObject([
+    { type: 'call-offered', client: 'phone', offer: 3, at: { pos: 1, fact: 0, nowMs: 5 } },
+    { type: 'result-ignored', reason: 'foreign', at: { pos: 1, fact: 1, nowMs: 5 } },
+    { type: 'call' },
+  ])
+})

@@ -172,3 +172,12 @@ test('nobody is asked about a refusal, whatever the check said of it', () => {
   expect(session.logged('step-finished')[0]).not.toHaveProperty('checked')
   expect(session.fact('turn-finished')).toMatchObject({ outcome: 'refused', text: 'I cannot.' })
 })
+
+test('a person who does not take a value has it corrected as a value', () => {
+  const session = begun().attach()
+  answers(session, '{"valid":true}', ASK, null)
+  decided(session, 'deny', { reason: 'it is not' })
+  expect(session.told().at(-1)).toBe(
+    'user: A person did not accept your answer: it is not\nAnswer again, with the corrected JSON and nothing else.',
+  )
+})

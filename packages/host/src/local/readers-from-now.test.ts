@@ -113,6 +113,19 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
       await session.control('continue')
     },
   }),
+  'an answer has been given, and its voice still speaks': () => ({
+    init: { tools: [act(() => 'ok')], steps: [{ text: 'One moment.', ...listCalls('act') }, { text: 'All is well.' }] },
+    before: async () => {},
+    after: (session) => session.interrupt({ heard: { type: 'chars', chars: 3 } }),
+  }),
+  'most of a limit is used, and that was told': () => {
+    const { tool, open } = createGated()
+    return {
+      init: { limits: { callsPerTurn: 1 }, tools: [tool], steps: [listCalls('act'), { text: 'done' }] },
+      before: async () => {},
+      after: async () => open(),
+    }
+  },
   'a second answer is written behind a call': () => ({
     init: {
       tools: [act(() => 'ok')],
