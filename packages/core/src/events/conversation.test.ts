@@ -59,3 +59,12 @@ test('a piece that repeats what is known changes nothing of it', () => {
   const conversation = fold([...said('one', 1), write(1, 0, 'It is '), write(1, 3, 'is '), write(1, 6, 'blue.')])
   expect(conversation.messages().at(-1)).toMatchObject({ steps: [{ text: 'It is blue.' }] })
 })
+
+test('an answer that failed says why', () => {
+  const conversation = new Conversation()
+  const answer = { role: 'assistant', id: 't1', turn: 1, exchange: 1, atMs: 0 } as const
+  const error = { code: 'model_overloaded', message: 'busy' } as const
+  conversation.take({ type: 'message-added', message: answer })
+  conversation.take({ type: 'turn-finished', message: 't1', turn: 1, stop: 'failed', text: '', usage: {}, error })
+  expect(conversation.messages()).toMatchObject([{ id: 't1', stop: 'failed', error }])
+})

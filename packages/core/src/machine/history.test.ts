@@ -315,3 +315,27 @@ test('calls and thoughts with half of a pair stand whole in the history, also wh
   ])
   expect(session.history.openCall('call_1_0')?.arguments).toContain('\ufffd')
 })
+
+describe('a history that keeps what left the window', () => {
+  const windowed = (): TestSession => new TestSession({ window: { exchanges: 1 } }).user('a').says('A')
+
+  test('gives a snapshot that stays as it was', () => {
+    const session = windowed()
+    const history = folded(session, true)
+    session.user('b').says('B').user('c').says('C')
+    for (const record of session.records.slice(3, 5)) history.fold(record)
+    const snapshot = history.takeSnapshot()
+    const before = structuredClone(snapshot)
+    for (const record of session.records.slice(5)) history.fold(record)
+    expect(history.takeSnapshot()).not.toEqual(before)
+    expect(snapshot).toEqual(before)
+  })
+
+  test('is taken over without that: no rewind asks for it any more', () => {
+    const session = windowed().user('b').says('B')
+    const history = createHistory()
+    history.takeOver(folded(session, true))
+    expect(history.takeSnapshot().left).toBeNull()
+    expect(history.entries()).toEqual(folded(session, true).entries())
+  })
+})

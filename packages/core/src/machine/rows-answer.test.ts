@@ -164,3 +164,20 @@ test('it counts as no round and as no call of the turn', () => {
   session.says({ calls: ['read'] }).returns('call_2_0')
   expect(answers(session, 'Valid.', { verdict: 'accept' }).fact('turn-finished')).toMatchObject({ outcome: 'answered' })
 })
+
+test('nobody is asked about a refusal, whatever the check said of it', () => {
+  const session = begun().attach()
+  answers(session, { text: 'I cannot.', finish: 'refusal' }, ASK)
+  expect(session.logged('approval-requested')).toEqual([])
+  expect(session.logged('step-finished')[0]).not.toHaveProperty('checked')
+  expect(session.fact('turn-finished')).toMatchObject({ outcome: 'refused', text: 'I cannot.' })
+})
+
+test('a person who does not take a value has it corrected as a value', () => {
+  const session = begun().attach()
+  answers(session, '{"valid":true}', ASK, null)
+  decided(session, 'deny', { reason: 'it is not' })
+  expect(session.told().at(-1)).toBe(
+    'user: A person did not accept your answer: it is not\nAnswer again, with the corrected JSON and nothing else.',
+  )
+})

@@ -443,3 +443,17 @@ describe('an approval that is about one destination', () => {
     expect(next(session, write('b.txt'))).toBe('settled')
   })
 })
+
+test('the arguments that a person changed are those of the call, also as an older version wrote it', () => {
+  const session = new TestSession()
+    .attach()
+    .user('go')
+    .says({ calls: [{ name: 'read', approval: true }] })
+  const { id = '' } = session.call('call_1_0').approval ?? {}
+  const edited = { arguments: '{"a":1}', argumentsHash: 'hash of the new ones' }
+  const decided = { callId: 'call_1_0', approvalId: id, decision: 'edit', principal: 'ann' } as const
+  const started = { type: 'call-started', callId: 'call_1_0', attempt: 1, deadlineMs: session.nowMs + 1000 } as const
+  session.replay({ type: 'approval-decided', ...decided, edited }, started)
+  expect(session.call('call_1_0')).toMatchObject({ state: 'started', argumentsHash: 'hash of the new ones' })
+  expect(session.history.openCall('call_1_0')?.arguments).toBe('{"a":1}')
+})

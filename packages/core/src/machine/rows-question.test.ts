@@ -218,3 +218,30 @@ describe('a restart with a question', () => {
     expect(kept.openQuestions().map((question) => question.n)).toEqual([2])
   })
 })
+
+test('the time of a tool that asks twice stands still until both are answered', () => {
+  const session = new TestSession()
+    .attach()
+    .user('go')
+    .says({ calls: ['read'] })
+  const ask = (n: number): TestSession =>
+    session.send({
+      type: 'question-asked',
+      callId: 'call_1_0',
+      attempt: 1,
+      n,
+      message: 'Which?',
+      schema: { type: 'object' },
+      timeoutMs: 60_000,
+    })
+  const answer = (n: number): TestSession =>
+    session.send({ type: 'question-answer', questionId: `question_call_1_0_${n}`, principal: 'ann', value: {} })
+  session.after(10_000)
+  ask(1).after(1000)
+  ask(2).after(1000)
+  answer(1).after(1000)
+  expect(session.call('call_1_0').deadline).toBeNull()
+  answer(2)
+  expect(session.call('call_1_0').deadline?.atMs).toBe(session.nowMs + 20_000)
+  expect(session.fire('call:call_1_0').fact('call-settled').settlement.type).toBe('timed-out')
+})

@@ -1,4 +1,5 @@
 // Clients of a local session: attached again after a store failure, and not kept once they are detached.
+import type { Tool, ToolSource } from '@baton/core'
 import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -64,6 +65,37 @@ test('a client that is being attached while its handle closes is not left behind
   turn.answer.catch(() => {})
 })
 
+test('an app that leaves behind two results has brought both, though the first was checked long before the second', async () => {
+  const checks: (() => void)[] = []
+  const output = {
+    '~standard': {
+      version: 1,
+      vendor: 'slow',
+      validate: (value: unknown) =>
+        new Promise<{ readonly value: unknown }>((resolve) => void checks.push(() => resolve({ value }))),
+      jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+    },
+  } as const
+  const slow = (name: string) => ({ ...clientTool(name), output })
+  const run = world({ tools: [slow('one'), slow('two')], steps: [listCalls('one', 'two'), { text: 'done' }] })
+  const session = await run.open()
+  const app = session.connect({ connection: 'app' })
+  await app.attach()
+  const turn = session.send('go')
+  await run.time.settle()
+  const calls = (await run.facts('call-offered')).map(({ callId }) => callId)
+  const results = calls.map((callId) => app.result(callId, { type: 'ok', content: [{ type: 'text', text: '{}' }] }))
+  await run.time.settle()
+  checks.shift()?.()
+  await run.time.settle()
+  const left = app.detach()
+  await run.time.settle()
+  checks.shift()?.()
+  expect(await run.time.until(Promise.all([...results, left]))).toMatchObject(Array(3).fill({ type: 'accepted' }))
+  expect((await run.time.until(turn.answer)).text).toBe('done')
+  expect(resultsTold(run.model).map(({ text }) => text)).toEqual(['{}', '{}'])
+})
+
 test('a client that lets go takes its tools with it', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
@@ -74,6 +106,163 @@ test('a client that lets go takes its tools with it', async () => {
   await run.time.until(session.send('two').answer)
   const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
   expect(offered).toEqual([['look', 'scan'], ['look']])
+})
+
+test('a client whose lease is over and that brings the result of another client’s call does not come back by it', async () => {
+  const run = world()
+  const session = await run.open()
+  const late = await run.time.until(session.client({ client: 'tablet', leaseMs: 1000 }))
+  await run.time.pass(1001)
+  const phone = await run.time.until(session.client({ client: 'phone', leaseMs: 60_000 }))
+  const turn = session.send('go')
+  await run.time.settle()
+  const [call] = phone.calls()
+  await run.time.until(phone.claim(call?.callId ?? ''))
+  const outcome = { type: 'ok', content: [{ type: 'text', text: 'forged' }] } as const
+  expect(await run.time.until(late.result(call?.callId ?? '', outcome))).toMatchObject({ ignored: 'foreign' })
+  expect((await run.facts('client-attached')).map(({ connection }) => connection)).toEqual(['tablet', 'phone'])
+  await run.time.until(phone.result(call?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'seen' }] }))
+  await run.time.until(turn.answer)
+  expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'seen' }])
+})
+
+test('a client that names no lease is gone after 30 seconds, and its call is another client’s', async () => {
+  const run = world({ tools: [{ ...clientTool('look'), timeoutMs: 600_000 }] })
+  const session = await run.open()
+  const phone = await run.time.until(session.client({ client: 'phone' }))
+  const turn = session.send('go')
+  await run.time.pass(29_999)
+  expect(phone.calls()).toHaveLength(1)
+  const other = await run.time.until(session.client({ client: 'other', leaseMs: 60_000 }))
+  await run.time.pass(2)
+  expect(phone.calls()).toEqual([])
+  expect(other.calls()).toHaveLength(1)
+  turn.answer.catch(() => {})
+})
+
+test('a client that runs one tool is asked for that one alone, also after it has renewed its lease', async () => {
+  const run = world({ tools: [clientTool('look'), clientTool('scan')], steps: () => listCalls('look', 'scan') })
+  const session = await run.open()
+  const phone = await run.time.until(session.client({ client: 'phone', runs: ['look'] }))
+  await run.time.until(phone.renew())
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  expect(phone.calls().map(({ name }) => name)).toEqual(['look'])
+  expect(await run.facts('call-offered')).toHaveLength(1)
+})
+
+test('a program runs the calls of one answer beside each other', async () => {
+  const gate = Promise.withResolvers<string>()
+  const run = world({
+    tools: [clientTool('look'), clientTool('scan')],
+    steps: [listCalls('look', 'scan'), { text: 'done' }],
+  })
+  const session = await run.open()
+  await session.attach({
+    look: () => gate.promise,
+    scan: () => {
+      gate.resolve('seen beside it')
+      return 'scanned'
+    },
+  })
+  expect((await run.time.until(session.send('go').answer)).text).toBe('done')
+  expect(resultsTold(run.model).map(({ text }) => text)).toEqual(['seen beside it', 'scanned'])
+})
+
+test('a program without a handler claims nothing, and answers by hand', async () => {
+  const run = world()
+  const session = await run.open()
+  const client = await session.attach()
+  const turn = session.send('go')
+  await run.time.settle()
+  const [{ callId = '' } = {}] = await run.facts('call-offered')
+  expect(await run.facts('call-claimed')).toEqual([])
+  await client.toolResult(callId, { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
+  await run.time.until(turn.answer)
+  expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'by hand' }])
+})
+
+test('a client that was detached while its handler ran does not come back with its result', async () => {
+  const gate = Promise.withResolvers<string>()
+  const run = world()
+  const session = await run.open()
+  const client = await session.attach({ look: () => gate.promise })
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  await run.time.until(client.detach())
+  gate.resolve('late')
+  await run.time.settle()
+  expect(await run.facts('client-attached')).toHaveLength(1)
+  expect((await run.facts('result-ignored')).map(({ reason }) => reason)).toEqual(['foreign'])
+})
+
+test('a program that was too slow for the pieces of an answer still runs the call at its end', async () => {
+  const run = world({
+    models: {
+      id: 'hasty',
+      provider: 'hasty',
+      capabilities: { tools: 'native', images: true },
+      run: ({ messages }, sink) => {
+        const isLast = messages.at(-1)?.role === 'tool'
+        for (let piece = 0; piece < 20_000 && !isLast; piece += 1)
+          sink({ type: piece % 2 ? 'text-delta' : 'reasoning-delta', text: 'x' })
+        const call = { type: 'call', name: 'look', arguments: '{}' } as const
+        const parts = [isLast ? ({ type: 'text', text: 'done' } as const) : call]
+        return Promise.resolve({ parts, finish: isLast ? 'end' : 'tool-calls', usage: {}, model: 'hasty' })
+      },
+    },
+  })
+  const session = await run.open()
+  await session.attach({ look: () => 'here' })
+  expect((await run.time.until(session.send('go').answer)).text).toBe('done')
+  expect((await run.facts('call-settled')).map(({ settlement }) => settlement.type)).toEqual(['ok'])
+})
+
+test('nobody reports what became of an offer to an app of another handle', async () => {
+  const run = world()
+  const session = await run.open()
+  const app = session.connect({ connection: 'app', sequential: true, claims: true })
+  await app.attach()
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  const [{ callId = '', offer = 0 } = {}] = await run.facts('call-offered')
+  const other = await run.open()
+  for (const type of ['call-reached', 'offer-failed'] as const)
+    expect(await other.submit({ type, callId, offer })).toMatchObject({ type: 'refused', code: 'unauthorized' })
+  expect(await app.reached(callId, offer)).toMatchObject({ type: 'accepted' })
+})
+
+test('a new copy of an app that brings no tools takes those of its earlier copy away', async () => {
+  const run = world({ steps: () => ({ text: 'done' }) })
+  const session = await run.open()
+  const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
+  await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  await run.time.until(session.send('one').answer)
+  await run.time.until(session.client({ client: 'phone' }))
+  await run.time.until(session.send('two').answer)
+  const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
+  expect(offered).toEqual([['look', 'scan'], ['look']])
+})
+
+test('a program that waits for a tool which a source has not brought yet runs it once it is there', async () => {
+  const listeners: (() => void)[] = []
+  let tools: readonly Tool[] = [clientTool('look')]
+  const source: ToolSource = {
+    name: 'editor',
+    list: () => Promise.resolve(tools),
+    onChange: (listener) => {
+      listeners.push(listener)
+      return () => {}
+    },
+  }
+  const run = world({ tools: [], sources: [source], steps: [listCalls('later'), { text: 'done' }] })
+  const session = await run.open()
+  await session.attach({ later: () => 'here' })
+  tools = [clientTool('look'), clientTool('later')]
+  for (const tell of listeners) tell()
+  await run.time.settle()
+  expect((await run.time.until(session.send('go').answer)).text).toBe('done')
+  expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'here' }])
 })
 
 test('clients that were detached and readings that ended are not kept', async () => {

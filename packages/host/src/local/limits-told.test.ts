@@ -47,7 +47,7 @@ test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, used: numbe
   const world = createTestWorld({ tools: [act(() => 'ok')], steps: [again, again, again, again, end], ...init })
   const session = await world.open()
   const turn = session.send('go')
-  expect(await world.time.until(turn.answer)).toMatchObject({ text: 'done', stop: 'end' })
+  expect(await world.time.until(turn.answer)).toMatchObject({ text: 'done', stop: 'end', limits: [] })
   const told: unknown[] = []
   for await (const event of session.events({ from: 'start' })) {
     if (event.type === 'live') break

@@ -388,3 +388,24 @@ test('a tool that needs an approval is denied at once, unless somebody decides',
     expect(told[0]).toEqual(['tool_call', 'act', {}, asks ? 'ok' : 'denied'])
   }
 })
+
+test('acts that are begun together happen one after the other', async () => {
+  const { time, listener } = createListened({ steps: () => ({ text: 'Noted.' }) })
+  await time.until(Promise.all([listener.start(), listener.pause(), listener.stop(), listener.start()]))
+  expect(listener.session.phase).toBe('idle')
+  await time.until(Promise.all([listener.pause(), listener.close()]))
+  await expect(time.until(listener.start())).rejects.toMatchObject({ message: 'the listener is closed' })
+})
+
+test('a listener without a name for its session stays in it when it starts anew, and lets go of its former handle', async () => {
+  const { time, listener } = createListened({
+    steps: () => ({ text: 'Noted.' }),
+    options: { session: undefined } as never,
+  })
+  await time.until(listener.start())
+  const before = listener.session
+  await time.until(listener.start('Other instructions.'))
+  expect(listener.session.id).toBe(before.id)
+  await expect(before.describe({ title: 'Mine' })).rejects.toMatchObject({ code: 'session_closed' })
+  await time.until(listener.session.describe({ title: 'Mine' }))
+})

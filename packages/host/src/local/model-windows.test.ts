@@ -1,5 +1,5 @@
 // A host's use of a model's own claims: its window shortens the history, and a name that nobody knows is told once.
-import { defineAgent } from '@baton/core'
+import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'
@@ -43,4 +43,19 @@ test('a summary is asked once: without marks for a prompt cache, and without too
     model.requests.find(({ instructions }) => instructions.startsWith('Summarise') === isSummary)?.settings
   expect(asked(true)).toEqual({ temperature: 0.5, cache: 'off', maxOutputTokens: 512 })
   expect(asked(false)).toEqual(settings)
+})
+
+test('after a refusal that names the window, the answer that is asked for fits behind the input', async () => {
+  const message = 'input and answer together are longer than the 3000 tokens of the window'
+  const error = new BatonError({ code: 'context_overflow', message, data: { contextTokens: 3000 } })
+  const model = createScriptedModel({ steps: [{ error }, { text: 'ok' }, { text: 'ok' }] })
+  const host = createHost({ agent: defineAgent({ name: 'a', model, settings: { maxOutputTokens: 4000 } }) })
+  const session = await host.session('one')
+  expect((await session.send('x'.repeat(4000)).answer).text).toBe('ok')
+  expect((await session.send('and now?').answer).text).toBe('ok')
+  await host.stop()
+  const [first, ...later] = model.requests.map(({ settings }) => settings.maxOutputTokens ?? 0)
+  expect(first).toBe(4000)
+  // About 1,000 tokens of input, and something for what the estimate may miss.
+  for (const tokens of later) expect(tokens).toSatisfy((given: number) => given > 1500 && given < 2000)
 })

@@ -51,3 +51,21 @@ test('a model that runs on this machine needs none either', async () => {
   expect((await (await host.session('s')).send('Hi').answer).text).toBe('said')
   await host.stop()
 })
+
+test('a summary counts among what a turn costs', async () => {
+  const model = createScriptedModel({
+    id: 'known',
+    steps: () => ({ text: 'said', usage: { outputTokens: 1 } }),
+    capabilities: { contextTokens: 1000 },
+  })
+  const agent = defineAgent({ name: 'frugal', model, window: { reserveTokens: 100, keepExchanges: 1 } })
+  const host = createHost({ agent, priceOf })
+  const session = await host.session('s')
+  const costs: unknown[] = []
+  for (let turn = 0; turn < 12; turn++) costs.push((await session.send('x'.repeat(400)).answer).usage.costMicros)
+  await host.stop()
+  const summaries = model.requests.filter(({ instructions }) => instructions.startsWith('Summarise')).length
+  expect(summaries).toBeGreaterThan(0)
+  expect(costs.filter((cost) => cost === 10)).toHaveLength(summaries)
+  expect(costs.filter((cost) => cost === 5)).toHaveLength(12 - summaries)
+})

@@ -200,3 +200,57 @@ test.each([
   expect(() => host.watch(query as never)).toThrow(expect.objectContaining(refusal))
   await time.until(host.stop())
 })
+
+test('a session whose log could not be read once is listed again as soon as it can', async () => {
+  const { host, open, store } = createDirectory(createMemoryStore(), { info: () => {}, warn: () => {} })
+  await (await open('trip', 'ann')).close()
+  const { read } = store
+  const list = async () => (await host.sessions()).sessions.map(({ id }) => id)
+  const fail = (): never => {
+    throw new Error('the disk is away')
+  }
+  Object.assign(store, { read: fail })
+  expect(await list()).toEqual([])
+  Object.assign(store, { read })
+  expect(await list()).toEqual(['trip'])
+})
+
+test('a session that is made anew under an old name is listed as the new one', async () => {
+  const { host, open, time } = createDirectory()
+  const list = async () => (await host.sessions()).sessions
+  await (await open('trip', 'ann', { meta: { place: 'Oslo' } })).close()
+  const [before] = await list()
+  await time.until(host.remove('trip'))
+  const again = await open('trip', 'ann', { meta: { place: 'Rome' } })
+  await again.close()
+  expect(await list()).toMatchObject([{ id: 'trip', meta: { place: 'Rome' } }]) // in the same millisecond
+  await time.until(host.remove('trip'))
+  await time.pass(5000)
+  await open('trip', 'ann')
+  const [after] = await list()
+  expect([after?.meta, (after?.createdMs ?? 0) - (before?.createdMs ?? 0)]).toEqual([{}, 5000])
+})
+
+test('whoever stops watching hears nothing more, also of what had happened by then', async () => {
+  const { host, open } = createDirectory()
+  const changes = host.watch({ principal: 'ann' })[Symbol.asyncIterator]()
+  await open('trip', 'ann', { title: 'A trip' })
+  await new Promise((resolve) => setImmediate(resolve))
+  await changes.return?.()
+  expect(await changes.next()).toEqual({ done: true, value: undefined })
+})
+
+test('a session that another host made anew under an old name is listed as the new one', async () => {
+  const { host, open, store } = createDirectory()
+  const other = createDirectory(store)
+  for (const id of ['x', 'y', 'z']) await other.open(id, 'bob') // its ids are others
+  await (await open('trip', 'ann')).close()
+  const list = async () => (await host.sessions({ principal: 'ann' })).sessions
+  const [before] = await list()
+  await other.time.until(other.host.remove('trip'))
+  await other.time.pass(5000)
+  await (await other.open('trip', 'ann')).close()
+  await open('trip', 'ann')
+  const [after] = await list()
+  expect((after?.createdMs ?? 0) - (before?.createdMs ?? 0)).toBe(5000)
+})

@@ -69,3 +69,33 @@ test('what is over comes before what is live, and a past that cannot be read end
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
   expect(ends).toEqual([1])
 })
+
+test('the arguments of two calls are not joined while they wait', async () => {
+  const { made, next } = reader()
+  const write = (index: number, offset: number, said: string): Frame => {
+    return { type: 'call-delta', attempt: 1, index, name: 'look', offset, text: said }
+  }
+  const pieces = [write(0, 0, '{}'), write(1, 2, '"a"')]
+  for (const piece of pieces) made.push(piece)
+  expect([await next(), await next()]).toEqual(pieces)
+})
+
+test('a reader that leaves closes the past that it was reading, and is told nothing more', async () => {
+  let isOpen = true
+  async function* past(): AsyncGenerator<Frame> {
+    try {
+      yield fact(0)
+      yield fact(1)
+    } finally {
+      isOpen = false
+    }
+  }
+  const { made, iterator, ends } = reader(2, past())
+  await iterator.next()
+  await iterator.return?.()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isOpen).toBe(false)
+  made.push(fact(2))
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  expect(ends).toEqual([1])
+})

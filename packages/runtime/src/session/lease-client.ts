@@ -73,7 +73,8 @@ class Lease implements LeaseClient {
   async claim(callId: string): Promise<ClientClaim> {
     const { engine } = this.#parts
     const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
-    const number = offer && this.#isOwn(offer) ? offer.number : 0
+    // The machine refuses the claim of what another client was asked for.
+    const number = offer?.number ?? 0
     const { again } = await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
     const call = insist(engine.history().openCall(callId) ?? NO_CALL)
     return again ? { ...call, again } : call

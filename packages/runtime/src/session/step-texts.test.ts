@@ -30,3 +30,23 @@ test('text that comes twice stands once, and what an attempt said is void after 
   ])
   expect(told.at(-1)).toBe('one two')
 })
+
+test('an attempt that was given up leaves nothing to say, and nothing that is being written', () => {
+  const texts = new StepTexts()
+  const take = (event: SessionEvent) => texts.take(event)
+  take({ ...OF, type: 'text', step: 1, offset: 0, text: 'void' })
+  expect(texts.isWriting).toBe(true)
+  take({ ...OF, type: 'step-reset', step: 1, reason: 'interrupted' })
+  expect(texts.isWriting).toBe(false)
+  expect(take({ ...OF, type: 'step-finished', step: 1, finish: 'end', usage: {} })).toBeUndefined()
+})
+
+test('only a text that was cut short says so', () => {
+  const texts = new StepTexts()
+  const end = { ...OF, type: 'step-finished', step: 1, usage: {} } as const
+  texts.take({ ...OF, type: 'text', step: 1, offset: 0, text: 'whole' })
+  expect(texts.take({ ...end, finish: 'end' })).toEqual({ message: 'm1', step: 1, text: 'whole' })
+  texts.take({ ...OF, type: 'text', step: 1, offset: 0, text: 'half' })
+  const cut = texts.take({ ...end, finish: 'interrupted', interrupted: true })
+  expect(cut).toEqual({ message: 'm1', step: 1, text: 'half', interrupted: true })
+})

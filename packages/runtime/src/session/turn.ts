@@ -93,7 +93,7 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
 function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | undefined {
   switch (event.type) {
     case 'message-withdrawn':
-      if (event.message !== inputId || seen.isMine) return undefined
+      if (event.message !== inputId) return undefined
       throw new BatonError({ code: 'cancelled', message: `the input "${inputId}" was withdrawn before it was read` })
     case 'message-entered':
       seen.isMine ||= event.message === inputId

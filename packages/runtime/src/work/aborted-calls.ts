@@ -36,7 +36,7 @@ export class AbortedCalls {
     this.#calls.set(session, calls)
     const ended = this.#endInTime(session, settled).then(() => {
       calls.delete(ended)
-      if (calls.size === 0 && this.#calls.get(session) === calls) this.#calls.delete(session)
+      if (calls.size === 0) this.#calls.delete(session)
       this.count = this.#calls.size
     })
     calls.add(ended)

@@ -40,6 +40,38 @@ const generate =
 const USED = { inputTokens: 10, outputTokens: 5 }
 
 export const GENERATE_SITUATIONS: Situations = {
+  'a tool that is tried again after its model was busy waits as long as that model asked for': async ({
+    createWorld,
+  }) => {
+    const data = { retryAfterMs: 7000 }
+    const error = new BatonError({ code: 'model_rate_limited', message: 'busy', retryable: true, data })
+    const triedMs: number[] = []
+    const world = await createWorld({
+      tools: [
+        act(
+          async (_, { generate: asks }) => {
+            triedMs.push(world.time.clock.nowMs())
+            return (await asks({ prompt: 'Who?' })).text
+          },
+          { retry: { attempts: 2, baseMs: 10 } },
+        ),
+      ],
+      steps: [listCalls('act'), { error }, { text: 'Ann.' }, { text: 'done' }],
+    })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+    expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'Ann.' }])
+    expect((triedMs[1] ?? 0) - (triedMs[0] ?? 0)).toBe(7000)
+  },
+  'a tool that asks has neither the tools of the provider nor a choice of tools in its request': async (stage) => {
+    const serverTools = { scripted: [{ type: 'search' }] }
+    const settings = { temperature: 0.5, serverTools, toolChoice: { type: 'any' } } as const
+    const { world, session } = await askIn(stage, generate({ prompt: 'Who?' }), [{ text: 'Ann.' }], { settings })
+    await world.time.until(session.send('go').answer)
+    expect(world.model.requests[0]?.settings).toEqual({ temperature: 0.5, serverTools })
+    expect(world.model.requests[1]).toMatchObject({ tools: [], toolChoice: { type: 'none' } })
+    expect(world.model.requests[1]?.settings).toEqual({ temperature: 0.5, cache: 'off' })
+  },
   'a tool asks the model of the turn, which is told nothing of the conversation': async (stage) => {
     const prompt = [
       { type: 'text', text: 'What is this?' },

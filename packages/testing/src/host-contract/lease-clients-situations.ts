@@ -57,6 +57,8 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     const first = await session.client({ client: 'web', leaseMs: 60_000 })
     expect(first.calls()).toMatchObject([{ name: 'look', callId: CALL }])
     expect(await first.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}' })
+    expect(first.calls()).toEqual([]) // it has it now
+    expect(await first.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}', again: true })
     await world.time.pass(40_000)
     // The next request has a handle of its own.
     const again = await (await world.open()).client({ client: 'web', leaseMs: 60_000 })

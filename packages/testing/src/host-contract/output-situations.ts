@@ -1,6 +1,7 @@
 // Typed answers: an agent with an output schema gives values, asks once more for what does not fit, then fails with a code.
-import type { ModelRequest } from '@baton/core'
+import type { ModelRequest, Session } from '@baton/core'
 import { defineAgent, readOutput } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -37,6 +38,24 @@ export const OUTPUT_SITUATIONS: Situations = {
       const { answer, model } = await ask(stage, [{ text }])
       expect((await answer()).output).toEqual({ valid: true, score: 3 })
       expect(model.requests).toHaveLength(1)
+    },
+  ),
+  ...forEachRow<[string, ScriptedStep, string, (session: Session) => Promise<unknown>]>(
+    'a turn that ends without an answer has no value, and none is missed: %s',
+    [
+      ['a refusal', { text: 'I cannot.', finish: 'refusal' }, 'refused', async () => {}],
+      ['an interrupt', { text: 'Let me', hangs: 'until-aborted' }, 'interrupted', (session) => session.interrupt()],
+      ['a stop', { text: 'Let me', hangs: 'until-aborted' }, 'stopped', (session) => session.control('stop')],
+    ],
+    async ({ createWorld }, [, step, outcome, end]) => {
+      const { open, time } = await createWorld({ steps: [step], output: verdict })
+      const session = await open()
+      const turn = session.send('is it valid?')
+      await time.settle()
+      await time.until(end(session))
+      const answer = await time.until(turn.answer)
+      expect(answer).toMatchObject({ outcome })
+      expect(answer).not.toHaveProperty('output')
     },
   ),
   'an answer that does not fit is asked for once more, with what is wrong in front of the model': async (stage) => {

@@ -1,0 +1,305 @@
+// What one handle of a session says: in its order while pictures are being stored, once though it is sent twice, and nothing
+// after it was closed.
+import type { ImagePart, Schema, Session, UserInput } from '@baton/core'
+import { tool } from '@baton/core'
+import { getEventListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import type { TestWorldInit } from './test-world.test-kit.ts'
+import {
+  act,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  listCalls,
+  noUnhandledRejections,
+  ownStore,
+  resultsTold,
+  textsTold,
+} from './test-world.test-kit.ts'
+
+noUnhandledRejections()
+
+const done = { type: 'ok', content: [{ type: 'text', text: 'by hand' }] } as const
+
+function picture(bytes: string): ImagePart {
+  return { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: bytes } }
+}
+
+/** A world whose store keeps each picture once the test lets it: the oldest that waits, or all, also those to come. */
+function createSlowWorld(more: Partial<TestWorldInit> = {}) {
+  const waiting: (() => void)[] = []
+  let isSlow = true
+  const store = ownStore()
+  const { put } = store.blobs
+  Object.assign(store.blobs, {
+    put: async (...given: Parameters<typeof put>) => {
+      if (isSlow) await new Promise<void>((resolve) => void waiting.push(resolve))
+      await put(...given)
+    },
+  })
+  const keepAll = (): void => {
+    isSlow = false
+    for (const keep of waiting.splice(0)) keep()
+  }
+  const world = createTestWorld({ store, steps: (_, call) => ({ text: `answer ${call}` }), ...more })
+  return { ...world, keepOne: () => waiting.shift()?.(), keepAll }
+}
+
+type Follow = (session: Session) => Promise<unknown>
+
+test.each<[string, Follow]>([
+  ['its messages', async (session) => (await session.messages()).messages.some(({ id }) => id === 'said')],
+  ['a rewind', (session) => session.rewind({ message: 'said', interrupt: true })],
+  ['a fork', (session) => session.fork({ before: 'said' })],
+  [
+    'its withdrawal',
+    async (session) => {
+      await session.control('pause') // it waits then
+      return await session.withdraw('said')
+    },
+  ],
+])('what follows a message whose picture is still being stored comes after it: %s', async (_, follow) => {
+  const { open, time, keepAll } = createSlowWorld()
+  const session = await open()
+  session.send([picture('AAAA')], { inputId: 'said' }).answer.catch(() => {})
+  const followed = follow(session)
+  await time.settle()
+  keepAll()
+  expect(await time.until(followed)).toBeTruthy()
+})
+
+test('words that follow two pictures are read behind both, though the first was stored long before the second', async () => {
+  const { open, time, keepOne, facts } = createSlowWorld()
+  const session = await open()
+  const said: readonly [string, UserInput][] = [
+    ['one', [picture('AAAA')]],
+    ['two', [picture('BBBB')]],
+  ]
+  const turns = said.map(([inputId, input]) => session.send(input, { inputId }))
+  await time.settle()
+  keepOne()
+  await time.settle()
+  turns.push(session.send('and these?', { inputId: 'three' }))
+  await time.settle()
+  keepOne()
+  await time.until(Promise.all(turns.map(({ answer }) => answer)))
+  expect((await facts('input-accepted')).map(({ inputId }) => inputId)).toEqual(['one', 'two', 'three'])
+})
+
+test('a message that is sent again with a signal ends with that signal', async () => {
+  const { open, time } = createTestWorld({ steps: [{ text: 'a long answer', hangs: 'until-aborted' }] })
+  const session = await open()
+  const first = session.send('go', { inputId: 'said' })
+  await time.settle()
+  const abort = new AbortController()
+  const again = session.send('go', { inputId: 'said', signal: abort.signal })
+  await time.settle()
+  abort.abort()
+  expect((await time.until(again.answer)).outcome).toBe('interrupted')
+  expect((await time.until(first.answer)).outcome).toBe('interrupted')
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+})
+
+test('the signal of a message that was answered ends no later turn, and keeps nothing', async () => {
+  const { open, time } = createTestWorld({
+    steps: [{ text: 'one' }, { text: 'a long answer', hangs: 'until-aborted' }],
+  })
+  const session = await open()
+  const abort = new AbortController()
+  const { signal } = abort
+  await time.until(session.send('go', { inputId: 'said', signal }).answer)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  const later = session.send('and?')
+  await time.settle()
+  const again = session.send('go', { inputId: 'said', signal })
+  abort.abort()
+  expect((await time.until(again.answer)).text).toBe('one')
+  await time.settle()
+  expect(session.phase).toBe('modelling')
+  await time.until(session.interrupt())
+  expect((await time.until(later.answer)).outcome).toBe('interrupted')
+})
+
+test('a message whose signal aborts while its picture is being stored is taken back once it is in', async () => {
+  const { open, time, keepAll } = createSlowWorld({ steps: [{ text: 'a long answer', hangs: 'until-aborted' }] })
+  const session = await open()
+  const abort = new AbortController()
+  const turn = session.send([picture('AAAA')], { signal: abort.signal })
+  await time.settle()
+  abort.abort()
+  await time.settle()
+  keepAll()
+  expect((await time.until(turn.answer)).outcome).toBe('interrupted')
+})
+
+test('of two messages in one exchange, the later one is asked again alone', async () => {
+  const gate = Promise.withResolvers<string>()
+  const world = createTestWorld({
+    tools: [act(() => gate.promise)],
+    steps: [listCalls('act'), { text: 'first' }, { text: 'again' }],
+  })
+  const session = await world.open()
+  const turn = session.send('one', { inputId: 'one' })
+  await world.time.settle()
+  session.send('two', { inputId: 'two', delivery: 'steer' }).answer.catch(() => {})
+  gate.resolve('found')
+  await world.time.until(turn.answer)
+  expect(await world.time.until(session.rewind({ message: 'two', again: true }))).toMatchObject({ turn: 'two' })
+  expect((await world.time.until(session.turn('two').answer)).text).toBe('again')
+  expect(textsTold(world.model, 'user')).toEqual(['one', 'two'])
+})
+
+test('a message that entered a turn with a schema is found with the value of that turn', async () => {
+  const gate = Promise.withResolvers<string>()
+  const world = createTestWorld({
+    tools: [act(() => gate.promise)],
+    steps: [listCalls('act'), { text: '{"count":3}' }],
+  })
+  const session = await world.open()
+  const output = { type: 'object', properties: { count: { type: 'number' } } } as const
+  const turn = session.send('one', { inputId: 'one', output })
+  await world.time.settle()
+  session.send('two', { inputId: 'two', delivery: 'steer' }).answer.catch(() => {})
+  gate.resolve('found')
+  await world.time.until(turn.answer)
+  expect(await world.time.until(session.turn('two').answer)).toMatchObject({ output: { count: 3 } })
+})
+
+test('a copy of a paused session has nothing of what waits in it', async () => {
+  const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
+  const session = await world.open()
+  await world.time.until(session.send('one', { inputId: 'one' }).answer)
+  await session.control('pause')
+  session.send('two', { inputId: 'two' }).answer.catch(() => {})
+  await world.time.settle()
+  const copy = await world.time.until(world.host.session(await world.time.until(session.fork())))
+  expect((await copy.messages()).messages.map(({ id }) => id)).toEqual(['one', 't1'])
+  expect((await copy.info()).queued).toEqual([])
+})
+
+test.each<[string, (session: Session, world: ReturnType<typeof createProcess>) => Promise<string>]>([
+  ['a copy', (session, world) => world.time.until(session.fork({ before: 'one' }))],
+  [
+    'a session of somebody else',
+    async (session, world) => {
+      const stranger = world.host.session(session.id, { principal: { id: 'eve' } })
+      await expect(world.time.until(stranger)).rejects.toMatchObject({ code: 'unauthorized' })
+      await session.close()
+      return session.id
+    },
+  ],
+])('%s is not held by who asked for it: another process may open it', async (_, make) => {
+  const shared = createSharedStore()
+  const init = { steps: () => ({ text: 'answer' }) }
+  const world = createProcess(shared.time, shared.store, init)
+  const session = await world.open()
+  await world.time.until(session.send('one', { inputId: 'one' }).answer)
+  const id = await make(session, world)
+  await world.time.pass(2 * LEASE_MS)
+  const other = createProcess(shared.time, shared.store, init)
+  const opened = await world.time.until(other.host.session(id))
+  expect(opened.id).toBe(id)
+  await world.time.until(Promise.all([world.host.stop(), other.host.stop()]))
+})
+
+test('a tool that waits for an answer hears that its session has left this process', async () => {
+  const heard: unknown[] = []
+  const ask = act(async (_, context) => {
+    await context
+      .ask({ message: 'Which?', schema: { type: 'object' } })
+      .catch((cause: unknown) => void heard.push(cause))
+  })
+  const world = createTestWorld({ tools: [ask], steps: [listCalls('act'), { text: 'done' }] })
+  const session = await world.open()
+  await session.connect({ connection: 'app', asks: true, claims: true }).attach()
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  expect(await session.questions()).toHaveLength(1)
+  await world.time.until(world.host.stop())
+  expect(heard).toMatchObject([{ code: 'cancelled' }])
+})
+
+test('a turn that is asked for again with a schema gives its value as that schema reads it', async () => {
+  const { open, time } = createTestWorld({ steps: [{ text: '{"count":3}' }] })
+  const session = await open()
+  const object = { type: 'object', properties: { count: { type: 'number' } } } as const
+  const output: Schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value: unknown) => ({ value: `${JSON.stringify(value)}, read by its own schema` }),
+      jsonSchema: { input: () => object, output: () => object },
+    },
+  } as never
+  await time.until(session.send('count', { inputId: 'said', output: object }).answer)
+  const again = await time.until(session.turn('said', { output }).answer)
+  expect(again).toMatchObject({ output: '{"count":3}, read by its own schema' })
+})
+
+test('one signal outlives many readings and leaves nothing behind with those that ended', async () => {
+  const { open, time } = createTestWorld({ steps: () => ({ text: 'answer' }) })
+  const session = await open()
+  await time.until(session.send('go').answer)
+  const { signal } = new AbortController()
+  for (let reading = 0; reading < 5; reading++)
+    for await (const event of session.events({ from: 'start', signal })) if (event.type === 'live') break
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('a program that answers one call by hand takes no other call from its client', async () => {
+  const client = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
+  const world = createTestWorld({
+    tools: [client('one'), client('two')],
+    steps: [listCalls('one', 'two'), { text: 'done' }],
+  })
+  const session = await world.open()
+  const turn = session.send('go')
+  await world.time.settle()
+  const [call] = (await world.facts('step-finished'))[0]?.calls ?? []
+  await world.time.until(session.toolResult(call?.callId ?? '', done))
+  const other = await world.open()
+  await other.attach({ two: () => 'by its client' })
+  await world.time.until(turn.answer)
+  expect(resultsTold(world.model).map(({ text }) => text)).toEqual(['by hand', 'by its client'])
+})
+
+test('the acceptance of a model and settings names the record after which both hold', async () => {
+  const { open, time, host } = createTestWorld({ steps: [] })
+  const session = await open()
+  const { models } = await session.info()
+  const { pos } = await time.until(session.configure({ model: models[0] ?? '', settings: { temperature: 0.5 } }))
+  expect((await session.info()).head.pos).toBe(pos + 1)
+  await host.stop()
+})
+
+const CLOSED: readonly [string, (session: Session) => unknown][] = [
+  ['send', (session) => session.send('go').answer],
+  ['turn', (session) => session.turn('said').answer],
+  ['hear', (session) => session.hear({ speaker: 'Ann', text: 'Hello.' })],
+  ['notify', (session) => session.notify({ name: 'bell' })],
+  ['control', (session) => session.control('pause')],
+  ['interrupt', (session) => session.interrupt()],
+  ['rewind', (session) => session.rewind({ message: 'said' })],
+  ['fork', (session) => session.fork()],
+  ['withdraw', (session) => session.withdraw('said')],
+  ['configure', (session) => session.configure({ settings: { temperature: 0.5 } })],
+  ['describe', (session) => session.describe({ title: 'Other' })],
+  ['attach', (session) => session.attach()],
+  ['client', (session) => session.client({ client: 'phone' })],
+  ['decide', (session) => session.decide({ approvalId: 'none', decision: 'approve' })],
+  ['answer', (session) => session.answer({ questionId: 'none', decline: true } as never)],
+]
+
+test.each(CLOSED)('a handle that was closed says nothing more: %s', async (_, say) => {
+  const { open, records, host } = createTestWorld({ steps: () => ({ text: 'answer' }) })
+  const session = await open()
+  const other = await open() // the session itself stays open
+  await session.close()
+  const before = await records()
+  const said = await Promise.resolve(say(session)).catch((cause: unknown) => cause)
+  expect(said).toMatchObject({ code: 'session_closed' })
+  expect(await records()).toEqual(before)
+  await other.close()
+  await host.stop()
+})
