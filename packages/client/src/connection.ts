@@ -81,6 +81,7 @@ class SessionConnection implements Connection {
   connect(): void {
     const { world, url, session, onState } = this.#init
     onState('connecting')
+    if (this.#closed) return // by whom it was told
     let opened: WebSocketLike
     try {
       opened = world.openSocket(url)

@@ -86,7 +86,7 @@ class ServerWire implements Wire {
     this.#user = user
     this.#world = user.world
     this.#stopOnline = user.world.onOnline?.(() => {
-      if (!this.#socket && !this.#closed) this.connect()
+      if (!this.#socket) this.connect()
     })
     this.connect()
   }
@@ -94,6 +94,7 @@ class ServerWire implements Wire {
   connect(): void {
     this.#stopTimer?.()
     this.#user.takeConnecting()
+    if (this.#closed) return // by whom it was told
     let opened: WebSocketLike
     try {
       opened = this.#world.openSocket(this.#options.url, SUBPROTOCOL)
@@ -219,7 +220,6 @@ class ServerWire implements Wire {
     if (this.#hello && world.nowMs() - this.#helloMs >= HELLO_MS) this.#tries = 0
     this.#socket = undefined
     this.#hello = undefined
-    this.#quietLooks = 0
     this.#stopTimer?.()
     if (code === UNAUTHORIZED) return this.#refuse('the token is no longer valid')
     let pauseMs = delayMs({ reconnect, world }, this.#tries)
