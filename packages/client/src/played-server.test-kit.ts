@@ -120,15 +120,15 @@ function createSocket(protocol: string | undefined): PlayedSocket {
 /** What a session is, to begin with. */
 export const INFO = { agent: 'a', model: 'm', models: ['m'], title: null, meta: {}, activity: 'idle' }
 
-/** Accepts the opening of a session, and tells that all missed events have been read. */
+/** Accepts the opening of a session, and tells these calls as what was missed. */
 export function openPlayed(
   server: PlayedServer,
-  { messages, ...more }: { readonly messages?: readonly object[] } = {},
-) {
+  { messages, calls = [] }: { readonly messages?: readonly object[]; readonly calls?: readonly CallView[] } = {},
+): SentFrame | undefined {
   server.begin()
   const [request] = server.asked('session.open')
-  server.accept(request, { session: 's', info: { ...INFO, ...more }, next: { pos: 0 }, ...(messages && { messages }) })
-  server.tell({ type: 'live' })
+  server.accept(request, { session: 's', info: INFO, next: { pos: 0 }, ...(messages && { messages }) })
+  server.tell(...calls.map((call) => ({ type: 'call', call })), { type: 'live' })
   return request
 }
 

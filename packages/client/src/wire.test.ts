@@ -54,7 +54,10 @@ test('a request is answered once, and one that breaks is answered as lost after 
 test('frames of a newer server, and what is no frame, change nothing', () => {
   const { begin, say, errors, notices, told } = open(createPlayedServer())
   begin()
-  for (const text of ['', 'null', '[]', '{', '{"type":"tomorrow"}', '{"type":"events"}']) say(text)
+  for (const text of ['', 'null', '[]', '{', '{"type":"tomorrow"}', '{"type":"events"}', '{"type":7}']) say(text)
+  // Names that every object has are kinds of no frame.
+  for (const text of ['{"type":"__proto__"}', '{"type":"constructor"}', '{"type":"toString","next":{"pos":1}}'])
+    say(text)
   expect([errors, notices, told]).toEqual([[], [], ['connecting', 'hello']])
 })
 
