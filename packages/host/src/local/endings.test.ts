@@ -131,30 +131,6 @@ test('who watches is not told of a removal that is refused, and what runs is not
   expect([told, one.model.requests.length]).toEqual([[], 1])
 })
 
-test('nobody but a program removes a session whose owner cannot be read', async () => {
-  const disk = ownStore()
-  let isDamaged = false
-  const store: Store = {
-    ...disk,
-    read: async function* (...given) {
-      if (isDamaged) throw new BatonError({ code: 'log_damaged', message: 'a record is damaged' })
-      yield* disk.read(...given)
-    },
-  }
-  const world = createTestWorld({ store, steps: () => ({ text: 'answer' }) })
-  const session = await world.open()
-  await world.time.until(session.send('go').answer)
-  await session.close()
-  await world.time.settle()
-  isDamaged = true
-  await expect(world.time.until(world.host.remove(SESSION, { id: 'bob' }))).rejects.toMatchObject({
-    code: 'log_damaged',
-  })
-  await world.time.until(world.host.remove(SESSION))
-  isDamaged = false
-  expect(await world.records()).toEqual([])
-})
-
 test('a stranger who asks first brings no agent of its own to the session of another', async () => {
   const time = createManualTime()
   const store = ownStore()

@@ -1,9 +1,16 @@
 // Work of one session while it is given up: what late models and tools say is neither shown nor logged, timers keep their time,
 // and the log follows an answer at its pace.
-import type { SessionEvent, Timers, ToolContext } from '@baton/core'
+import type { SessionEvent, Store, Timers, ToolContext } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
-import { act, createManualTime, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
+import {
+  act,
+  createManualTime,
+  createTestWorld,
+  listCalls,
+  noUnhandledRejections,
+  ownStore,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -123,4 +130,25 @@ test('a tool that waits for an answer of its user hears that its host has stoppe
   expect(await session.questions()).toHaveLength(1)
   await time.until(world.host.stop({ drainMs: 0 }))
   expect(heard).toHaveLength(1)
+})
+
+test('after a rewind behind the window the model reads what was there then, however long the store takes to read it', async () => {
+  const time = createManualTime()
+  const disk = ownStore()
+  const store: Store = {
+    ...disk,
+    read: async function* (...given) {
+      await new Promise<void>((resolve) => void time.environment.timers.start(500, resolve))
+      yield* disk.read(...given)
+    },
+  }
+  const window = { messages: 4, summarise: false, keepExchanges: 1 }
+  const world = createTestWorld({ time, store, window, steps: () => ({ text: 'Yes.' }) })
+  const session = await world.open()
+  for (const text of ['one', 'two', 'three', 'four']) await time.until(session.send(text, { inputId: text }).answer)
+  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).not.toContain('one')
+  await time.until(session.rewind({ message: 'two', again: true }))
+  await time.until(session.turn('two').answer)
+  const read = JSON.stringify(world.model.requests.at(-1)?.messages)
+  expect([read.includes('"one"'), read.includes('"two"'), read.includes('"three"')]).toEqual([true, true, false])
 })
