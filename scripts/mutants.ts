@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant, MutantTest } from './mutant-list.ts'
 import { DECODER_MUTANTS } from './decoder-mutants.ts'
+import { HOME_MUTANTS } from './home-mutants.ts'
 import { MUTANTS } from './mutant-list.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
 import { copyRepository } from './repository-copy.ts'
@@ -19,7 +20,9 @@ type Outcome = 'passed' | 'failed' | 'not run'
 process.exitCode = checkMutants(process.argv.slice(2).join(' '))
 
 function checkMutants(words: string): number {
-  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS].filter(({ name }) => name.includes(words))
+  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...HOME_MUTANTS].filter(({ name }) =>
+    name.includes(words),
+  )
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {

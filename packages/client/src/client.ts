@@ -166,10 +166,8 @@ interface DisplayArguments {
 
 async function showNow({ listeners, outbox, speak }: ClientState, call: ToolCallPayload): Promise<void> {
   const { state, role, text = '' } = JSON.parse(call.arguments) as DisplayArguments // the protocol's display calls
-  if (call.name === 'convo.setState' && state) {
-    if (state === 'idle') outbox.settle()
-    listeners.tell('state', state)
-  } else if (call.name === 'tts.speak') await speak(text)
+  if (call.name === 'convo.setState' && state) listeners.tell('state', state)
+  else if (call.name === 'tts.speak') await speak(text)
   else if (call.name === 'convo.appendMessage' && role) {
     if (role === 'user') outbox.forget(text)
     listeners.tell('message', { role, text })

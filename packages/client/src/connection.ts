@@ -81,6 +81,7 @@ class SessionConnection implements Connection {
   connect(): void {
     const { world, url, session, onState } = this.#init
     onState('connecting')
+    if (this.#closed) return // by whom it was told
     let opened: WebSocketLike
     try {
       opened = world.openSocket(url)
@@ -180,7 +181,10 @@ function frameIn(text: unknown): ServerFrame | undefined {
 }
 
 /** Half of the pause is random, so that apps that lost their server together do not come back all at once. */
-export function delayMs({ reconnect, world }: Pick<ConnectionInit, 'reconnect' | 'world'>, tries: number): number {
+export function delayMs(
+  { reconnect = {}, world }: { readonly reconnect?: ReconnectOptions; readonly world: World },
+  tries: number,
+): number {
   const longest = Math.min(reconnect.mostMs ?? 10_000, (reconnect.baseMs ?? 250) * 2 ** Math.min(tries, 20))
   return longest / 2 + (longest / 2) * world.random()
 }

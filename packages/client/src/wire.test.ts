@@ -1,77 +1,19 @@
 // The connection of version 2 over a socket in memory and a clock that the test moves: what a real server rarely does.
-import type { ServerFrame2 } from '@baton/protocol'
 import { expect, test } from 'vitest'
-import type { ClientError } from './client-error.ts'
+import { ClientError } from './client-error.ts'
+import type { PlayedServer } from './played-server.test-kit.ts'
+import { createPlayedServer } from './played-server.test-kit.ts'
 import type { Notice, Wire } from './wire.ts'
 import { openWire } from './wire.ts'
-import type { WebSocketLike, World } from './world.ts'
 
-interface FakeSocket extends WebSocketLike {
-  readonly sent: readonly Readonly<Record<string, unknown>>[]
-  readonly isClosed: boolean
-}
-
-function createFake(probed?: number) {
-  let nowMs = 0
-  const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
-  const sockets: (FakeSocket & { protocol: string | undefined })[] = []
-  const world: World = {
-    nowMs: () => nowMs,
-    random: () => 0.5,
-    newId: () => 'id',
-    probe: () => Promise.resolve(probed),
-    start: (delayMs, callback) => {
-      const timer = { atMs: nowMs + delayMs, callback }
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    },
-    openSocket: (_, protocol) => {
-      const sent: Readonly<Record<string, unknown>>[] = []
-      const state = { isClosed: false }
-      const socket = {
-        protocol,
-        sent,
-        get isClosed() {
-          return state.isClosed
-        },
-        send: (text: string) => void sent.push(JSON.parse(text) as Readonly<Record<string, unknown>>), // a frame
-        close: () => {
-          state.isClosed = true
-        },
-        onopen: null,
-        onmessage: null,
-        onclose: null,
-        onerror: null,
-      }
-      sockets.push(socket)
-      return socket
-    },
-  }
-  const advance = (ms: number): void => {
-    for (const endMs = nowMs + ms; ;) {
-      const [next] = [...timers].sort((one, other) => one.atMs - other.atMs)
-      if (!next || next.atMs > endMs) {
-        nowMs = endMs
-        return
-      }
-      timers.delete(next)
-      nowMs = next.atMs
-      next.callback()
-    }
-  }
-  return { world, sockets, advance, waiting: () => timers.size }
-}
-
-const HELLO: ServerFrame2 = { type: 'hello', protocol: 2, nowMs: 0, limits: { frameBytes: 100, resultBytes: 50 } }
-
-function open(fake: ReturnType<typeof createFake>) {
+function open(server: PlayedServer) {
   const told: string[] = []
   const errors: ClientError[] = []
   const notices: Notice[] = []
   const wire = openWire(
     { url: 'ws://127.0.0.1:9/ws' },
     {
-      world: fake.world,
+      world: server.world,
       takeConnecting: () => void told.push('connecting'),
       takeHello: () => void told.push('hello'),
       takeNotice: (notice) => void notices.push(notice),
@@ -83,19 +25,8 @@ function open(fake: ReturnType<typeof createFake>) {
       },
     },
   )
-  const newest = (): FakeSocket => {
-    const socket = fake.sockets.at(-1)
-    if (!socket) throw new Error('nothing was opened')
-    return socket
-  }
-  const say = (frame: ServerFrame2 | string): void =>
-    newest().onmessage?.({ data: typeof frame === 'string' ? frame : JSON.stringify(frame) } as never) // as a browser's event
-  const begin = (): void => {
-    newest().onopen?.(undefined as never) // a browser's event has nothing that is read
-    say(HELLO)
-  }
-  const breakWith = (code: number): void => newest().onclose?.({ code } as never) // as above
-  return { wire, told, errors, notices, newest, say, begin, breakWith }
+  const { newest, say, breakWith } = server
+  return { wire, told, errors, notices, newest, say, begin: () => server.begin(100), breakWith }
 }
 
 function ask(wire: Wire): string[] {
@@ -105,11 +36,11 @@ function ask(wire: Wire): string[] {
 }
 
 test('a request is answered once, and one that breaks is answered as lost after the loss is told', () => {
-  const fake = createFake()
-  const { wire, told, begin, newest, say, breakWith } = open(fake)
+  const server = createPlayedServer()
+  const { wire, told, begin, newest, say, breakWith } = open(server)
   expect(ask(wire)).toEqual(['connection_failed'])
   begin()
-  expect(fake.sockets[0]?.protocol).toBe('baton.v2')
+  expect(server.sockets[0]?.protocol).toBe('baton.v2')
   const answers = ask(wire)
   const id = String(newest().sent[0]?.['id'])
   say({ type: 'ok', re: id })
@@ -121,54 +52,57 @@ test('a request is answered once, and one that breaks is answered as lost after 
 })
 
 test('frames of a newer server, and what is no frame, change nothing', () => {
-  const { begin, say, errors, notices, told } = open(createFake())
+  const { begin, say, errors, notices, told } = open(createPlayedServer())
   begin()
-  for (const text of ['', 'null', '[]', '{', '{"type":"tomorrow"}', '{"type":"events"}']) say(text)
+  for (const text of ['', 'null', '[]', '{', '{"type":"tomorrow"}', '{"type":"events"}', '{"type":7}']) say(text)
+  // Names that every object has are kinds of no frame.
+  for (const text of ['{"type":"__proto__"}', '{"type":"constructor"}', '{"type":"toString","next":{"pos":1}}'])
+    say(text)
   expect([errors, notices, told]).toEqual([[], [], ['connecting', 'hello']])
 })
 
 test('a server that says nothing is asked whether it lives, and left when it does not answer', () => {
-  const fake = createFake()
-  const { begin, newest, say, told } = open(fake)
+  const server = createPlayedServer()
+  const { begin, newest, say, told } = open(server)
   begin()
-  fake.advance(19_999)
+  server.advance(19_999)
   expect(newest().sent).toEqual([])
-  fake.advance(1)
+  server.advance(1)
   expect(newest().sent).toMatchObject([{ type: 'ping' }])
   say({ type: 'ok', re: String(newest().sent[0]?.['id']) })
-  fake.advance(20_000)
+  server.advance(20_000)
   expect(newest().sent).toHaveLength(2)
-  fake.advance(10_000)
-  expect(fake.sockets[0]?.isClosed).toBe(true)
+  server.advance(10_000)
+  expect(server.sockets[0]?.isClosed).toBe(true)
   expect(told).toEqual(['connecting', 'hello', 'lost'])
-  fake.advance(250)
+  server.advance(250)
   expect(told.at(-1)).toBe('connecting')
 })
 
 test('a request without an answer is given up after 30 seconds', () => {
-  const fake = createFake()
-  const { wire, begin, say } = open(fake)
+  const server = createPlayedServer()
+  const { wire, begin, say } = open(server)
   begin()
   const answers = ask(wire)
   for (let seconds = 0; seconds < 30; seconds += 5) {
     say({ type: 'session.closed', session: 's' })
-    fake.advance(5000)
+    server.advance(5000)
   }
   expect(answers).toEqual(['connection_failed'])
 })
 
 test('a server that is started again is asked again quickly, others ever more slowly', () => {
-  const fake = createFake()
-  const { begin, breakWith, told } = open(fake)
+  const server = createPlayedServer()
+  const { begin, breakWith, told } = open(server)
   const pauses: number[] = []
   const measure = (): void => {
     for (let ms = 0; ; ms++) {
       if (told.at(-1) === 'connecting') return void pauses.push(ms)
-      fake.advance(1)
+      server.advance(1)
     }
   }
   begin()
-  fake.advance(10_000)
+  server.advance(10_000)
   breakWith(1012)
   measure()
   for (const _ of [1, 2, 3]) {
@@ -176,31 +110,35 @@ test('a server that is started again is asked again quickly, others ever more sl
     breakWith(1006)
     measure()
   }
-  expect(pauses).toEqual([94, 375, 750, 1500])
+  begin()
+  server.advance(10_000)
+  breakWith(1006)
+  measure()
+  expect(pauses).toEqual([94, 375, 750, 1500, 188])
 })
 
 test('a device whose name is taken is told so', () => {
-  const { begin, breakWith, told } = open(createFake())
+  const { begin, breakWith, told } = open(createPlayedServer())
   begin()
   breakWith(4409)
   expect(told).toEqual(['connecting', 'hello', 'device taken'])
 })
 
 test('a token that is no longer valid ends it for good, and nothing waits any more', () => {
-  const fake = createFake()
-  const { wire, begin, breakWith, told } = open(fake)
+  const server = createPlayedServer()
+  const { wire, begin, breakWith, told } = open(server)
   begin()
   const answers = ask(wire)
   breakWith(4401)
   expect(told).toEqual(['connecting', 'hello', 'ended: unauthorized'])
   expect(answers).toEqual(['unauthorized'])
   expect(ask(wire)).toEqual(['session_closed'])
-  expect(fake.waiting()).toBe(0)
+  expect(server.waiting()).toBe(0)
 })
 
 test.each([401, 403])('a connection that is refused with %d ends it for good', async (status) => {
-  const fake = createFake(status)
-  const { breakWith, told } = open(fake)
+  const server = createPlayedServer(status)
+  const { breakWith, told } = open(server)
   breakWith(1006)
   await Promise.resolve()
   await Promise.resolve()
@@ -208,23 +146,175 @@ test.each([401, 403])('a connection that is refused with %d ends it for good', a
 })
 
 test('a server that is no server of this version is told, and tried again', () => {
-  const fake = createFake()
-  const { newest, errors, told } = open(fake)
+  const server = createPlayedServer()
+  const { newest, errors, told } = open(server)
   newest().onopen?.(undefined as never) // a browser's event has nothing that is read
-  fake.advance(10_000)
+  server.advance(10_000)
   expect(errors).toMatchObject([{ code: 'connection_failed', message: 'the server did not say hello in baton.v2' }])
   expect(errors[0]?.hint).toMatch(/same version/)
-  fake.advance(1000)
+  server.advance(1000)
   expect(told).toEqual(['connecting', 'lost', 'connecting'])
 })
 
 test('a frame that is larger than the server takes is not sent', () => {
-  const { wire, begin, newest } = open(createFake())
+  const { wire, begin, newest } = open(createPlayedServer())
   begin()
   const answers: string[] = []
-  wire.ask('input.hear', { input: 'i', speaker: 's', text: 'é'.repeat(40) }, (answer) => {
+  wire.ask('input.hear', { input: 'i', speaker: 's', text: 'é'.repeat(20) }, (answer) => {
     answers.push(answer.ok ? 'ok' : answer.error.code)
   })
   expect(answers).toEqual(['input_too_large'])
   expect(newest().sent).toEqual([])
+})
+
+test('a machine that has a network again does not wait for the pause, and connects once', () => {
+  const server = createPlayedServer()
+  const { wire, begin, breakWith, told } = open(server)
+  begin()
+  // There is a connection already.
+  server.goOnline()
+  expect(server.sockets).toHaveLength(1)
+  for (const _ of [1, 2, 3, 4]) {
+    breakWith(1006)
+    server.advance(10_000)
+  }
+  breakWith(1006)
+  server.goOnline()
+  expect(told.at(-1)).toBe('connecting')
+  const connections = server.sockets.length
+  begin()
+  // The pause that was cut short does not end a second time.
+  server.advance(10_000)
+  expect([server.sockets.length, told.at(-1)]).toEqual([connections, 'hello'])
+  wire.close(new ClientError({ code: 'session_closed', message: 'closed' }))
+  server.goOnline()
+  expect([server.sockets.length, server.listening(), server.waiting()]).toEqual([connections, 0, 0])
+})
+
+test('an address that is none leaves nobody who waits for the network', () => {
+  const server = createPlayedServer()
+  const openSocket = (): never => {
+    throw new SyntaxError('no address')
+  }
+  expect(() => open({ ...server, world: { ...server.world, openSocket } })).toThrow('url: SyntaxError: no address')
+  expect([server.listening(), server.waiting()]).toEqual([0, 0])
+})
+
+test('a connection that was left says nothing any more, however late its frames and its end come', () => {
+  const server = createPlayedServer()
+  const { wire, begin, told, notices, say } = open(server)
+  begin()
+  const answers = ask(wire)
+  const left = server.newest()
+  wire.drop()
+  server.advance(1000)
+  begin()
+  const before = [...told]
+  expect(left.isClosed).toBe(true)
+  say({ type: 'ok', re: left.sent[0]?.id ?? '' }, left)
+  say({ type: 'session.closed', session: 's' }, left)
+  server.breakWith(1006, left)
+  expect([answers, notices, told]).toEqual([['connection_failed'], [], before])
+  expect(ask(wire)).toEqual([])
+})
+
+test.each(['answered', 'lost', 'closed'] as const)('nothing waits for a request that was %s', (how) => {
+  const server = createPlayedServer()
+  const { wire, begin } = open(server)
+  begin()
+  const before = server.waiting()
+  const answers = ask(wire)
+  expect(server.waiting()).toBe(before + 1)
+  if (how === 'answered') server.accept(server.newest().sent[0])
+  else if (how === 'lost') server.breakWith(1006)
+  else wire.close(new ClientError({ code: 'session_closed', message: 'closed' }))
+  expect(answers).toEqual([{ answered: 'ok', lost: 'connection_failed', closed: 'session_closed' }[how]])
+  expect(server.waiting()).toBe(how === 'closed' ? 0 : before)
+})
+
+test('requests that are under way together are each answered by their own answer, in any order', () => {
+  const server = createPlayedServer()
+  const { wire, begin } = open(server)
+  begin()
+  const told: string[] = []
+  for (const name of ['one', 'two', 'three'])
+    wire.ask('session.info', {}, (answer) => void told.push(`${name}: ${answer.ok ? 'ok' : answer.error.code}`))
+  const [one, two, three] = server.newest().sent
+  server.refuse(two, 'illegal_input')
+  server.accept(three)
+  server.breakWith(1006)
+  server.accept(one)
+  expect(told).toEqual(['two: illegal_input', 'three: ok', 'one: connection_failed'])
+})
+
+test('silence of one connection does not count on the next one', () => {
+  const server = createPlayedServer()
+  const { begin, breakWith, told } = open(server)
+  begin()
+  server.advance(20_000)
+  breakWith(1006)
+  server.advance(1000)
+  begin()
+  server.advance(19_999)
+  expect([server.newest().sent, told.at(-1)]).toEqual([[], 'hello'])
+})
+
+test('a connection that breaks before the hello waits no longer for it', () => {
+  const server = createPlayedServer()
+  const { begin, breakWith, told, errors } = open(server)
+  breakWith(1006)
+  expect(server.waiting()).toBe(1)
+  server.advance(1000)
+  begin()
+  server.advance(19_000)
+  expect([errors, told]).toEqual([[], ['connecting', 'lost', 'connecting', 'hello']])
+})
+
+test('an error that answers no request is told, and the connection stays', () => {
+  const server = createPlayedServer()
+  const { begin, say, errors, told } = open(server)
+  begin()
+  say({ type: 'error', code: 'quota_exceeded', message: 'slower' })
+  expect(errors).toMatchObject([{ code: 'quota_exceeded' }])
+  expect(told).toEqual(['connecting', 'hello'])
+})
+
+test.each([
+  ['refused, and there again before the reason comes', 401, true, 'hello', []],
+  ['lost after its hello, which needs no reason', 401, false, 'lost', []],
+] as const)('a server that is %s is not left', async (_, status, isBackFirst, last, codes) => {
+  const server = createPlayedServer(status)
+  const { begin, breakWith, told, errors } = open(server)
+  if (!isBackFirst) begin()
+  breakWith(1006)
+  if (isBackFirst) {
+    server.goOnline()
+    begin()
+  }
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(told.at(-1)).toBe(last)
+  expect(errors.map(({ code }) => code)).toEqual(codes)
+})
+
+test('a user that closes the client while it connects is not connected', () => {
+  const server = createPlayedServer()
+  const wire: { current?: Wire } = {}
+  const closed = new ClientError({ code: 'session_closed', message: 'closed' })
+  wire.current = openWire(
+    { url: 'ws://127.0.0.1:9/ws' },
+    {
+      world: server.world,
+      takeConnecting: () => wire.current?.close(closed),
+      takeHello: () => {},
+      takeNotice: () => {},
+      takeLoss: () => {},
+      complain: () => {},
+      end: () => {},
+    },
+  )
+  server.begin()
+  server.breakWith(1006)
+  server.advance(60_000)
+  expect([server.sockets.length, server.waiting(), server.listening()]).toEqual([1, 0, 0])
 })

@@ -7,7 +7,7 @@ import { delayMs, describeRefusal } from './connection.ts'
 import { countBytes } from './count-bytes.ts'
 import type { WebSocketLike, World } from './world.ts'
 
-export type Hello = Extract<ServerFrame2, { readonly type: 'hello' }>
+type Hello = Extract<ServerFrame2, { readonly type: 'hello' }>
 /** Frames of a server that answer no request. */
 export type Notice = Exclude<ServerFrame2, { readonly type: 'hello' | 'ok' | 'error' }>
 
@@ -22,7 +22,7 @@ export interface WireUser {
   readonly world: World
   takeConnecting(): void
   /** The server said hello: requests may be sent. */
-  takeHello(hello: Hello): void
+  takeHello(): void
   takeNotice(notice: Notice): void
   /**
    * The connection broke, and will come back. `isDeviceTaken`: another connection has the device's name. What was asked is
@@ -86,7 +86,7 @@ class ServerWire implements Wire {
     this.#user = user
     this.#world = user.world
     this.#stopOnline = user.world.onOnline?.(() => {
-      if (!this.#socket && !this.#closed) this.connect()
+      if (!this.#socket) this.connect()
     })
     this.connect()
   }
@@ -94,6 +94,7 @@ class ServerWire implements Wire {
   connect(): void {
     this.#stopTimer?.()
     this.#user.takeConnecting()
+    if (this.#closed) return // by whom it was told
     let opened: WebSocketLike
     try {
       opened = this.#world.openSocket(this.#options.url, SUBPROTOCOL)
@@ -179,7 +180,7 @@ class ServerWire implements Wire {
         this.#hello = frame
         this.#helloMs = this.#world.nowMs()
         this.#listen()
-        this.#user.takeHello(frame)
+        this.#user.takeHello()
         break
       case 'ok':
         this.#settle(frame.re, { ok: true, value: frame as never }) // the server answers a request with what belongs to it
@@ -214,15 +215,13 @@ class ServerWire implements Wire {
   }
 
   #lose(wasOpen: boolean, code?: number): void {
-    const { reconnect = {} } = this.#options
     const world = this.#world
     if (this.#hello && world.nowMs() - this.#helloMs >= HELLO_MS) this.#tries = 0
     this.#socket = undefined
     this.#hello = undefined
-    this.#quietLooks = 0
     this.#stopTimer?.()
     if (code === UNAUTHORIZED) return this.#refuse('the token is no longer valid')
-    let pauseMs = delayMs({ reconnect, world }, this.#tries)
+    let pauseMs = delayMs({ ...this.#options, world }, this.#tries)
     // A server that is started again will soon be back.
     if (this.#tries === 0 && (code === 1001 || code === 1012)) pauseMs *= world.random()
     this.#stopTimer = world.start(pauseMs, () => this.connect())

@@ -75,7 +75,9 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const isOfAnswer = ({ message, next }: Fields): boolean => isText(message) && isObject(next)
 
-const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
+/** Without a prototype, whose names are kinds of no frame. */
+const SERVER_FRAMES: Readonly<Record<string, ((fields: Fields) => boolean) | null>> = {
+  __proto__: null,
   hello: ({ limits }) => isObject(limits),
   ok: ({ re }) => isText(re),
   error: ({ code, message }) => isText(code) && isText(message),

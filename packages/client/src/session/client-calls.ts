@@ -108,6 +108,7 @@ export class ClientCalls {
       if (answer.ok) {
         const { call } = answer.value
         if (call.callId !== callId) throw new Error('a claim brought another call') // the server is left
+        held.retries = 0 // its result has tries of its own
         void this.#run(call, held)
       }
       // Refused for good, it is somebody else's, or over.

@@ -51,13 +51,20 @@ export interface Directory {
 export function openDirectory(options: DirectoryOptions): Directory {
   const list = new SessionList(options)
   const { requests } = list
+  const create = async (init: object): Promise<string> => {
+    const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
+    await requests.ask('session.close', {}).catch(() => {}) // it was created, whatever becomes of the connection
+    return session
+  }
+  // A connection follows one session at a time.
+  let creating: Promise<unknown> = Promise.resolve()
   return {
     getSnapshot: () => list.snapshot,
     subscribe: (listener) => list.listeners.on('change', listener),
-    create: async (init = {}) => {
-      const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
-      await requests.ask('session.close', {})
-      return session
+    create: (init = {}) => {
+      const created = creating.then(() => create(init))
+      creating = created.catch(() => {}) // who asked for it hears of it
+      return created
     },
     rename: async (session, title) => void (await requests.ask('session.describe', { session, title })),
     delete: async (session) => {
@@ -193,15 +200,17 @@ class SessionList implements WireUser {
   }
 
   #publish(change: Partial<DirectorySnapshot> = {}): void {
-    this.snapshot = { ...this.snapshot, ...(this.isLive && { sessions: this.#sort() }), ...change }
+    this.snapshot = { ...this.snapshot, ...change }
+    // While the list is read anew, the one that is known stays.
+    if (this.isLive) this.#sort()
     this.listeners.tell('change', undefined)
   }
 
-  /** While the list is read anew, the one that is known stays. */
-  #sort(): readonly SessionInfo[] {
+  #sort(): void {
     const { most = MOST } = this.#options
     const sorted = [...this.#sessions.values()].sort((one, other) => other.lastMs - one.lastMs)
-    for (const { id } of sorted.slice(most)) this.#sessions.delete(id)
-    return sorted.slice(0, most)
+    const rest = sorted.splice(most)
+    for (const { id } of rest) this.#sessions.delete(id)
+    this.snapshot = { ...this.snapshot, sessions: sorted, more: this.snapshot.more || rest.length > 0 }
   }
 }

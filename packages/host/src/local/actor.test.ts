@@ -1,7 +1,7 @@
 // The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
 import type { Logger, Store } from '@baton/core'
 import { BatonError, defineAgent, createSpec } from '@baton/core'
-import type { Effect } from '@baton/core/machine'
+import type { Effect, Input } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openActor } from './actor.ts'
@@ -141,7 +141,22 @@ test('an actor whose store hangs takes so many inputs, and every answer that it 
   expect(await actor.submit([{ ...INPUT, inputId: 'one more' }])).toMatchObject([
     { type: 'refused', code: 'queue_full' },
   ])
-  const fired = actor.submit([{ type: 'timer-fired', timer: 'turn', generation: 0 }])
+  const error = { code: 'internal', message: 'failed', retryable: false } as const
+  const fired = { type: 'timer-fired', timer: 'turn', generation: 0 } as const
+  const awaited: readonly Input[] = [
+    fired,
+    { type: 'model-failed', attempt: 1, error },
+    { type: 'model-stopped', attempt: 1, text: '' },
+    { type: 'summary-failed', attempt: 1, error },
+    { type: 'tool-finished', callId: 'c', attempt: 1, outcome: { type: 'error', code: 'tool_failed', message: 'no' } },
+    { type: 'work-lost', work: { type: 'model', attempt: 1 } },
+  ]
+  const taken = awaited.map((input) => actor.submit([input]))
+  // One that is not awaited does not come in beside one that is.
+  expect(await actor.submit([fired, { ...INPUT, inputId: 'beside' }])).toMatchObject([
+    { type: 'refused' },
+    { type: 'refused' },
+  ])
   actor.kill(KILLED)
-  await expect(fired).rejects.toMatchObject({ code: 'session_closed' })
+  for (const one of taken) await expect(one).rejects.toMatchObject({ code: 'session_closed' })
 })

@@ -5,6 +5,7 @@ import type {
   Agent,
   Environment,
   ErrorCode,
+  LeftBehind,
   LiveFrame,
   Logger,
   Principal,
@@ -76,6 +77,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
+  /** What is left to do once it is closed. */
+  #ending: Promise<void> | undefined
   /** Why it could not be opened again, from then on. */
   #failure: BatonError | undefined
   #reopening: Reopening | undefined
@@ -167,9 +170,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   /**
-   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends.
+   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends. A session
+   * ends once, also one that was lost.
    */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#ending ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     const rests = this.isAtRest()
     this.#closed ??= new BatonError({ code: 'session_closed', message: `session ${this.session} was closed` })
     const actor = this.#actor
@@ -183,7 +191,11 @@ export class LocalSession implements CopyingEngine, ActorListener {
     // The next owner of the log may ask a model at once.
     const aborted = this.abortedCalls()
     if (aborted) await aborted
-    await actor.release(rests ? 'nothing' : 'work')
+    await this.#end(actor, rests ? 'nothing' : 'work')
+  }
+
+  async #end(actor: Actor, left: LeftBehind): Promise<void> {
+    await actor.release(left)
     if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
   }
@@ -333,11 +345,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
         log.warn('a session could not be opened', { session, cause: describeThrown(failure) })
       }
     }
-    this.#closed ??= cause
+    if (this.isClosed()) return // by its closing, which ends the rest
+    this.#closed = cause
     this.#feed.end()
-    await this.#actor.release('work')
-    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
-    await this.#world.dispose()
+    await (this.#ending ??= this.#end(this.#actor, 'work'))
   }
 
   /** Each wait is twice as long as the one before. */

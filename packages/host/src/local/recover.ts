@@ -110,6 +110,7 @@ export function createRecovery(init: RecoverInit & { readonly timers: Timers }) 
     wait(everyMs)
   }
   const wait = (everyMs: number): void => {
+    stopTimer() // of an earlier call: one looks for all
     if (!isStopped) stopTimer = timers.start(everyMs, () => void lookAgain(everyMs), { isBackground: true })
   }
   return {

@@ -114,3 +114,12 @@ test('the refusal of an epoch says which record has it, and what may stand there
     `record ${LAST} has epoch 9007199254740991; a record from elsewhere may have 1099511627776 at most`,
   )
 })
+
+test('a session that is there already keeps its texts when another one of its name is imported', async () => {
+  const store = createMemoryStore()
+  await importSession(store, exported)
+  await store.blobs.put('s', 'kept', 'as it was')
+  const lines = [...exported, JSON.stringify({ type: 'blob', name: 'kept', text: 'of another' })]
+  await expect(importSession(store, lines)).rejects.toMatchObject({ code: 'session_exists' })
+  expect(await store.blobs.get('s', 'kept')).toBe('as it was')
+})

@@ -192,10 +192,14 @@ function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): 
 }
 
 function describeState(state: State, createdMs: number): SessionInfo {
-  const { session: id, agent, principal, title, meta, phase, nowMs } = state
-  const rests = phase === 'paused' || phase === 'stopped' ? phase : undefined
-  const activity = rests ?? (state.turn === null ? 'idle' : 'running')
+  const { session: id, agent, principal, title, meta, nowMs } = state
+  const activity = readActivity(state)
   return { id, agent, principal, ...(title !== null && { title }), meta, activity, createdMs, lastMs: nowMs }
+}
+
+function readActivity({ phase, turn }: State): SessionInfo['activity'] {
+  if (phase === 'paused' || phase === 'stopped') return phase
+  return turn === null ? 'idle' : 'running'
 }
 
 /** Whether a list shows it otherwise; a record more is no change. */
@@ -203,8 +207,8 @@ export function isListedOtherwise(before: State, after: State): boolean {
   return (
     before.title !== after.title ||
     before.meta !== after.meta ||
-    before.phase !== after.phase ||
-    before.turn?.turn !== after.turn?.turn
+    before.turn?.turn !== after.turn?.turn ||
+    readActivity(before) !== readActivity(after)
   )
 }
 

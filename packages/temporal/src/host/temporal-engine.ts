@@ -39,7 +39,7 @@ const OPEN_MS = 60_000
 
 export class TemporalEngine implements Engine {
   readonly #init: TemporalEngineInit
-  readonly #open = new Map<string, Promise<Gateway>>()
+  readonly #open = new Map<string, HeldGateway>()
   readonly #known = new Map<string, KnownSession>()
   readonly #submitter: Submitter
 
@@ -55,31 +55,43 @@ export class TemporalEngine implements Engine {
   }
 
   async open(session: string, opening: SessionOpening): Promise<OpenedSession> {
-    const opened = this.#open.get(session) ?? this.#begin(session, opening)
-    this.#open.set(session, opened)
-    let gateway: Gateway
-    try {
-      gateway = await opened
-    } catch (cause) {
-      if (this.#open.get(session) === opened) this.#open.delete(session)
-      throw cause
-    }
-    const { replica } = gateway.view
-    const isOwn = replica.state().principal === opening.principal.id
-    if (opening.agent && isOwn) await this.#adopt(gateway, opening.agent)
-    gateway.users += 1
+    const held = this.#open.get(session) ?? this.#hold(session, opening)
+    // Counted before it is waited for: who leaves meanwhile must not close it.
+    held.users += 1
     let hasLeft = false
     const leave = (): void => {
       if (hasLeft) return
       hasLeft = true
-      gateway.users -= 1
-      if (gateway.users === 0) this.#close(session, gateway)
+      held.users -= 1
+      if (held.users === 0 && held.gateway) this.#close(session, held.gateway)
     }
-    return { engine: gateway.engine, leave }
+    try {
+      const gateway = await held.opened
+      const isOwn = gateway.view.replica.state().principal === opening.principal.id
+      if (opening.agent && isOwn) await this.#adopt(gateway, opening.agent)
+      return { engine: gateway.engine, leave }
+    } catch (cause) {
+      leave()
+      throw cause
+    }
+  }
+
+  #hold(session: string, opening: SessionOpening): HeldGateway {
+    const held: HeldGateway = { opened: this.#begin(session, opening), gateway: undefined, users: 0 }
+    this.#open.set(session, held)
+    held.opened.then(
+      (gateway) => {
+        held.gateway = gateway
+      },
+      // One that could not be opened is tried again by the next request.
+      () => this.#open.get(session) === held && this.#open.delete(session),
+    )
+    return held
   }
 
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
-    const gateways = (await Promise.allSettled(this.#open.values())).flatMap((one) =>
+    const opened = [...this.#open.values()].map((held) => held.opened)
+    const gateways = (await Promise.allSettled(opened)).flatMap((one) =>
       one.status === 'fulfilled' ? [one.value] : [],
     )
     const isRunning = (): boolean => gateways.some(({ view }) => view.replica.state().turn !== null)
@@ -145,7 +157,7 @@ export class TemporalEngine implements Engine {
           })
         })
       const engine = createEngine(view, store)
-      return { view, world, leases, engine, users: 0 }
+      return { view, world, leases, engine }
     } catch (cause) {
       view.close()
       leases.close()
@@ -233,6 +245,12 @@ interface Gateway {
   readonly world: OpenWorld
   readonly leases: ClientLeases
   readonly engine: CopyingEngine
+}
+
+interface HeldGateway {
+  readonly opened: Promise<Gateway>
+  /** Present once it is open. */
+  gateway: Gateway | undefined
   users: number
 }
 

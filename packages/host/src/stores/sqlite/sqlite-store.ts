@@ -71,6 +71,18 @@ export async function openSqliteFile(path: string, options: SqliteStoreOptions =
   checkPath(path)
   const leases = new LeaseBook(options)
   const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes, logBytes, warn })
+  return createSqliteFile(thread, { path, readOnly, warn, leases })
+}
+
+export interface SqliteFileInit {
+  readonly path: string
+  readonly readOnly: boolean
+  readonly warn: (message: string) => void
+  readonly leases: LeaseBook
+}
+
+/** Makes the store of a file that is open. */
+export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileInit): SqliteFile {
   const { write, read } = thread
   const store: SqliteStore = {
     ...openLogs(thread, path, leases),

@@ -1,0 +1,393 @@
+// Requests of one client while others are under way: answers in another order, refused, put off, or lost with their connection, and
+// what is sent again over the next one. A server that the test plays.
+import type { JsonObject } from '@baton/core'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { ClientError, OutboxEntry, SessionClient, SessionOptions } from '../index.ts'
+import { openDirectory, openSession } from '../index.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { PlayedServer } from '../played-server.test-kit.ts'
+import { createPlayedServer, INFO, openPlayed, waitingCall } from '../played-server.test-kit.ts'
+
+const url = 'ws://127.0.0.1:9/ws?token=secret'
+
+/** Lets every promise run to its end. */
+const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+// A client loads it when it has tools: loaded before, it is there within a moment.
+beforeAll(() => import('./client-calls.ts'))
+
+/** Keeps what is saved, and says what a former copy has left. */
+function createKeptOutbox(left: readonly OutboxEntry[] = []) {
+  const kept = new Map<string, OutboxEntry>()
+  const scopes: string[] = []
+  const outbox: Outbox = {
+    join: ({ scope, onLeft }) => {
+      scopes.push(scope)
+      if (left.length > 0) void Promise.resolve().then(() => onLeft(left))
+      return {
+        save: (entry) => void kept.set(`${entry.kind} ${entry.id}`, entry),
+        remove: (kind, id) => void kept.delete(`${kind} ${id}`),
+        leave: () => Promise.resolve(),
+      }
+    },
+  }
+  return { outbox, scopes, keys: () => [...kept.keys()], entries: () => [...kept.values()] }
+}
+
+function open(options: Partial<SessionOptions> = {}, left: readonly OutboxEntry[] = []) {
+  const server = createPlayedServer()
+  const kept = createKeptOutbox(left)
+  const client = openSession({ url, session: 's', world: server.world, outbox: kept.outbox, ...options })
+  onTestFinished(() => client.close())
+  const errors: ClientError[] = []
+  client.on('error', (error) => void errors.push(error))
+  const codes = (): readonly string[] => errors.map(({ code }) => code)
+  return { server, kept, client, codes }
+}
+
+/** Breaks the connection, and opens the next one. */
+function reconnect(server: PlayedServer): void {
+  server.breakWith(1006)
+  server.advance(10_000)
+  openPlayed(server)
+}
+
+/** What becomes of a promise. */
+async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    (value) => value ?? 'done',
+    ({ code }: ClientError) => code,
+  )
+}
+
+const delivery = (client: SessionClient): unknown =>
+  client.getSnapshot().messages.map((message) => (message.role === 'user' ? [message.id, message.delivery] : 'answer'))
+
+const added = (id: string, text = id): object => ({
+  type: 'message-added',
+  message: { role: 'user', id, from: 'user', parts: [{ type: 'text', text }], atMs: 1 },
+})
+
+test('inputs go one after another, in their order, and one that is refused keeps no other from its way', async () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  const [one, two, three] = ['one', 'two', 'three'].map((id) => client.send(id, { id }))
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one'])
+  server.refuse(server.asked('input.send')[0], 'input_too_large')
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one', 'two'])
+  server.accept(server.asked('input.send')[1])
+  server.accept(server.asked('input.send')[2])
+  expect(await Promise.all([one, two, three].map((sent) => outcomeOf(sent?.accepted ?? Promise.resolve())))).toEqual([
+    'input_too_large',
+    'done',
+    'done',
+  ])
+  expect(kept.keys()).toEqual([])
+  expect(delivery(client)).toEqual([
+    ['two', 'pending'],
+    ['three', 'pending'],
+    ['one', 'failed'],
+  ])
+  // Said again under its id.
+  client.retry('one')
+  expect(server.asked('input.send').at(-1)).toMatchObject({ input: 'one', content: 'one' })
+})
+
+test.each([
+  ['that the server names', { retryAfterMs: 7000 }, [7000]],
+  ['that grows with each try', {}, [1000, 2000, 3000]],
+])('an input that is put off is sent again, under its id, after a time %s', (_, more, pauses) => {
+  const { server, client } = open()
+  openPlayed(server)
+  client.send('one', { id: 'one' })
+  for (const [index, pauseMs] of pauses.entries()) {
+    server.refuse(server.asked('input.send')[index], 'quota_exceeded', { retryable: true, ...more })
+    server.advance(pauseMs - 1)
+    expect(server.asked('input.send')).toHaveLength(index + 1)
+    server.advance(1)
+  }
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one', ...pauses.map(() => 'one')])
+})
+
+test('an input that is put off nine times is refused, and its connection breaking counts as none of them', async () => {
+  const { server, client } = open()
+  openPlayed(server)
+  const { accepted } = client.send('one', { id: 'one' })
+  for (const _ of Array.from({ length: 8 })) {
+    server.refuse(server.asked('input.send').at(-1), 'quota_exceeded', { retryable: true })
+    server.advance(9000)
+    reconnect(server)
+  }
+  server.refuse(server.asked('input.send').at(-1), 'quota_exceeded', { retryable: true })
+  expect(await outcomeOf(accepted)).toBe('quota_exceeded')
+})
+
+test('what is under way when the connection breaks is sent again once, and the answer of the old one counts no more', async () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  client.send('one', { id: 'one' })
+  client.send('two', { id: 'two' })
+  const old = server.newest()
+  server.refuse(server.asked('input.send')[0], 'quota_exceeded', { retryable: true, retryAfterMs: 15_000 })
+  reconnect(server)
+  server.say({ type: 'ok', re: old.sent.at(-1)?.id }, old)
+  // The wait of the old connection is over with it.
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one'])
+  server.advance(6000)
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one'])
+  expect(kept.keys()).toEqual(['input one', 'input two'])
+})
+
+test('what is on its way is not taken back here; what waits and what was refused is', async () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  const [sent, waits] = ['sent', 'waits'].map((id) => client.send(id, { id }))
+  await client.withdraw('waits')
+  expect(await outcomeOf(waits?.answer ?? Promise.resolve())).toBe('cancelled')
+  void outcomeOf(client.withdraw('sent'))
+  expect(server.asked('input.withdraw')).toMatchObject([{ input: 'sent' }])
+  expect(kept.keys()).toEqual(['input sent'])
+  server.refuse(server.asked('input.send')[0], 'illegal_input')
+  expect(await outcomeOf(sent?.accepted ?? Promise.resolve())).toBe('illegal_input')
+  await client.withdraw('sent')
+  expect(delivery(client)).toEqual([])
+})
+
+test('a hundred inputs wait at most, those that were refused among them', () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  for (let index = 0; index < 100; index++) client.send(`${index}`, { id: `${index}` })
+  // What is kept has an order, also of one millisecond.
+  expect(new Set(kept.entries().map(({ atMs }) => atMs)).size).toBe(100)
+  for (let index = 0; index < 100; index++) server.refuse(server.asked('input.send')[index], 'illegal_input')
+  expect(() => client.send('more')).toThrow('100 inputs wait')
+})
+
+test('entries that a former copy has left come before what this one said, and none of them twice', async () => {
+  const entry = (id: string, atMs: number): OutboxEntry => ({
+    kind: 'input',
+    id,
+    atMs,
+    type: 'input.send',
+    given: { input: id, content: `${id} of the former copy` },
+  })
+  const { server, client, kept } = open({}, [entry('left', 1), entry('said', 2)])
+  client.send('said here', { id: 'said' })
+  await settle()
+  openPlayed(server)
+  server.accept(server.asked('input.send')[0])
+  server.accept(server.asked('input.send')[1])
+  expect(server.asked('input.send')).toMatchObject([
+    { input: 'left', content: 'left of the former copy' },
+    { input: 'said', content: 'said here' },
+  ])
+  expect(kept.scopes).toEqual(['ws://127.0.0.1:9/ws s'])
+})
+
+test('each input gets the end of its own turn, and one that is entered later waits for its own', async () => {
+  const { server, client } = open()
+  openPlayed(server)
+  const [one, two] = ['one', 'two'].map((id) => client.send(id, { id }))
+  server.accept(server.asked('input.send')[0])
+  server.tell(added('one'), { type: 'message-entered', message: 'one', exchange: 1 })
+  server.accept(server.asked('input.send')[1])
+  server.tell(added('two'))
+  const end = { type: 'turn-finished', message: 't1', turn: 1, usage: {} }
+  server.tell({ ...end, stop: 'end', text: 'first' })
+  let isOver = false
+  two?.answer.then(() => (isOver = true)).catch(() => {})
+  expect(await one?.answer).toMatchObject({ text: 'first' })
+  await settle()
+  expect(isOver).toBe(false)
+  server.tell({ type: 'message-entered', message: 'two', exchange: 2 })
+  server.tell({ ...end, message: 't2', turn: 2, stop: 'failed', text: '' })
+  expect(await outcomeOf(two?.answer ?? Promise.resolve())).toBe('internal')
+})
+
+test.each([
+  ['taken back by somebody', [{ type: 'message-withdrawn', message: 'one' }]],
+  [
+    'removed with its exchange',
+    [
+      { type: 'message-entered', message: 'one', exchange: 1 },
+      { type: 'messages-removed', fromExchange: 1, keep: [], keepSteps: [] },
+    ],
+  ],
+])('an input that is %s has no answer to wait for', async (_, events) => {
+  const { server, client } = open()
+  openPlayed(server)
+  const { answer } = client.send('one', { id: 'one' })
+  server.accept(server.asked('input.send')[0])
+  server.tell(added('one'), ...events)
+  expect(await outcomeOf(answer)).toBe('cancelled')
+})
+
+test('a question that is asked again waits for its new answer, and one that asks nothing for none', async () => {
+  const { server, client } = open()
+  openPlayed(server, {
+    messages: [{ role: 'user', id: 'q', from: 'user', parts: [], atMs: 1, waits: false, exchange: 1 }],
+  })
+  const again = client.rewind({ message: 'q', again: true })
+  const back = client.rewind({ message: 'q' })
+  // Read anew before it was sent: the answer that is there is the old one.
+  server.breakWith(1006)
+  server.advance(1000)
+  const old = { role: 'assistant', id: 't1', turn: 1, exchange: 1, atMs: 1, steps: [], stop: 'end' }
+  server.begin()
+  server.refuse(server.asked('session.open')[0], 'invalid_event')
+  const messages = [{ role: 'user', id: 'q', from: 'user', parts: [], atMs: 1, waits: false, exchange: 1 }, old]
+  server.accept(server.asked('session.open')[1], { session: 's', info: INFO, next: { pos: 9 }, messages })
+  server.tell({ type: 'live' })
+  let isOver = false
+  again.answer.then(() => (isOver = true)).catch(() => {})
+  await settle()
+  expect(isOver).toBe(false)
+  server.accept(server.asked('input.rewind')[0], { turn: 't2' })
+  server.accept(server.asked('input.rewind')[1])
+  expect(await outcomeOf(back.answer)).toBe('cancelled')
+})
+
+test('requests are asked over the next connection, but for what is done meanwhile and what must not be done twice', async () => {
+  const approval = { approvalId: 'p1', expiresAtMs: 9, ...waitingCall('c1', 'x', { status: 'awaiting-approval' }) }
+  const { server, client } = open()
+  openPlayed(server)
+  const { approvalId, expiresAtMs, ...call } = approval
+  const question = { questionId: 'q1', callId: 'c1', message: 'Which?', schema: {}, expiresAtMs: 9 }
+  server.tell(
+    { type: 'call', call },
+    { type: 'approval-requested', approvalId, expiresAtMs, call },
+    { type: 'question-asked', ...question },
+  )
+  const asked = {
+    decide: outcomeOf(client.decide({ approvalId: 'p1', decision: 'approve' })),
+    answer: outcomeOf(client.answer({ questionId: 'q1', value: {} })),
+    describe: outcomeOf(client.describe({ title: 'New' })),
+    fork: outcomeOf(client.fork()),
+  }
+  expect(
+    server
+      .newest()
+      .sent.slice(-4)
+      .map(({ type }) => type),
+  ).toEqual(['approval.decide', 'question.answer', 'session.describe', 'session.fork'])
+  server.breakWith(1006)
+  server.advance(1000)
+  server.begin()
+  server.accept(server.asked('session.open')[0], { session: 's', info: INFO, next: { pos: 0 } })
+  server.tell(
+    { type: 'approval-decided', approvalId: 'p1', callId: 'c1', decision: 'approve', principal: 'p' },
+    { type: 'question-answered', questionId: 'q1', callId: 'c1' },
+    { type: 'live' },
+  )
+  expect(server.newest().sent.map(({ type }) => type)).toEqual(['session.open', 'session.describe'])
+  server.accept(server.asked('session.describe')[0])
+  expect(await Promise.all(Object.values(asked))).toEqual(['done', 'done', 'done', 'connection_failed'])
+})
+
+const info = (id: string, lastMs: number, more: object = {}): object => ({ id, title: id, lastMs, meta: {}, ...more })
+
+function openList(options: { readonly most?: number; readonly meta?: JsonObject } = {}) {
+  const server = createPlayedServer()
+  const list = openDirectory({ url, world: server.world, ...options })
+  onTestFinished(() => list.close())
+  /** Accepts the watch, and gives the list in one page. */
+  const read = (sessions: readonly object[]): void => {
+    server.begin()
+    server.accept(server.asked('session.watch')[0])
+    server.accept(server.asked('session.list')[0], { sessions })
+  }
+  const change = (session: object): void =>
+    server.say({ type: 'session.changed', change: { type: 'changed', session } })
+  const shown = (): unknown => list.getSnapshot().sessions.map(({ id }) => id)
+  return { server, list, read, change, shown }
+}
+
+test('sessions that are made at the same time are made one after another, whatever becomes of the first', async () => {
+  const { server, list, read } = openList()
+  read([])
+  const made = [list.create({ title: 'a' }), list.create({ title: 'b' }), list.create({ title: 'c' })].map(outcomeOf)
+  await settle()
+  // A connection follows one session at a time.
+  expect(server.asked('session.open').map(({ title }) => title)).toEqual(['a'])
+  server.refuse(server.asked('session.open')[0], 'quota_exceeded')
+  await settle()
+  server.accept(server.asked('session.open')[1], { session: 'b' })
+  await settle()
+  expect(server.newest().sent.slice(-1)).toMatchObject([{ type: 'session.close' }])
+  // The connection breaks before the second is closed: it is there all the same, and the third is asked for over the next one.
+  server.breakWith(1006)
+  server.advance(1000)
+  read([])
+  server.accept(server.asked('session.close')[0])
+  await settle()
+  server.accept(server.asked('session.open')[0], { session: 'c' })
+  await settle()
+  server.accept(server.asked('session.close')[1])
+  expect(await Promise.all(made)).toEqual(['quota_exceeded', 'b', 'c'])
+})
+
+test('what may have been made is not made again, what was deleted meanwhile is deleted, and the rest is asked again', async () => {
+  const { server, list, read } = openList()
+  read([info('a', 2), info('b', 1)])
+  const asked = [list.create(), list.delete('a'), list.delete('b'), list.rename('b', 'B')].map(outcomeOf)
+  await settle()
+  server.breakWith(1006)
+  server.advance(1000)
+  read([info('b', 1)])
+  expect(server.newest().sent.map(({ type }) => type)).toEqual([
+    'session.watch',
+    'session.list',
+    'session.delete',
+    'session.describe',
+  ])
+  for (const request of server.newest().sent.slice(2)) server.accept(request)
+  expect(await Promise.all(asked)).toEqual(['connection_failed', 'done', 'done', 'done'])
+})
+
+test.each([
+  ['a page that has more than are listed', 2, [info('a', 3), info('b', 2), info('c', 1)], []],
+  ['a session that comes and drives out the oldest', 2, [info('b', 2), info('c', 1)], [info('a', 3)]],
+])('%s leaves the newest, and says that there are more', (_, most, page, changes) => {
+  const { read, list, change, shown } = openList({ most })
+  read(page)
+  changes.forEach(change)
+  expect([shown(), list.getSnapshot().more]).toEqual([['a', 'b'], true])
+})
+
+test('a session that is described otherwise leaves the list that is only of others', () => {
+  const { read, change, shown } = openList({ meta: { kind: { of: 'note' } } })
+  read([info('a', 2, { meta: { kind: { of: 'note' } } }), info('b', 1, { meta: { kind: { of: 'note' } } })])
+  change(info('a', 3, { meta: { kind: { of: 'memo' } } }))
+  expect(shown()).toEqual(['b'])
+})
+
+test('a list that is refused for a moment is read over the next connection; one that is refused for good ends', async () => {
+  const { server, list, read, shown } = openList()
+  server.begin()
+  server.refuse(server.asked('session.watch')[0], 'quota_exceeded', { retryable: true })
+  expect(list.getSnapshot()).toMatchObject({ status: 'waiting', error: { code: 'quota_exceeded' } })
+  server.advance(1000)
+  read([info('a', 1)])
+  expect([shown(), list.getSnapshot().error]).toEqual([['a'], undefined])
+  server.breakWith(1006)
+  const renamed = outcomeOf(list.rename('a', 'A'))
+  server.advance(1000)
+  server.begin()
+  server.refuse(server.asked('session.watch')[0], 'unauthorized')
+  expect(list.getSnapshot()).toMatchObject({ status: 'closed', error: { code: 'unauthorized' } })
+  expect([await renamed, server.waiting()]).toEqual(['unauthorized', 0])
+})
+
+test('the list that is known stays while it is read anew, and what was removed and made again is shown', () => {
+  const { server, read, change, shown } = openList()
+  read([info('a', 2), info('b', 1)])
+  server.say({ type: 'session.changed', change: { type: 'removed', id: 'a' } })
+  server.breakWith(1006)
+  server.advance(1000)
+  server.begin()
+  server.accept(server.asked('session.watch')[0])
+  change(info('c', 5))
+  expect(shown()).toEqual(['b'])
+  server.accept(server.asked('session.list')[0], { sessions: [info('b', 1), info('a', 3)] })
+  expect(shown()).toEqual(['c', 'a', 'b'])
+})

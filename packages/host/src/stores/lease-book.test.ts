@@ -1,0 +1,39 @@
+// Leases between the hosts of one process: who asks is told until the session is let go, and an end is that of its own lease.
+import { expect, test } from 'vitest'
+import { LeaseBook } from './lease-book.ts'
+
+function createBook() {
+  const clock = { now: 0, nowMs: () => clock.now }
+  return { clock, book: new LeaseBook({ leaseMs: 1000, clock }) }
+}
+
+test('who asks for a session is heard until it is let go, also where its holder takes it anew meanwhile', () => {
+  const { book, clock } = createBook()
+  book.give('s', 'one', 'ws://one')
+  book.give('t', 'one', undefined)
+  book.requestHandover('s', 'two')
+  book.requestHandover('t', 'one')
+  expect(book.renew('one').handovers).toEqual(['s'])
+  expect(book.renew('two').handovers).toEqual([])
+  const anew = book.give('s', 'one', 'ws://one')
+  expect(book.renew('one').handovers).toEqual(['s'])
+  if (anew.type === 'given') book.end('s', anew)
+  book.give('s', 'one', 'ws://one')
+  expect(book.renew('one').handovers).toEqual([])
+  // Nor is it heard after the lease has ended by itself.
+  book.requestHandover('s', 'two')
+  clock.now += 1000
+  book.give('s', 'one', 'ws://one')
+  expect(book.renew('one').handovers).toEqual([])
+})
+
+test('a lease ends at its time, and its end does not take the one that followed', () => {
+  const { book, clock } = createBook()
+  const first = book.give('s', 'one', undefined)
+  clock.now += 999
+  expect(book.give('s', 'two', undefined)).toEqual({ type: 'held', owner: 'one', leaseUntilMs: 1000 })
+  clock.now += 1
+  book.give('s', 'two', 'ws://two')
+  if (first.type === 'given') book.end('s', first)
+  expect(book.holder('s')).toEqual({ owner: 'two', leaseUntilMs: 2000, address: 'ws://two' })
+})

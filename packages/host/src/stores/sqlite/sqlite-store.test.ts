@@ -1,0 +1,124 @@
+// The rows of a SQLite file keep the contract of all stores, without the threads that a store has beside them: with these it is
+// played by sqlite-store.deep.test.ts.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Clock, Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { storeContract } from '@baton/core/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LeaseBook } from '../lease-book.ts'
+import type { Act, ActValue } from './acts.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './database.ts'
+import type { StoreRequestBody, StoreValue } from './protocol.ts'
+import { prepareTables } from './schema.ts'
+import { createSqliteFile } from './sqlite-store.ts'
+import { makeFile, OpenedFile } from './store-file.ts'
+import type { StoreThread } from './store-thread.ts'
+
+let folder = ''
+let files = 0
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-rows-'))
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+/** The file on this thread: each write is a commit of its own. */
+function openHere(path: string): StoreThread {
+  makeFile(path)
+  const taker = new DatabaseSync(path)
+  prepareTables(taker, path)
+  taker.exec('PRAGMA journal_mode=WAL')
+  taker.exec('UPDATE epochs SET last = max(last, (SELECT coalesce(max(epoch), 0) FROM sessions))')
+  taker.prepare('UPDATE opening SET token = ?').run('here')
+  const owner = { token: 'here', file: new OpenedFile(path) }
+  const database = openDatabase({ path, maxBytes: undefined, busyMs: 0, owner })
+  let closed: BatonError | undefined
+  const check = (): void => {
+    if (closed) throw closed
+  }
+  return {
+    path,
+    check,
+    write: async <Value extends ActValue>(act: Act) => {
+      check()
+      const [outcome] = database.commit([act])
+      if (outcome?.type === 'done') return await Promise.resolve(outcome.value as Value) // of its own type
+      throw new BatonError(outcome?.failure ?? { code: 'internal', message: 'no outcome' })
+    },
+    read: async <Value extends StoreValue>(request: StoreRequestBody) => {
+      check()
+      return await Promise.resolve(answer(database, request) as Value) // as above
+    },
+    close: async () => {
+      if (closed) return
+      closed = new BatonError({ code: 'store_failed', message: 'it was closed' })
+      taker.close()
+      await Promise.resolve(database.close())
+    },
+  }
+}
+
+function answer(database: Database, request: StoreRequestBody): unknown {
+  switch (request.type) {
+    case 'read':
+      return database.read(request.session, request.fromPos, request.rows)
+    case 'list':
+      return database.list(request.after, request.rows)
+    case 'epoch':
+      return database.epoch(request.session)
+    case 'snapshot':
+      return database.snapshot(request.session)
+    case 'blob':
+      return database.blob(request.session, request.name)
+    case 'blob-names':
+      return database.blobNames(request.session)
+    default:
+      throw new Error(`not asked here: ${request.type}`)
+  }
+}
+
+const paths = new WeakMap<Store, string>()
+const openFile = (clock: Clock | undefined, path = join(folder, `${(files += 1)}.db`)) => {
+  const leases = new LeaseBook(clock ? { clock } : {})
+  const file = createSqliteFile(openHere(path), { path, readOnly: false, warn: () => {}, leases })
+  paths.set(file.store, path)
+  return file
+}
+const open = async (clock?: Clock): Promise<Store> => await Promise.resolve(openFile(clock).store)
+const reopen = async (store: Store): Promise<Store> => {
+  await store.close()
+  return openFile(undefined, paths.get(store)).store
+}
+
+for (const { name, skip, run } of storeContract({ open, reopen }))
+  test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)
+
+test('a lease that outlived its store is given back, unless the session has a newer owner or another one holds it', async () => {
+  const file = openFile(undefined)
+  const { store } = file
+  const acquired = await store.acquire('s', 'one')
+  if (acquired.type === 'held') throw new Error('nobody holds it')
+  await store.close()
+  const path = paths.get(store)
+  const next = openFile(undefined, path)
+  const lease = { session: 's', owner: 'one', epoch: acquired.epoch, address: 'ws://one' }
+  expect(await next.resume({ ...lease, epoch: acquired.epoch + 1 })).toBe(false)
+  expect(await next.resume(lease)).toBe(true)
+  expect(await next.resume(lease)).toBe(true)
+  expect(await next.resume({ ...lease, owner: 'two' })).toBe(false)
+  expect(await next.store.acquire('s', 'two')).toMatchObject({ type: 'held', owner: 'one', address: 'ws://one' })
+  await next.store.release('s', acquired.epoch, 'work')
+  const taken = await next.store.acquire('s', 'two')
+  expect(taken).toMatchObject({ type: 'acquired' })
+  await next.store.close()
+  const last = openFile(undefined, path)
+  expect(await last.resume(lease)).toBe(false)
+  expect(await last.store.acquire('s', 'three')).toMatchObject({ type: 'acquired' })
+  await last.store.close()
+})

@@ -1,0 +1,110 @@
+// Handles of one session through one gateway, without a service: who comes while another one leaves, and what a failure leaves.
+import { BatonError, defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
+import { createCatalog } from '@baton/runtime'
+import type { Client } from '@temporalio/client'
+import { expect, test } from 'vitest'
+import type { Submission } from '../contract.ts'
+import { createMemoryBus } from '../live/live-bus.ts'
+import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { ServiceCalls } from '../service-calls.ts'
+import { TemporalEngine } from './temporal-engine.ts'
+
+const ANN = { id: 'ann' }
+const model = createScriptedModel({ steps: () => ({ text: 'hello' }) })
+const agent = defineAgent({ name: 'one', model })
+const other = defineAgent({ name: 'other', model })
+
+/** A session that a local host has written, behind a service whose Updates the test answers. */
+async function createWorld() {
+  const store = createMemoryStore()
+  const host = createHost({ store, agent })
+  const write = async (title: string): Promise<void> => {
+    const session = await host.session('s', { principal: ANN })
+    await session.describe({ title })
+    await session.close()
+  }
+  await write('first')
+  const memory = createMemoryBus()
+  let listening = 0
+  const bus: typeof memory = {
+    ...memory,
+    subscribe: async (...given) => {
+      const unsubscribe = await memory.subscribe(...given)
+      listening += 1
+      return () => {
+        listening -= 1
+        unsubscribe()
+      }
+    },
+  }
+  const updates: { readonly submission: Submission; readonly answer: PromiseWithResolvers<never[]> }[] = []
+  const executeUpdate = async (
+    _: string,
+    { args: [submission] }: { readonly args: [Submission] },
+  ): Promise<never[]> => {
+    const answer = Promise.withResolvers<never[]>()
+    updates.push({ submission, answer })
+    return await answer.promise
+  }
+  const client = {
+    withDeadline: <Value>(_: number, act: () => Promise<Value>) => act(),
+    withAbortSignal: <Value>(_: AbortSignal, act: () => Promise<Value>) => act(),
+    workflow: { getHandle: () => ({ executeUpdate }) },
+  } as unknown as Client // the calls of a gateway whose session has its workflow
+  const log = { info: () => {}, warn: () => {} }
+  const { blobs } = store
+  const catalog = createCatalog({ agents: [agent, other], environment: NODE_WORLD, blobs, log, digest, digestMedia })
+  const calls = new ServiceCalls(client)
+  const engine = new TemporalEngine({
+    client,
+    calls,
+    taskQueue: 'baton',
+    catalog,
+    store,
+    bus,
+    log,
+    tuning: {},
+    leaseMs: 60_000,
+  })
+  const news = async (): Promise<void> => {
+    await write('second')
+    memory.publish('s', { type: 'pos', pos: 100 })
+  }
+  return { engine, updates, news, listening: () => listening }
+}
+
+test('a session stays open for who comes while the last one leaves', async () => {
+  const { engine, updates, news, listening } = await createWorld()
+  const first = await engine.open('s', { principal: ANN })
+  const coming = engine.open('s', { principal: ANN })
+  first.leave()
+  const second = await coming
+  // Also while its agent is changed, which takes an Update.
+  const changing = engine.open('s', { principal: ANN, agent: other })
+  await expect.poll(() => updates.length).toBe(1)
+  second.leave()
+  updates[0]?.answer.resolve([])
+  const third = await changing
+  const reader = third.engine.follow()
+  await news()
+  expect(await reader.nextBatch()).toMatchObject([{ type: 'fact' }])
+  reader.leave()
+  expect(listening()).toBe(1)
+  third.leave()
+  third.leave()
+  expect(listening()).toBe(0)
+})
+
+test('who could not change the agent holds nothing, and takes nothing from the others', async () => {
+  const { engine, updates, listening } = await createWorld()
+  const first = await engine.open('s', { principal: ANN })
+  const changing = engine.open('s', { principal: ANN, agent: other })
+  await expect.poll(() => updates.length).toBe(1)
+  updates[0]?.answer.reject(new BatonError({ code: 'invalid_agent', message: 'no worker has it' }))
+  await expect(changing).rejects.toMatchObject({ code: 'invalid_agent' })
+  expect(listening()).toBe(1)
+  first.leave()
+  expect(listening()).toBe(0)
+})
