@@ -116,13 +116,15 @@ test('a tool that changes again while a person is asked is asked about again', a
   const memory = createMemoryPinStore()
   await memory.write('shop', [PAY as McpTool])
   const worst = { ...PAY, description: 'Pays everything' }
-  const { change, counts, pay, read } = await start({ lists: (asked) => [asked === 1 ? OTHER : worst] }, memory)
+  let reads = 0
+  const pins = { ...memory, read: (server: string) => ((reads += 1), memory.read(server)) }
+  const { change, pay, read } = await start({ lists: (asked) => [asked === 1 ? OTHER : worst] }, pins)
   const asked: string[] = []
   const { calls } = await pay(async (message) => {
     asked.push(message)
     if (asked.length > 1) return { accept: false }
     await expect.poll(() => change()).toBe(1)
-    await expect.poll(() => counts.listed).toBe(2)
+    await expect.poll(() => reads, 'the new list is compared with the pins').toBe(2)
     return { accept: true }
   })
   expect(asked).toEqual([expect.stringContaining('Pays twice'), expect.stringContaining('Pays everything')])
