@@ -177,6 +177,28 @@ describe.each(KINDS)('%s', (_kind, create) => {
   })
 })
 
+test('a piece that comes after the end of a call, of a fetch that does not hear its signal, reaches nobody', async () => {
+  const world = createWorld()
+  const piece = Promise.withResolvers<{ readonly done: boolean; readonly value: Uint8Array }>()
+  let reads = 0
+  const read = () => {
+    reads += 1
+    return piece.promise
+  }
+  const body = { getReader: () => ({ read, cancel: async () => {} }) }
+  const fetch = async () => ({ status: 200, headers: { forEach: () => {} }, body })
+  let pieces = 0
+  const posted = createFetchTransport({ time: world.time, fetch })
+    .post({ ...createRequest('/'), url: 'https://host/v1' }, world.signal, () => void (pieces += 1))
+    .catch((thrown: unknown) => thrown)
+  await expect.poll(() => reads).toBe(1)
+  world.user.abort()
+  expect(await posted).toMatchObject({ code: 'cancelled' })
+  piece.resolve({ done: false, value: new Uint8Array(1) })
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect([pieces, reads]).toEqual([0, 1])
+})
+
 function createRequest(path: string): HttpRequest {
   return { url: address + path, headers: {}, body: '{}', firstByteTimeoutMs: 30_000, betweenBytesTimeoutMs: 40_000 }
 }

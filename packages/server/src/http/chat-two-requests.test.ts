@@ -115,3 +115,31 @@ test('an answer that waits for its page is resumed however long ago it stopped',
   const resumed = await fetch('/api/chat/d6/stream')
   expect([resumed.status, await resumed.text()]).toEqual([200, expect.stringContaining('Let me see.')])
 })
+
+test('an answer cannot be edited as if the user had said it', async () => {
+  const model = createScriptedModel({ steps: () => ({ text: 'Yes.' }) })
+  const { fetch, post, host } = start(defineAgent({ name: 'a', model }))
+  await (await post('d7', user('m1', 'one'))).text()
+  const body = JSON.stringify({ id: 'd7', messages: [user('m2', 'No.')], messageId: 't1' })
+  const edited = await fetch('/api/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect([edited.status, await edited.text()]).toEqual([400, "message t1 is not a user's message"])
+  expect((await (await host.session('d7')).messages()).messages.map(({ id }) => id)).toEqual(['m1', 't1'])
+})
+
+test('a preliminary output of a page is no result of the call yet', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const model = createScriptedModel({ steps: [{ calls: [call('place')] }, { text: 'In Rome.' }, { text: 'Yes.' }] })
+  const { openPage, post, host } = start(defineAgent({ name: 'a', model, tools: [place] }))
+  const page = openPage('d8', { sendAutomaticallyWhen: () => false })
+  await page.sendMessage({ text: 'where?' })
+  const given = (output: string, preliminary: boolean) => {
+    const messages = structuredClone(page.messages)
+    for (const part of messages.at(-1)?.parts ?? [])
+      if (part.type === 'tool-place') Object.assign(part, { state: 'output-available', output, preliminary })
+    return messages
+  }
+  await (await post('d8', ...given('Ro', true))).body?.cancel()
+  expect((await (await host.session('d8')).info()).activity).toBe('waiting')
+  expect(await (await post('d8', ...given('Rome', false))).text()).toContain('In Rome.')
+  expect(JSON.stringify(model.requests[1]?.messages)).toContain('"Rome"')
+})
