@@ -118,12 +118,12 @@ test('a turn that waits for its page does not count, and its result is never ref
   expect((await say('ann', 'c2')).status).toBe(200)
 })
 
-test('the result that a waiting turn needs is taken while another turn of its principal runs', async () => {
+test('the result that a waiting turn needs is taken while another turn of its address runs', async () => {
   const place = tool({ name: 'place', description: 'place', input: { type: 'object' }, effect: 'pure' })
   const { slow, open } = createSlowTool()
   const steps = ['place', 'slow'].map((name) => ({ calls: [{ name, arguments: {} }] }))
   const model = createScriptedModel({ steps: [...steps, { text: 'In Rome.' }, { text: 'Done.' }] })
-  const { say, openPage, ask } = start({ principalTurns: 1 }, defineAgent({ name: 'a', model, tools: [place, slow] }))
+  const { say, openPage, ask } = start({ addressTurns: 1 }, defineAgent({ name: 'a', model, tools: [place, slow] }))
   const page = openPage('c1', { sendAutomaticallyWhen: () => false })
   await page.sendMessage({ text: 'where?' })
   await say('anonymous', 'c2')
