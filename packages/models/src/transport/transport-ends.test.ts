@@ -170,10 +170,43 @@ describe.each(KINDS)('%s', (_kind, create) => {
 
   test('a note that comes before the answer is no answer', async () => {
     const world = createWorld()
+    const hinted = Promise.withResolvers<ServerResponse>()
     answer = (response) => {
-      response.writeEarlyHints({ link: '</style>; rel=preload' }, () => response.writeHead(201).end())
+      response.writeEarlyHints({ link: '</style>; rel=preload' }, () => hinted.resolve(response))
     }
-    expect(await create(world).post(createRequest('/'), world.signal, () => {})).toMatchObject({ status: 201 })
+    const posted = create(world).post(createRequest('/'), world.signal, () => {})
+    const response = await hinted.promise
+    for (let tenth = 0; tenth < 30; tenth += 1) {
+      world.pass(100)
+      await new Promise((resolve) => void setImmediate(resolve))
+    }
+    response.writeHead(201).end()
+    expect(await posted).toMatchObject({ status: 201 })
+  })
+
+  test('a request that is given up before its connection stands is not sent', async () => {
+    const world = createWorld()
+    let asked = 0
+    answer = (response) => {
+      asked += 1
+      response.end()
+    }
+    const transport = create(world)
+    const given = transport.post(createRequest('/'), world.signal, () => {})
+    world.user.abort()
+    await expect(given).rejects.toMatchObject({ code: 'cancelled' })
+    await transport.post(createRequest('/'), createWorld().signal, () => {})
+    expect(asked).toBe(1)
+  })
+
+  test('a limit between bytes that is shorter than the first one leaves no timer behind', async () => {
+    const world = createWorld()
+    answer = (response) => {
+      response.writeHead(200).write('half')
+      setImmediate(() => response.end())
+    }
+    await create(world).post({ ...createRequest('/'), betweenBytesTimeoutMs: 5000 }, world.signal, () => {})
+    expect(world.left()).toEqual({ timers: 0, listeners: 0 })
   })
 })
 
