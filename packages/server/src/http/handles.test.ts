@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 /** A handler and a socket over one host, whose open handles and waiting timers are counted; `idle` has an answer, `empty` has none. */
-async function start() {
+async function start(limits = { principalStreams: 1, addressStreams: 1, streams: 1 }) {
   const { slow, open } = createSlowTool()
   const place = tool({ name: 'place', description: 'place', input: { type: 'object' }, effect: 'once' })
   const model = createScriptedModel({
@@ -51,7 +51,7 @@ async function start() {
     },
   }
   const options = {
-    limits: { principalStreams: 1, addressStreams: 1, streams: 1 },
+    limits,
     timers: {
       start: (delayMs: number, callback: () => void) => {
         const timer = setTimeout(() => {
@@ -149,4 +149,18 @@ test('over a socket, one request that is aborted leaves the others and their con
   await expect.poll(left).toEqual({ handles: 0, timers: 0 })
   send({ type: 'resume', requestId: 'b', id: 'new' })
   await expect.poll(() => sent.join()).toContain('{"type":"end","requestId":"b"}')
+})
+
+test('a socket that is gone leaves all of its requests', async () => {
+  const { connect, left, open } = await start({ principalStreams: 3, addressStreams: 3, streams: 3 })
+  const { send, sent, drop } = connect()
+  send({ type: 'send', requestId: 'a', ...say('new', 'slowly') })
+  await expect.poll(() => sent.join()).toContain('"requestId":"a","sequence":')
+  for (const requestId of ['b', 'c']) send({ type: 'resume', requestId, id: 'new' })
+  await expect.poll(() => sent.join()).toMatch(/"requestId":"b","sequence":.*"requestId":"c","sequence":/s)
+  expect(left().handles).toBe(3)
+  drop()
+  await expect.poll(left).toEqual({ handles: 1, timers: 0 })
+  open()
+  await expect.poll(left).toEqual({ handles: 0, timers: 0 })
 })

@@ -2,13 +2,16 @@
 // and what is left of that when a request fails, a device changes, and the connection ends.
 import type { ClientModel, LeaseClientInit, Session, SessionChange, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
 import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device-names.ts'
-import type { V2ConnectionInit } from './v2-state.ts'
+import { waitForRoom } from './v2-follow.ts'
+import { listTold } from './v2-spoken-events.ts'
+import type { V2ConnectionInit, V2State } from './v2-state.ts'
 
 /** Time that moves by hand, and what was done to sessions, devices, models, lists and peers, in order. */
 function createWorld() {
@@ -51,6 +54,10 @@ function createWorld() {
     client,
     renew: () => act(`renew ${client}`),
     release: () => act(`release ${client}`),
+    result: async (_callId: string, outcome: Outcome) => {
+      await act(`result ${client} ${outcome.type === 'error' ? outcome.code : outcome.type}`)
+      return {}
+    },
   })
   const session = {
     id: 's',
@@ -60,7 +67,7 @@ function createWorld() {
     close: () => act('close'),
     describe: () => act('describe'),
     client: async (init: LeaseClientInit) => {
-      await act(`attach ${init.client}`)
+      await act(`attach ${init.client}${init.onlyResults === true ? ' for results' : ''}`)
       return createLease(init)
     },
     connect: () => ({ say: () => act('say').then(() => ({ type: 'accepted' })) }),
@@ -363,4 +370,69 @@ test('a connection that a peer answers does not end by its silence, and its end 
   drop()
   await world.settle()
   expect(peer.closed()).toBe(1)
+})
+
+test('a result of another device goes in its name: over its own connection where that is there, and else without its tools', async () => {
+  const { connect, done } = createWorld()
+  const [phones, desk] = [connect(), connect()]
+  await phones.request('session.open', { ...OPEN, device: phone() })
+  await desk.request('session.open', { ...OPEN, device: { ...phone(), name: 'desk' } })
+  done.length = 0
+  const bring = (device?: string) =>
+    desk.request('call.result', { callId: 'c1', outcome: { output: 1 }, ...(device !== undefined && { device }) })
+  expect([await bring(), await bring('desk'), await bring('phone'), await bring('tablet')]).toEqual(Array(4).fill('ok'))
+  expect(done).toEqual([
+    'result desk ok',
+    'result desk ok',
+    'result phone ok',
+    'attach tablet for results',
+    'result tablet ok',
+  ])
+})
+
+test.each<[string, (text: string) => Requests['call.result']['given']['outcome']]>([
+  ['a value', (text) => ({ output: text })],
+  ['contents', (text) => ({ content: [{ type: 'text', text }] })],
+  ['an error', (text) => ({ error: text })],
+])('a result over its bytes settles its call as too large, and is not passed on: %s', async (_what, create) => {
+  const { connect, done } = createWorld()
+  const { request } = connect({ limits: { ...DEFAULT_CONNECTION_LIMITS, resultBytes: 1000 } })
+  await request('session.open', { ...OPEN, device: phone() })
+  await request('call.result', { callId: 'c1', outcome: create('x'.repeat(900)) })
+  await request('call.result', { callId: 'c2', outcome: create('x'.repeat(1000)) })
+  expect(done.slice(-2)).toEqual([
+    expect.stringMatching(/^result phone (?:ok|tool_failed)$/),
+    'result phone result_too_large',
+  ])
+})
+
+test('of an offer that was taken back and made anew, an app that reads the past hears once', () => {
+  const offer = (status: string, at: number) => ({ type: 'call', call: { callId: 'c1', status }, cursor: { pos: at } })
+  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // its fields
+  const told = listTold({ events, next: { pos: 4 } })
+  expect(told.map(({ next }) => next)).toEqual([{ pos: 2 }, { pos: 4 }])
+})
+
+test('a reader that takes a little now and then is waited for, and one that takes nothing for a minute is not', async () => {
+  let waiting = 10_000
+  let looks = 0
+  const state = (takes: boolean) =>
+    ({
+      init: {
+        socket: { bufferedBytes: () => waiting },
+        limits: { outgoingBytes: 1000 },
+        timers: {
+          start: (_ms: number, callback: () => void) => {
+            looks += 1
+            if (takes && looks % 2000 === 0) waiting -= 1000
+            queueMicrotask(callback)
+            return () => {}
+          },
+        },
+      },
+      isGone: () => false,
+    }) as unknown as V2State // what is looked at
+  expect(await waitForRoom(state(true))).toBe(true)
+  waiting = 10_000
+  expect(await waitForRoom(state(false))).toBe(false)
 })
