@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 interface Message {
   readonly id?: number
   readonly method: string
-  readonly params?: { readonly name?: string; readonly _meta?: JsonObject }
+  readonly params?: { readonly name?: string; readonly cursor?: string; readonly _meta?: JsonObject }
 }
 
 export interface Shop {
@@ -15,11 +15,15 @@ export interface Shop {
   readonly forgets?: (tool: string, asked: number, printed: Promise<void>) => boolean | Promise<boolean>
   /** The error or the status with which a question for the state of a task is answered, once. */
   readonly poll?: { readonly status?: number; readonly error?: JsonObject }
-  /** The tools of each list, by how many were asked for before; `pay` and `print` by default. Undefined: the list fails. */
-  readonly lists?: (asked: number) => readonly object[] | undefined | Promise<readonly object[] | undefined>
+  /** The tools of each list, by how many were asked for, or a whole page; `pay` and `print` by default. Undefined: the list fails. */
+  readonly lists?: (asked: number, cursor: string | undefined) => Listed | Promise<Listed>
+  /** Notes of progress that it sends before the answer to a call. */
+  readonly notes?: readonly number[]
   /** Holds the answer of a call back. */
   readonly answers?: (tool: string, asked: number) => Promise<void>
 }
+
+type Listed = readonly object[] | { readonly tools: readonly object[]; readonly nextCursor?: string } | undefined
 
 const SCHEMA = { type: 'object' }
 export const PAY = { name: 'pay', inputSchema: SCHEMA }
@@ -27,11 +31,13 @@ const TOOLS = [PAY, { name: 'print', inputSchema: SCHEMA, execution: { taskSuppo
 const CAPABILITIES = { tools: { listChanged: true }, tasks: { requests: { tools: { call: {} } } } }
 const TASK = { taskId: 'task', status: 'working', createdAt: '', lastUpdatedAt: '', ttl: null, pollInterval: 100 }
 
-export async function startShop({ forgets, poll, lists = () => TOOLS, answers }: Shop) {
+export async function startShop({ forgets, poll, lists = () => TOOLS, answers, notes = [] }: Shop) {
   const sessions = new Set<string>()
   const asked: Record<string, number> = { pay: 0, print: 0 }
   const read: Record<string, number> = { pay: 0, print: 0 }
   const counts = { begun: 0, polled: 0, listed: 0 }
+  /** The idempotency keys of the calls that it read. */
+  const keys: unknown[] = []
   const printed = Promise.withResolvers<void>()
   /** The streams over which it may say something unasked. */
   const streams = new Set<ServerResponse>()
@@ -55,13 +61,16 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers }:
     if (!sessions.has(session)) return void response.writeHead(404).end()
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/list') {
-      const tools = await lists((counts.listed += 1))
-      return tell(tools ? { result: { tools } } : { error: { code: -32_000, message: 'no list today' } })
+      const tools = await lists((counts.listed += 1), params?.cursor)
+      if (!tools) return tell({ error: { code: -32_000, message: 'no list today' } })
+      return tell({ result: 'tools' in tools ? tools : { tools } })
     }
     if (method === 'tools/call') {
       read[name] = (read[name] ?? 0) + 1
       if (name === 'print') response.once('finish', () => printed.resolve())
+      keys.push(params?._meta?.['baton/idempotencyKey'])
       await answers?.(name, read[name])
+      if (notes.length > 0) return tellNotes(response, { id, token: params?._meta?.['progressToken'], notes })
       return tell({ result: name === 'print' ? { task: TASK } : { content: [{ type: 'text', text: 'paid' }] } })
     }
     if (method === 'tasks/result') return tell({ result: { content: [{ type: 'text', text: 'printed' }] } })
@@ -87,6 +96,7 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers }:
     url: `http://127.0.0.1:${port}/mcp`,
     read,
     counts,
+    keys,
     /** Says over each connection that its tools have changed. */
     change: () => {
       const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
@@ -98,4 +108,20 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers }:
       server.closeAllConnections()
     },
   }
+}
+
+interface Notes {
+  readonly id: number
+  readonly token: unknown
+  readonly notes: readonly number[]
+}
+
+/** Answers a call over a stream of events, behind its notes. */
+function tellNotes(response: ServerResponse, { id, token, notes }: Notes): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const say = (message: object): void =>
+    void response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+  for (const progress of notes) say({ method: 'notifications/progress', params: { progressToken: token, progress } })
+  say({ id, result: { content: [{ type: 'text', text: 'paid' }] } })
+  response.end()
 }
