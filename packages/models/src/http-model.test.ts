@@ -4,8 +4,10 @@ import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
 import { answerWith, HELLO, takeError } from './memory-transport.test-kit.ts'
+import { createHttpModel } from './http-model.ts'
 import { createOpenAiChatModel } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
+import { errorFromResponse } from './transport/index.ts'
 
 const KEY = 'sk-secret-0123456789'
 const options = { model: 'm', baseUrl: 'https://gateway.test/v1', apiKey: KEY }
@@ -95,4 +97,46 @@ test('Bedrock: the headers of a signed request are in lower case', async () => {
   })
   await takeError(model.run(HELLO, () => {}, new AbortController().signal))
   expect(provider.sent[0]?.headers).toMatchObject({ 'x-a': 'b' })
+})
+
+test('the token of each request is kept out of its error, also after another one', async () => {
+  const tokens = ['token-of-the-first-hour', 'token-of-the-second-hour']
+  const { transport, clock, sent } = answerWith(
+    { status: 401 },
+    'no: token-of-the-first-hour, token-of-the-second-hour',
+  )
+  const model = createHttpModel(
+    { model: 'm', transport, clock },
+    {
+      id: 'x/m',
+      provider: 'x',
+      label: 'X',
+      url: 'https://host.test/v1',
+      headers: {},
+      capabilities: {},
+      encode: () => ({ messages: [] }),
+      history: 'messages',
+      requestIdHeaders: [],
+      readError: errorFromResponse,
+      createReader: () => {
+        throw new Error('there is no answer')
+      },
+      prove: async () => ({ authorization: `Bearer ${tokens.shift()}` }),
+    },
+  )
+  const ask = () => takeError(model.run(HELLO, () => {}, new AbortController().signal))
+  const messages = [(await ask()).message, (await ask()).message]
+  expect(messages[0]).not.toContain('first-hour')
+  expect(messages[1]).not.toContain('second-hour')
+  expect(sent.map(({ headers }) => headers['authorization'])).toEqual([
+    'Bearer token-of-the-first-hour',
+    'Bearer token-of-the-second-hour',
+  ])
+})
+
+test('the user’s limit of a request’s bytes takes the place of the provider’s', async () => {
+  const { transport, clock, sent } = answerWith({ status: 500 })
+  const model = createAnthropicModel({ ...options, transport, clock, requestBytesMax: 10 })
+  const error = await takeError(model.run(HELLO, () => {}, new AbortController().signal))
+  expect([error.code, sent.length]).toEqual(['model_request_too_large', 0])
 })

@@ -18,6 +18,7 @@ function createPool(init: { readonly connections?: number; readonly waiting?: nu
     },
   }
   let reconnected = 0
+  let closed = 0
   const pool = new ConnectionPool({
     name: 'files',
     timers,
@@ -32,10 +33,11 @@ function createPool(init: { readonly connections?: number; readonly waiting?: nu
   })
   const connect = (): Connection => {
     // The pool reads these alone.
-    const connection = { isModern: false, version: '2025-06-18', readTail: () => '', close: async () => {} }
+    const close = async (): Promise<void> => void (closed += 1)
+    const connection = { isModern: false, version: '2025-06-18', readTail: () => '', close }
     return connection as unknown as Connection
   }
-  return { pool, openings, started, connect, reconnected: () => reconnected }
+  return { pool, openings, started, connect, reconnected: () => reconnected, closed: () => closed }
 }
 
 test('as many calls wait for a connection as may, and the next one is refused with the number', async () => {
@@ -130,4 +132,118 @@ test('a server that was lost and is back is told once', async () => {
   openings[1]?.resolve(connect())
   await next
   expect([reconnected(), openings.length]).toEqual([1, 2])
+})
+
+test('a connection that lived for ten seconds starts the count of failures anew, and one that did not, does not', async () => {
+  const { pool, openings, started, connect } = createPool()
+  const fail = async (): Promise<void> => {
+    const call = pool.take('a', UNUSED)
+    openings.at(-1)?.reject(new Error('no such program'))
+    await expect(call).rejects.toThrow()
+  }
+  const live = async (): Promise<Connection> => {
+    started.splice(0).at(-1)?.callback() // the back-off is over
+    const call = pool.take('a', UNUSED)
+    const connection = connect()
+    openings.at(-1)?.resolve(connection)
+    const lease = await call
+    lease.end()
+    return connection
+  }
+  await fail()
+  const brief = await live()
+  pool.remove(brief)
+  expect(
+    started.map(({ delayMs }) => delayMs),
+    'nothing but the next back-off waits',
+  ).toEqual([1000])
+  const long = await live()
+  started.splice(0).at(-1)?.callback() // it has lived long enough
+  pool.remove(long)
+  expect(started.map(({ delayMs }) => delayMs)).toEqual([500])
+})
+
+test('a connection that the server has forgotten is replaced at once, which counts as a loss, once', async () => {
+  const { pool, openings, connect, reconnected, closed } = createPool({ connections: 2 })
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  const lease = await first
+  await pool.drop(lease.connection)
+  await pool.drop(lease.connection)
+  lease.end()
+  const next = pool.take('a', UNUSED)
+  openings[1]?.resolve(connect())
+  await next
+  const other = pool.take('b', UNUSED)
+  openings[2]?.resolve(connect())
+  await other
+  expect([openings.length, reconnected(), closed()]).toEqual([3, 1, 1])
+})
+
+test('after a rest the next call opens a connection at once, also in the middle of a back-off', async () => {
+  const { pool, openings, started, connect } = createPool()
+  const call = pool.take('a', UNUSED)
+  openings[0]?.reject(new Error('no such program'))
+  await expect(call).rejects.toThrow()
+  await pool.rest()
+  const next = pool.take('a', UNUSED)
+  expect([openings.length, started]).toEqual([2, []])
+  openings[1]?.resolve(connect())
+  await expect(next).resolves.toBeDefined()
+})
+
+test('an end tells those that wait, and a connection that comes after it is closed', async () => {
+  const { pool, openings, connect, closed } = createPool()
+  const calls = ['a', 'b'].map((session) => pool.take(session, UNUSED).catch((thrown: BatonError) => thrown.message))
+  await pool.close()
+  openings[0]?.resolve(connect())
+  expect(await Promise.all(calls)).toEqual(Array(2).fill('MCP server "files" was closed'))
+  await expect.poll(closed).toBe(1)
+  await expect(pool.take('a', UNUSED)).rejects.toThrow('was closed')
+})
+
+test('a further connection is opened for a session, not for each of its calls; where it fails, its calls wait for the first', async () => {
+  const { pool, openings, connect } = createPool({ connections: 4, waiting: 4 })
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  const lease = await first
+  const others = [pool.take('b', UNUSED), pool.take('b', UNUSED)]
+  expect(openings).toHaveLength(2)
+  openings[1]?.reject(new Error('no second one'))
+  await Promise.resolve()
+  lease.end()
+  const leases = await Promise.all(others)
+  expect(leases.map(({ connection }) => connection)).toEqual([lease.connection, lease.connection])
+})
+
+test.each([
+  ['that sessions use is started again without a call', true],
+  ['whose connection died under a call that waits is started again for it', false],
+])('a server %s, once its back-off is over', async (_what, isKept) => {
+  const { pool, openings, started, connect } = createPool()
+  pool.keep(isKept)
+  const first = pool.take('a', UNUSED)
+  const connection = connect()
+  openings[0]?.resolve(connection)
+  const lease = await first
+  const waiting = isKept ? undefined : pool.take('b', UNUSED)
+  pool.remove(connection)
+  lease.end()
+  expect(openings).toHaveLength(1)
+  started.at(-1)?.callback()
+  expect(openings).toHaveLength(2)
+  openings[1]?.resolve(connect())
+  if (waiting) await expect(waiting).resolves.toBeDefined()
+})
+
+test('a server that nobody uses is not started again by itself', async () => {
+  const { pool, openings, started, connect } = createPool()
+  const first = pool.take('a', UNUSED)
+  const connection = connect()
+  openings[0]?.resolve(connection)
+  const lease = await first
+  lease.end()
+  pool.remove(connection)
+  started.at(-1)?.callback()
+  expect(openings).toHaveLength(1)
 })

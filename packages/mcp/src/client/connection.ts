@@ -25,7 +25,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
-import { WAITS, describeCallFailure, describeMcpFailure } from './failure.ts'
+import { WAITS, describeCallFailure, describeMcpFailure, describeTaskLoss, describeUnread } from './failure.ts'
 import type { TellOdd } from './lenient-messages.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
@@ -71,7 +71,6 @@ export class Connection {
   /** Calls that run, oldest first. */
   readonly #calls = new Set<ToolContext>()
   #isClosed = false
-  #isForgotten = false
 
   private constructor(init: ConnectionInit, connected: Connected) {
     this.#init = init
@@ -118,11 +117,6 @@ export class Connection {
     return this.#connected.client.getServerCapabilities()?.resources !== undefined
   }
 
-  /** The server refused a call because it no longer knows the session, as after its restart. It has not read the call. */
-  get isForgotten(): boolean {
-    return this.#isForgotten
-  }
-
   /** The last words of a process on its standard error. */
   readTail(): string {
     return this.#connected.readTail().trim()
@@ -155,20 +149,21 @@ export class Connection {
     // A result without a structured value is one all the same. The host checks what there is.
     const { outputSchema: _, ...bare } = tool
     const { client } = this.#connected
+    const { name: server, timers } = this.#init
     const place: TaskPlace = {
       client,
-      timers: this.#init.timers,
+      timers,
       options,
+      begin: (act) => this.#begin(act),
+      withLogin: (act) => this.#withLogin(act),
+      lose: (thrown) => describeTaskLoss(server, thrown),
       answer: (requests) => this.#answerAll(requests, context),
     }
     try {
-      if (this.#mustBeTask(tool)) return await this.#withLogin(() => callAsTask(params, place))
+      if (this.#mustBeTask(tool)) return await callAsTask(params, place)
       const ask = (what: typeof params): Promise<CallToolResult> =>
-        this.#withLogin(() => client.callTool(what, { ...options, toolDefinition: bare }))
-      let result = await ask(params).catch((thrown: unknown) => {
-        this.#isForgotten = isForgetting(thrown, client.transport?.sessionId)
-        throw thrown
-      })
+        client.callTool(what, { ...options, toolDefinition: bare })
+      let result = await this.#begin(() => ask(params))
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
           throw new BatonError({
@@ -179,13 +174,13 @@ export class Connection {
         const { inputRequests = {}, requestState } = result
         const inputResponses = await this.#answerAll(inputRequests, context)
         const again = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
-        result = await ask(again)
+        result = await this.#withLogin(() => ask(again))
       }
       const task = readCarriedTask(result)
       return task ? await awaitTask(task, place) : result
     } catch (thrown) {
-      if (signal.aborted) throw tellStopped(this.#init.name, thrown)
-      throw describeCallFailure(this.#init.name, thrown)
+      if (signal.aborted) throw tellStopped(server, thrown)
+      throw describeCallFailure(server, thrown)
     } finally {
       progress.end()
       this.#calls.delete(context)
@@ -282,6 +277,16 @@ export class Connection {
       if (!login || !UnauthorizedError.isInstance(thrown)) throw thrown
       await login()
       return act()
+    }
+  }
+
+  /** Sends a call for the first time. Its failure says if the server has not read it, because it no longer knows the session. */
+  async #begin<Result>(act: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#withLogin(act)
+    } catch (thrown) {
+      const isUnread = isForgetting(thrown, this.#connected.client.transport?.sessionId)
+      throw isUnread ? describeUnread(this.#init.name, thrown) : thrown
     }
   }
 

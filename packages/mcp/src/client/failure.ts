@@ -63,14 +63,34 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
  */
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
-  const { code, message, hint, retryable, data, cause } = failure
+  const { code, data } = failure
   const isUnsent =
     (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) ||
     (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect that is not followed
     data?.[WAITS] === true
-  if (!MAY_HAVE_RUN.has(code) || isUnsent || hasNeverConnected(thrown)) return failure
+  const isLost = MAY_HAVE_RUN.has(code) && !isUnsent && !hasNeverConnected(thrown)
+  return isLost && data?.[LOST] === undefined ? addLoss(failure) : failure
+}
+
+/** A failure to follow a task. The server has accepted the call, so whatever the failure is, nobody knows what the call did. */
+export function describeTaskLoss(server: string, thrown: unknown): BatonError {
+  return addLoss(describeMcpFailure(server, thrown))
+}
+
+function addLoss({ code, message, hint, retryable, data, cause }: BatonError): BatonError {
   const also = { ...data, [LOST]: message }
   return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data: also, cause })
+}
+
+/** A refusal of a call by a server that no longer knows the session, as after its restart. It has not read the call. */
+export function describeUnread(server: string, thrown: unknown): BatonError {
+  const { code, message, hint, retryable, data, cause } = describeMcpFailure(server, thrown)
+  return new BatonError({ code, message, hint, retryable, data: { ...data, [UNREAD]: true }, cause })
+}
+
+/** Whether the server has not read the call that failed, so that it may be sent again over another connection. */
+export function wasUnread(failure: unknown): boolean {
+  return isBatonError(failure) && failure.data?.[UNREAD] === true
 }
 
 /** The same failure for a tool that must not run twice: the call ends as `unknown`, and never as an error that asks for another try. */
@@ -81,6 +101,9 @@ export function describeLoss(thrown: unknown): unknown {
 
 /** The field of an error that says that the server waits for an answer, so the call has not run. */
 export const WAITS = 'waits'
+
+/** The field of an error that says that the server has not read the call. */
+const UNREAD = 'unread'
 
 const MAY_BE_DONE = 'the call may have had its effect'
 /** The field of an error that says what happened, if the call may have had its effect. */

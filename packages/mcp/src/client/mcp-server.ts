@@ -7,7 +7,7 @@ import { Connection } from './connection.ts'
 import { askConsent } from './consent.ts'
 import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
-import { describeSilence } from './failure.ts'
+import { describeSilence, wasUnread } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
 import { addPins, comparePins, fingerprint, isTooLarge } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
@@ -71,6 +71,8 @@ export class McpServer implements ToolSource {
   #pinned: ReadonlyMap<string, PinnedTool> = new Map()
   #listed = false
   #prior: PriorDiscovery | undefined
+  /** The last change of the pins. */
+  #pinning: Promise<unknown> = Promise.resolve()
   #relisting: Promise<void> | undefined
   #relistAgain = false
   #stopIdle: (() => void) | undefined
@@ -197,10 +199,13 @@ export class McpServer implements ToolSource {
 
   /** Pins new tools as they are. Tools that the server no longer lists stay pinned. */
   async #pin(listed: readonly McpTool[]): Promise<readonly PinnedTool[]> {
-    const { pins, limits, log } = this.#init
-    const before = (await pins.read(this.name)) ?? []
-    const { pins: after, leftOut } = addPins(before, listed, PINS_PER_TOOL * limits.tools)
-    if (after.length > before.length) await pins.write(this.name, after)
+    const { limits, log } = this.#init
+    let leftOut: readonly string[] = []
+    const after = await this.#changePins((before) => {
+      const added = addPins(before, listed, PINS_PER_TOOL * limits.tools)
+      leftOut = added.leftOut
+      return added.pins.length > before.length ? added.pins : before
+    })
     if (leftOut.length > 0)
       log.warn('new tools of an MCP server are left out: it has named too many since it was first seen', {
         server: this.name,
@@ -211,6 +216,19 @@ export class McpServer implements ToolSource {
       listed.filter(({ name }) => !leftOut.includes(name)),
       after,
     )
+  }
+
+  /** One change after the other: of two at once the later one would write the pins without the other's. */
+  #changePins(change: (before: readonly McpTool[]) => readonly McpTool[]): Promise<readonly McpTool[]> {
+    const { pins } = this.#init
+    const changed = this.#pinning.then(async () => {
+      const before = (await pins.read(this.name)) ?? []
+      const after = change(before)
+      if (after !== before) await pins.write(this.name, after)
+      return after
+    })
+    this.#pinning = changed.catch(() => {}) // whoever changes them hears of it
+    return changed
   }
 
   #choose(listed: readonly McpTool[]): readonly McpTool[] {
@@ -289,10 +307,8 @@ export class McpServer implements ToolSource {
 
   /** A person agreed to this definition. It counts from now on, in every session. */
   async #accept(definition: McpTool): Promise<void> {
-    const { pins } = this.#init
     const { name } = definition
-    const before = (await pins.read(this.name)) ?? []
-    await pins.write(this.name, [...before.filter((pin) => pin.name !== name), definition])
+    await this.#changePins((before) => [...before.filter((pin) => pin.name !== name), definition])
     const { waiting } = this.#pinned.get(name) ?? {}
     if (waiting && fingerprint(waiting) === fingerprint(definition))
       this.#pinned = new Map(this.#pinned).set(name, { offered: definition })
@@ -308,6 +324,7 @@ export class McpServer implements ToolSource {
   async #call<Result>(act: (connection: Connection) => Promise<Result>, context: ToolContext): Promise<Result> {
     const signal = context.signal as AbortSignal // a real one, as ToolContext says
     this.#calls += 1
+    this.#watchIdle()
     let lease: Lease | undefined
     try {
       for (let tries = 1; ; tries += 1)
@@ -316,7 +333,7 @@ export class McpServer implements ToolSource {
           return await act(lease.connection)
         } catch (thrown) {
           // A restarted server answers so on each of its old connections. It has not read these calls.
-          if (!lease?.connection.isForgotten || signal.aborted || tries > this.#init.limits.connections) throw thrown
+          if (!lease || !wasUnread(thrown) || signal.aborted || tries > this.#init.limits.connections) throw thrown
           lease.end()
           await this.#pool.drop(lease.connection)
           lease = undefined

@@ -3,6 +3,7 @@
 import type { Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
+import { ProtocolError } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 
 /** The SDK does not accept a task as a result. This field of the result's `_meta` carries it through. */
@@ -29,6 +30,12 @@ export interface TaskPlace {
   readonly timers: Timers
   /** With the call's signal. */
   readonly options: RequestOptions & { readonly signal: AbortSignal }
+  /** Sends a call for the first time. */
+  readonly begin: <Result>(act: () => Promise<Result>) => Promise<Result>
+  /** Sends a request that may need a login. */
+  readonly withLogin: <Result>(act: () => Promise<Result>) => Promise<Result>
+  /** The error for a task that cannot be followed to its end. */
+  readonly lose: (thrown: unknown) => BatonError
   /** Answers what the server asks in mid-task (2026-07-28). */
   readonly answer: (requests: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
 }
@@ -59,16 +66,20 @@ export function readCarriedTask(result: CallToolResult): Task | undefined {
 
 /** Asks the server to run a call as a task of 2025-11-25. */
 export async function callAsTask(params: CallToolRequest['params'], place: TaskPlace): Promise<CallToolResult> {
-  const { client, options } = place
+  const { client, options, begin, withLogin, lose } = place
   const asked = { method: 'tools/call', params: { ...params, task: {} } }
-  const answer = await client.request(asked, Anything, options)
+  const answer = await begin(() => client.request(asked, Anything, options))
   const created = CreateTask.safeParse(answer)
   // A server that has run the call at once.
   if (!created.success && Array.isArray(answer['content'])) return answer as CallToolResult
   const { task } = CreateTask.parse(answer)
   return followTask(task, place, async ({ taskId }) => {
     const { onprogress: _, ...quiet } = options
-    return client.request({ method: 'tasks/result', params: { taskId } }, Anything, quiet) as Promise<CallToolResult>
+    const read = () => client.request({ method: 'tasks/result', params: { taskId } }, Anything, quiet)
+    return (await withLogin(read).catch((thrown: unknown) => {
+      // The call's own error comes in place of its result.
+      throw options.signal.aborted || ProtocolError.isInstance(thrown) ? thrown : lose(thrown)
+    })) as CallToolResult
   })
 }
 
@@ -84,8 +95,9 @@ async function followTask(
   place: TaskPlace,
   readResult: (task: Task) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const { client, options } = place
+  const { client, options, withLogin, lose } = place
   const { taskId } = first
+  const poll = () => client.request({ method: 'tasks/get', params: { taskId } }, Task, { signal: options.signal })
   const isOld = client.getProtocolEra() !== 'modern'
   const answered = new Set<string>()
   let task = first
@@ -99,7 +111,9 @@ async function followTask(
       if (task.status === 'input_required' && isOld) return await readResult(task)
       if (task.status === 'input_required') await answerTask(task, answered, place)
       await wait(task, place)
-      task = await client.request({ method: 'tasks/get', params: { taskId } }, Task, { signal: options.signal })
+      task = await withLogin(poll).catch((thrown: unknown) => {
+        throw options.signal.aborted ? thrown : lose(thrown)
+      })
     }
   } catch (thrown) {
     if (options.signal.aborted)

@@ -215,3 +215,15 @@ test.each([
 ])('%j is refused', (options, message) => {
   expect(() => clientModel(options as never)).toThrow(message)
 })
+
+test('of two calls that wait for an app, one that is cancelled leaves the other its app', async () => {
+  const { due, timers } = createTimers()
+  const model = clientModel({ id: 'device/tiny', timers })
+  const [first, second] = [ask(model), ask(model)]
+  first.abort.abort()
+  await expect(first.answer).rejects.toMatchObject({ code: 'cancelled' })
+  const third = ask(model)
+  model.attach('s', says('here'))
+  for (const { answer } of [second, third]) expect((await answer).parts).toEqual([{ type: 'text', text: 'here' }])
+  expect(due).toEqual([])
+})

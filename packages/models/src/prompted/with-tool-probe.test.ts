@@ -356,3 +356,17 @@ test('a verdict in words', () => {
     'ollama/gemma: the server ignores tools, so they are asked for in words (hermes)',
   )
 })
+
+test('a probe whose request was cancelled, however often, is begun anew by the next one', async () => {
+  const { run, probes, verdicts } = probed((request, count) =>
+    !isProbe(request) ? { text: 'done' } : count <= 3 ? { hangs: 'until-aborted' } : { calls: [CALL] },
+  )
+  for (let time = 1; time <= 3; time += 1) {
+    const stop = new AbortController()
+    const cancelled = run(REQUEST, stop.signal)
+    await expect.poll(probes).toBe(time)
+    stop.abort()
+    expect(await cancelled).toBe('cancelled')
+  }
+  expect([await run(), probes(), verdicts]).toEqual(['done', 4, [{ type: 'native' }]])
+})

@@ -259,3 +259,11 @@ test.each([
 ])('no answer: %s', (_situation, body, type, expected) => {
   for (const said of readBodies(body, type)) expect(said).toMatch(expected)
 })
+
+test('an error keeps its advice, its word on another try, and its cause', () => {
+  const cause = new Error('why')
+  const told = { code: 'model_invalid_request', message: 'x', hint: 'Ask for less.', retryable: true, cause } as const
+  const reader = createAnswerReader({ ...init, readError: () => new BatonError(told) })
+  reader.push(new Uint8Array(1), { status: 400, headers: {} })
+  expect(() => reader.end({ status: 400, headers: {} })).toThrow(expect.objectContaining(told) as Error)
+})

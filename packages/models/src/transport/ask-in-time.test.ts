@@ -1,6 +1,7 @@
 // Behaviour of a function that is asked for a key, and how long it is waited for.
 import { BatonError } from '@baton/core'
-import { expect, test } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { expect, test, vi } from 'vitest'
 import { askInTime } from './ask-in-time.ts'
 
 const refuse = (why: string) => new BatonError({ code: 'model_auth_failed', message: why })
@@ -43,4 +44,18 @@ test('an abort ends the waiting, and one before it asks nobody', async () => {
   const again = askInTime(() => String(count++), { signal: stop.signal, refuse })
   await expect(again).rejects.toMatchObject({ code: 'cancelled' })
   expect(count).toBe(0)
+})
+
+test.each<[string, () => unknown]>([
+  ['is answered', () => 'key'],
+  ['fails', () => Promise.reject(new Error('no profile'))],
+])('one that %s leaves no timer and no listener', async (_how, ask) => {
+  vi.useFakeTimers()
+  try {
+    const stop = new AbortController()
+    await askInTime(ask, { signal: stop.signal, refuse }).catch(() => {})
+    expect([vi.getTimerCount(), getEventListeners(stop.signal, 'abort')]).toEqual([0, []])
+  } finally {
+    vi.useRealTimers()
+  }
 })

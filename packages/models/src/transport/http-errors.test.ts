@@ -188,3 +188,22 @@ test('advice to wait longer than a day is advice to wait a day', () => {
   expect(waits({ 'retry-after': '1e306' })).toMatchObject({ retryAfterMs: 86_400_000 })
   expect(waits({ 'retry-after-ms': '1e300' })).toMatchObject({ retryAfterMs: 86_400_000 })
 })
+
+test('advice of a header counts before that of the body, and a date is a day away at most', () => {
+  const body = { error: { message: 'wait', details: [{ retryDelay: '34s' }] } }
+  expect(describeError(429, body, { 'retry-after': '2' }).data).toMatchObject({ retryAfterMs: 2000 })
+  expect(describeError(429, body).data).toMatchObject({ retryAfterMs: 34_000 })
+  const inAWeek = new Date(NOW_MS + 7 * 86_400_000).toUTCString()
+  expect(describeError(503, '', { 'retry-after': inAWeek }).data).toMatchObject({ retryAfterMs: 86_400_000 })
+})
+
+test('an account without credit is not retried, by its code alone too', () => {
+  expect(describeError(429, { error: { message: 'no credit', code: 'insufficient_quota' } }).retryable).toBe(false)
+})
+
+test('a key is removed whole where another one begins like it, without its scheme, and as part of an address', () => {
+  expect(redact('sk-abcdefgh', ['sk-abc', 'sk-abcdefgh'])).toBe('[redacted]')
+  expect(redact('of a%2Fb%2Bc%3D', ['a/b+c='])).toBe('of [redacted]')
+  const secrets = listSecrets({ url: 'https://host', headers: { authorization: 'Bearer abcdefgh' } })
+  expect(redact('wrong key abcdefgh', secrets)).toBe('wrong key [redacted]')
+})

@@ -1,9 +1,10 @@
 // When the wait for an answer ends: at its end, whatever the connection does, and not for ever where only signs of life come.
 import type { HttpHead } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { AnswerProgress } from './whole-answer.ts'
-import { postUntilWhole, QUIET_MS } from './whole-answer.ts'
+import { DOUBTFUL_QUIET_MS, postUntilWhole, QUIET_MS } from './whole-answer.ts'
 
 const HEAD: HttpHead = { status: 200, headers: {} }
 
@@ -142,3 +143,32 @@ test('who aborts closes the connection at once', async () => {
   await world.pass(0)
   expect([world.isClosed(), world.settled()]).toEqual([true, 'Error: aborted'])
 })
+
+test('an answer that says something now and then between signs of life is not given up', async () => {
+  const world = open()
+  for (let minute = 1; minute <= 20; minute++) {
+    await world.say('open', minute % 4 === 0)
+    await world.pass(60_000)
+  }
+  expect(world.settled()).toBeUndefined()
+})
+
+test('an answer that went on behind a reason is waited for longer', async () => {
+  const world = open()
+  await world.say('doubtful')
+  await world.pass(DOUBTFUL_QUIET_MS - 1)
+  expect(world.settled()).toBeUndefined()
+  await world.pass(1)
+  expect(world.settled()).toBe('answered')
+})
+
+test.each(['whole', 'open'] as const)(
+  'a call whose connection ended, its answer %s, listens for no abort',
+  async (progress) => {
+    const world = open()
+    await world.say(progress)
+    world.finish()
+    await world.pass(0)
+    expect(getEventListeners(world.user.signal, 'abort')).toEqual([])
+  },
+)

@@ -64,7 +64,8 @@ export class OpenSessions {
 
   /** As `find`, and opened again where the host has let go of it. @throws BatonError as `open` */
   async reach(id: string): Promise<AcpSession> {
-    await this.#opening.get(id)?.catch(() => {}) // who opens it hears of it
+    // Asked again after each: of several that wait for one which failed, the first opens the session, and the others wait for that.
+    for (let opening = this.#opening.get(id); opening; opening = this.#opening.get(id)) await opening.catch(() => {})
     const found = this.find(id)
     if (!found.isAway) return found
     const { cwd, additionalDirectories, mcpServers } = found.given

@@ -4,7 +4,7 @@ import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemorySocket } from '../websocket/memory-socket.ts'
-import { createSlowTool, startChats } from './chat.test-kit.ts'
+import { createSlowTool, findTool, startChats } from './chat.test-kit.ts'
 import { createChatSocket } from './create-chat-socket.ts'
 import type { HttpLimits } from './handler-parts.ts'
 
@@ -116,6 +116,22 @@ test('a turn that waits for its page does not count, and its result is never ref
   const asked = await say('ann', 'c1')
   expect(await asked.response.text()).toContain('tool-input-available')
   expect((await say('ann', 'c2')).status).toBe(200)
+})
+
+test('the result that a waiting turn needs is taken while another turn of its address runs', async () => {
+  const place = tool({ name: 'place', description: 'place', input: { type: 'object' }, effect: 'pure' })
+  const { slow, open } = createSlowTool()
+  const steps = ['place', 'slow'].map((name) => ({ calls: [{ name, arguments: {} }] }))
+  const model = createScriptedModel({ steps: [...steps, { text: 'In Rome.' }, { text: 'Done.' }] })
+  const { say, openPage, ask } = start({ addressTurns: 1 }, defineAgent({ name: 'a', model, tools: [place, slow] }))
+  const page = openPage('c1', { sendAutomaticallyWhen: () => false })
+  await page.sendMessage({ text: 'where?' })
+  await say('anonymous', 'c2')
+  const { toolCallId } = findTool(page, 'place') as { readonly toolCallId: string }
+  await page.addToolOutput({ tool: 'place', toolCallId, output: 'Rome' })
+  const brought = await ask('anonymous', '/chat', { body: { id: 'c1', messages: page.messages } })
+  expect([brought.status, await brought.response.text()]).toEqual([200, expect.stringContaining('In Rome.')])
+  open()
 })
 
 test('too many streams of a principal get 429; one that ends makes room', async () => {

@@ -3,6 +3,7 @@ import type { CallView, Session, Store } from '@baton/core'
 import { createMemoryStore, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import type { UIMessage } from 'ai'
+import { DefaultChatTransport } from 'ai'
 import { afterEach, expect, test } from 'vitest'
 import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
 
@@ -149,7 +150,14 @@ test('offered anew to a device of another kind: the device’s result counts, an
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'Well.' }] })
   const chats = startChats({ agent: defineAgent({ name: 'a', model, tools: [look] }) })
   running.push(chats)
-  const page = chats.openPage(ID)
+  let answered = 0
+  // The response begins when the request has done all that it does to the session.
+  const counting: typeof fetch = async (...given) => {
+    const response = await chats.fetch(...given)
+    answered += 1
+    return response
+  }
+  const page = chats.openPage(ID, { transport: new DefaultChatTransport({ fetch: counting }) })
   await page.sendMessage({ text: 'where?' })
   const session = await chats.host.session(ID)
   const { callId, holder = '' } = await findCall(session)
@@ -157,7 +165,7 @@ test('offered anew to a device of another kind: the device’s result counts, an
   await (await session.client({ client: holder })).release()
   await phone.claim(callId)
   void page.addToolOutput({ tool: 'place', toolCallId: callId, output: 'forged' })
-  await settled(page, ({ status }) => status === 'submitted')
+  await expect.poll(() => answered).toBe(2)
   expect(await findCall(session)).toMatchObject({ status: 'running', holder: 'phone' })
   await phone.result(callId, { type: 'ok', content: [{ type: 'text', text: 'Rome' }], value: 'Rome' })
   await settled(page, () => readTexts(page).at(-1) === 'Well.')

@@ -48,3 +48,9 @@ test('a long event in pieces of four bytes is read to its end', async () => {
   const { chunks } = await read(`data: ${JSON.stringify(text)}\n\n`, 4, 2 * text.length)
   expect(chunks).toEqual([text])
 })
+
+test('only one event at a time is bounded, not the answer', async () => {
+  const event = `data: "${'x'.repeat(600)}"\n\n`
+  const { chunks, isWhole } = await read(`${event}${event}${event}data: [DONE]\n\n`, 100)
+  expect([chunks.length, isWhole]).toEqual([3, true])
+})

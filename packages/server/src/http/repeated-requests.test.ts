@@ -82,6 +82,8 @@ test('a key with another request gets 422, and that of another principal is anot
     const reused = await ask('/api/sessions/s', { ...init, key: 'k' })
     expect([reused.status, reused.body]).toEqual([422, expect.stringContaining('"idempotency_key_reused"')])
   }
+  const elsewhere = await ask('/api/sessions/s?of=another', { method: 'PATCH', body: { title: 'One' }, key: 'k' })
+  expect(elsewhere.status).toBe(422)
   const bobs = await ask('/api/sessions/s', { method: 'PATCH', body: { title: 'One' }, key: 'k', user: 'bob' })
   expect([bobs.status, bobs.replayed]).toEqual([403, null])
 })

@@ -167,6 +167,16 @@ test('pages of messages go back to the first one', async () => {
   expect((await ask('/api/sessions/s1/messages?limit=x')).status).toBe(400)
 })
 
+test('an export has all messages, the oldest first, however many there are', async () => {
+  const { ask, say, host } = start()
+  await say('s1', 'first')
+  const session = await host.session('s1', { principal: { id: 'ann' } })
+  for (let at = 0; at < 110; at += 1) await session.send('on', { inputId: `m${at}` }).answer
+  const { messages } = await readJson(ask('/api/sessions/s1/export'))
+  const ids = listIds(messages)
+  expect([ids.length, ids[0], ids[2], ids.at(-2)]).toEqual([222, 's1-first', 'm0', 'm109'])
+})
+
 test('events go on after any of them, by the id that a browser sends back', async () => {
   const { ask, say } = start()
   await say('s1', 'one')
@@ -178,6 +188,9 @@ test('events go on after any of them, by the id that a browser sends back', asyn
     // The place of `live` moves: each opening of a session that rested is a record.
     expect(rest.slice(0, -1)).toEqual(all.slice(index + 1, -1))
   }
+  // A browser that connects again asks for the same address.
+  const last = { 'last-event-id': JSON.stringify(all.at(-2)?.cursor) }
+  expect(await readEvents(ask('/api/sessions/s1/events?from=start', { headers: last }), 'live')).toHaveLength(1)
   expect((await ask('/api/sessions/s1/events?from=yesterday')).status).toBe(400)
   expect((await ask('/api/sessions/s1/events?from={"pos":9999}')).status).toBe(400)
 })

@@ -47,7 +47,6 @@ export class UiAnswer {
   readonly #told = new Map<string, boolean>()
   /** Approvals that were asked for: of these calls a denial is shown as one. */
   readonly #asked = new Set<string>()
-  readonly #questions = new Set<string>()
   /** User messages that wait, until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
@@ -68,8 +67,7 @@ export class UiAnswer {
     const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
     // A page hands its results in once the response has ended, so they must not wait for a call that another page holds.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
-    const waits = open.length > 0 && this.#questions.size === 0
-    return waits && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
+    return open.length > 0 && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
   }
 
   /** Calls that the page is to run. */
@@ -186,7 +184,6 @@ export class UiAnswer {
       }
       case 'question-asked': {
         const { questionId, callId, message, schema, expiresAtMs } = event
-        this.#questions.add(questionId)
         this.#tell({
           type: 'data-question',
           id: questionId,
@@ -196,7 +193,6 @@ export class UiAnswer {
       }
       case 'question-answered': {
         const { questionId, callId } = event
-        this.#questions.delete(questionId)
         const answer = 'value' in event ? { value: event.value ?? null } : { declined: event.declined ?? 'nobody' }
         this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, ...answer } })
         break

@@ -2,6 +2,7 @@
 // not free, and a call that is over is not begun.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { V2Models } from './v2-models.ts'
 
@@ -90,4 +91,22 @@ test('a frame with more than 1,000 pieces is refused, and the call goes on', asy
   models.take({ run: 'run-1', pieces: pieces(1000) })
   models.finish({ run: 'run-1', outcome: { answer: ANSWER } })
   expect(await answered).toEqual(ANSWER)
+})
+
+test('a call that is cancelled while the app runs it is taken back once, and what the app brings then is late', async () => {
+  const { models, frames, abort, ask } = openDevice()
+  const asked = ask()
+  abort.abort()
+  await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
+  expect(frames.map(({ type }) => type)).toEqual(['model.run', 'model.cancel'])
+  expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
+})
+
+test('an answered call listens for its end no more', async () => {
+  const { models, frames, abort, ask } = openDevice()
+  const asked = ask()
+  expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({})
+  expect(await asked).toEqual(ANSWER)
+  abort.abort()
+  expect([frames.map(({ type }) => type), getEventListeners(abort.signal, 'abort')]).toEqual([['model.run'], []])
 })

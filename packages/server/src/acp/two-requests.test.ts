@@ -1,0 +1,363 @@
+// Requests about one session at once, and an end in the midst of them, over a session and an editor that the test plays: openings, prompts,
+// what is asked of a person, calls of client tools, and commands in terminals.
+import type { CallView, Session, SessionEvent } from '@baton/core'
+import { BatonError, defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { getEventListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import { AcpSession } from './acp-session.ts'
+import { AskedPeople } from './asked-people.ts'
+import { ClientTools } from './client-tools.ts'
+import { createEditor } from './editor.ts'
+import { OpenSessions } from './open-sessions.ts'
+import { readAcpOptions } from './options.ts'
+import type { Wire } from './wire.ts'
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
+}
+const HELD = new BatonError({ code: 'session_held', message: 'held' })
+const PLACE = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
+const WIRE: Wire = { tell: async () => {}, askPermission: async () => ({}) }
+
+/** Time that moves by hand, and the sessions that a host gives. */
+function createWorld(limits: { readonly sessions?: number; readonly prompts?: number } = {}) {
+  const timers = new Set<() => void>()
+  const done: string[] = []
+  const openings: (() => Promise<unknown>)[] = []
+  const streams: ((batch: object | undefined) => void)[] = []
+  let meta: object = { cwd: '/work' }
+  let said = async (): Promise<object> => ({ type: 'accepted' })
+  const events = ({ from }: { readonly from: unknown }) => {
+    done.push(`events ${JSON.stringify(from)}`)
+    const waiting: (object | undefined)[] = []
+    let wake = (): void => {}
+    const push = (batch: object | undefined): void => {
+      waiting.push(batch)
+      wake()
+    }
+    streams.push(push)
+    const nextBatch = async () => {
+      while (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      return waiting.shift()
+    }
+    return { nextBatch, leave: () => push(undefined) }
+  }
+  const createSession = () =>
+    ({
+      id: 's',
+      info: async () => ({ meta, activity: 'idle', head: { pos: 1 }, plan: [], model: 'm', models: ['m'] }),
+      describe: async (given: { readonly meta: object }) => void (meta = given.meta),
+      approvals: async () => [],
+      questions: async () => [],
+      events,
+      interrupt: async () => {},
+      connect: () => ({ say: () => said() }),
+      close: async () => void done.push('close'),
+    }) as unknown as Session // no more of it is used
+  const host = {
+    has: async () => true,
+    session: async () => {
+      done.push('open')
+      await openings.shift()?.()
+      return createSession()
+    },
+  } as unknown as HostWithSessions // likewise
+  const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: [] }) })
+  const start = (_ms: number, callback: () => void) => {
+    timers.add(callback)
+    return () => void timers.delete(callback)
+  }
+  const parts = readAcpOptions('test', { agent, timers: { start }, limits })
+  const sessions = new OpenSessions(host, parts, { createWire: () => WIRE, createEditor: () => ({}) })
+  return {
+    parts,
+    sessions,
+    done,
+    timers,
+    createSession,
+    /** What happens to the next opening of the host. */
+    next: (opening: () => Promise<unknown>) => void openings.push(opening),
+    answer: (answer: () => Promise<object>) => void (said = answer),
+    meta: () => meta,
+    tell: (batch: object | undefined) => streams.at(-1)?.(batch),
+    pass: () => {
+      for (const fire of timers) {
+        timers.delete(fire)
+        fire()
+      }
+    },
+    /** An open session that the host has let go of since. */
+    lose: async () => {
+      const opened = await sessions.open('s', PLACE)
+      await opened.start('now')
+      streams.at(-1)?.({ events: [], next: { pos: 7 } })
+      streams.at(-1)?.(undefined)
+      await settle()
+      expect(opened.isAway).toBe(true)
+      done.length = 0
+      return opened
+    },
+  }
+}
+
+test('requests at once for a session that the host has let go of open it again once, where its client was', async () => {
+  const { sessions, done, lose } = createWorld()
+  const lost = await lose()
+  const reached = await Promise.all(['one', 'two', 'three'].map(() => sessions.reach('s')))
+  expect(new Set(reached).size).toBe(1)
+  expect(reached[0]).not.toBe(lost)
+  expect(done).toEqual(['close', 'open', 'events {"pos":7}'])
+})
+
+test('where the session cannot be opened again the request fails, and the others try it once', async () => {
+  const { sessions, done, next, lose } = createWorld()
+  await lose()
+  next(() => Promise.reject(HELD))
+  const [first, second, third] = await Promise.allSettled(['one', 'two', 'three'].map(() => sessions.reach('s')))
+  expect(first).toMatchObject({ status: 'rejected', reason: { code: 'session_held' } })
+  expect([second, third]).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }])
+  expect(third).toEqual(second)
+  expect(done.filter((what) => what === 'open')).toHaveLength(2)
+})
+
+test('two openings of one session come one after the other, and the first one lets go of it', async () => {
+  const { sessions, done, next } = createWorld({ sessions: 1 })
+  const gate = Promise.withResolvers<void>()
+  next(() => gate.promise)
+  const [first, second] = [sessions.open('s', PLACE), sessions.open('s', PLACE)]
+  await settle()
+  expect(done).toEqual(['open'])
+  gate.resolve()
+  expect(await first).not.toBe(await second)
+  expect(done).toEqual(['open', 'close', 'open'])
+})
+
+test('a client that goes while a session is being opened leaves none open', async () => {
+  const { sessions, done, next } = createWorld()
+  const gate = Promise.withResolvers<void>()
+  next(() => gate.promise)
+  const opening = sessions.open('s', PLACE)
+  await settle()
+  const left = sessions.leaveAll()
+  gate.resolve()
+  await Promise.all([opening, left])
+  expect(done).toEqual(['open', 'close'])
+  expect(sessions.all()).toEqual([])
+})
+
+test('a prompt that is refused makes room for the next one, and one that waits when the session goes is told', async () => {
+  const { sessions, answer, tell } = createWorld({ prompts: 1 })
+  const opened = await sessions.open('s', PLACE)
+  await opened.start('now')
+  answer(async () => ({ type: 'refused', code: 'queue_full', message: 'full' }))
+  await expect(opened.prompt('i1', [])).rejects.toMatchObject({ code: 'queue_full' })
+  answer(async () => ({ type: 'accepted' }))
+  const waiting = opened.prompt('i2', []).catch((thrown: unknown) => thrown)
+  expect(() => opened.say('i3', [])).toThrow('1 prompts of this session wait already')
+  tell(undefined)
+  expect(await waiting).toMatchObject({ code: 'session_closed' })
+  expect(opened.isBusy).toBe(false)
+})
+
+test('a prompt that waits when its client leaves is told, and a mode that was chosen stays', async () => {
+  const { sessions, meta } = createWorld()
+  const opened = await sessions.open('s', PLACE)
+  await opened.start('now')
+  await opened.setMode('read')
+  const waiting = opened.prompt('i1', []).catch((thrown: unknown) => thrown)
+  await settle()
+  await opened.leave()
+  expect(await waiting).toMatchObject({ code: 'session_closed' })
+  expect(meta()).toEqual({ cwd: '/work', mode: 'read' })
+  expect((await sessions.open('s', PLACE)).mode).toBe('read')
+})
+
+test('a turn that does not end is left after five seconds, and its prompt is told as cancelled', async () => {
+  const { sessions, pass } = createWorld()
+  const opened = await sessions.open('s', PLACE)
+  await opened.start('now')
+  const waiting = opened.prompt('i1', [])
+  await settle()
+  const ended = sessions.close('s')
+  await settle()
+  pass()
+  await ended
+  expect(await waiting).toEqual({ stop: 'cancelled' })
+})
+
+const CALL = {
+  callId: 'c1',
+  name: 'pay',
+  input: {},
+  runs: 'client',
+  status: 'waiting',
+  holder: 'acp-1',
+} as unknown as CallView
+const asked = (call: Partial<CallView>) => ({ type: 'call', call: { ...CALL, ...call } }) as unknown as SessionEvent
+
+test('all that a call asks of a person is taken back when it is over, and nothing is asked twice', async () => {
+  const signals: AbortSignal[] = []
+  const ask = (_what: unknown, signal: AbortSignal) => {
+    signals.push(signal)
+    return new Promise<never>(() => {})
+  }
+  const call = { ...CALL, approvalId: 'a1' }
+  const session = {
+    approvals: async () => [call],
+    questions: async () => [{ questionId: 'q1', callId: 'c1', message: '', schema: {} }],
+  }
+  const people = new AskedPeople({
+    session: session as unknown as Session, // no more of it is used
+    wire: { ...WIRE, askPermission: ask, askForm: ask },
+    log: { info: () => {}, warn: () => {} },
+    allows: () => false,
+  })
+  await people.askAgain()
+  people.take({ type: 'approval-requested', approvalId: 'a1', call } as unknown as SessionEvent)
+  people.take({ type: 'question-asked', questionId: 'q1', callId: 'c1' } as unknown as SessionEvent)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
+  people.take(asked({ status: 'settled' }))
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+})
+
+test('a call of a client tool that is over hands nothing in, one that is offered again runs again, and an end renews no more', async () => {
+  const done: string[] = []
+  const timers = new Set<() => void>()
+  const renewal = Promise.withResolvers<void>()
+  const lease = {
+    client: 'acp-1',
+    claim: async (id: string) => void done.push(`claim ${id}`),
+    result: async (id: string) => void done.push(`result ${id}`),
+    renew: () => (done.push('renew'), renewal.promise),
+    release: async () => void done.push('release'),
+  }
+  const answers: PromiseWithResolvers<never>[] = []
+  const tools = await ClientTools.open({
+    session: { client: async () => lease } as unknown as Session, // likewise
+    client: 'acp-1',
+    runs: undefined,
+    callTool: () => {
+      const answer = Promise.withResolvers<never>()
+      answers.push(answer)
+      return answer.promise
+    },
+    timers: {
+      start: (_ms, callback) => {
+        timers.add(callback)
+        return () => void timers.delete(callback)
+      },
+    },
+    log: { info: () => {}, warn: () => {} },
+  })
+  tools.take(asked({}))
+  tools.take(asked({}))
+  await settle()
+  expect(done).toEqual(['claim c1'])
+  tools.take(asked({ status: 'settled' }))
+  answers[0]?.resolve({ type: 'ok', content: [] } as never)
+  await settle()
+  expect(done).toEqual(['claim c1'])
+  tools.take(asked({}))
+  await settle()
+  answers[1]?.resolve({ type: 'ok', content: [] } as never)
+  await settle()
+  expect(done).toEqual(['claim c1', 'claim c1', 'result c1'])
+  for (const fire of timers) fire()
+  timers.clear()
+  await tools.leave()
+  renewal.resolve()
+  await settle()
+  expect([done.slice(3), timers.size]).toEqual([['renew', 'release'], 0])
+})
+
+/** An editor whose terminal ends when the test says so. */
+function createTerminal() {
+  const asked: string[] = []
+  const made = Promise.withResolvers<object>()
+  const exit = Promise.withResolvers<object>()
+  const timers = new Set<() => void>()
+  const answers: Readonly<Record<string, () => unknown>> = {
+    'terminal/create': () => made.promise,
+    'terminal/wait_for_exit': () => exit.promise,
+    'terminal/output': () => ({ output: 'out', truncated: false }),
+  }
+  const { runCommand } = createEditor({
+    client: {
+      request: async (method: string) => {
+        asked.push(method)
+        return await answers[method]?.()
+      },
+    } as never, // no more of it is used
+    session: 's',
+    capabilities: { terminal: true },
+    fileMs: 1000,
+    timers: {
+      start: (ms, callback) => {
+        if (ms !== 5) return () => {}
+        timers.add(callback)
+        return () => void timers.delete(callback)
+      },
+    },
+    onTerminal: async () => {},
+  })
+  const user = new AbortController()
+  const command = {
+    callId: 'c1',
+    command: 'ls',
+    args: [],
+    cwd: '/',
+    timeoutMs: 5,
+    outputBytes: 10,
+    signal: user.signal,
+  }
+  const ended = runCommand?.(command).catch((thrown: unknown) => thrown)
+  return { asked, made, exit, timers, user, ended }
+}
+
+test.each([
+  ['is cancelled before its terminal is there', true],
+  ['is cancelled while it runs', false],
+])('a command that %s is killed, and its terminal is released', async (_when, isEarly) => {
+  const { asked, made, user, ended, timers } = createTerminal()
+  if (isEarly) user.abort()
+  made.resolve({ terminalId: 't' })
+  await settle()
+  user.abort()
+  expect(await ended).toMatchObject({ code: 'cancelled' })
+  expect([asked.filter((method) => method === 'terminal/kill').length, asked.at(-1)]).toEqual([1, 'terminal/release'])
+  expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
+})
+
+test('a command over its time is killed and says so; one that ends listens for nothing more', async () => {
+  const { asked, made, exit, user, ended, timers } = createTerminal()
+  made.resolve({ terminalId: 't' })
+  await settle()
+  for (const fire of timers) fire()
+  expect(asked.at(-1)).toBe('terminal/kill')
+  exit.resolve({ exitCode: null, signal: 'SIGTERM' })
+  expect(await ended).toMatchObject({ timedOut: true, output: 'out' })
+  const before = asked.length
+  user.abort()
+  await settle()
+  expect(asked).toHaveLength(before)
+  expect(asked.at(-1)).toBe('terminal/release')
+})
+
+test('a session whose client has left takes no more of what was being told', async () => {
+  const { createSession, parts } = createWorld()
+  const never = new Promise<never>(() => {})
+  const session = new AcpSession({
+    session: createSession(),
+    place: { session: 's', ...PLACE, editor: {} },
+    parts,
+    wire: { ...WIRE, tell: () => never },
+    mode: { current: 'ask' },
+    thinking: 'default',
+    terminals: new Map(),
+  })
+  const told = session.tell({ type: 'state', state: 'idle' }).catch((thrown: unknown) => thrown)
+  await session.leave()
+  expect(await told).toMatchObject({ code: 'session_closed' })
+})

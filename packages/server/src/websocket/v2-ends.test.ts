@@ -1,0 +1,438 @@
+// One connection of version 2 over a session and a peer that the test plays: what it holds (leases, names, models, handles, lists, links)
+// and what is left of that when a request fails, a device changes, and the connection ends.
+import type { ClientModel, LeaseClientInit, Session, SessionChange, SessionEvent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
+import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { createMemorySocket } from './memory-socket.ts'
+import { openV2Connection } from './v2-connection.ts'
+import { DeviceNames } from './v2-device-names.ts'
+import { waitForRoom } from './v2-follow.ts'
+import { listTold } from './v2-spoken-events.ts'
+import type { V2ConnectionInit, V2State } from './v2-state.ts'
+
+/** Time that moves by hand, and what was done to sessions, devices, models, lists and peers, in order. */
+function createWorld() {
+  let nowMs = 0
+  let ids = 0
+  const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
+  const done: string[] = []
+  /** A failure of the next act of this name. */
+  const failures = new Map<string, BatonError>()
+  const pending = new Map<string, Promise<void>>()
+  const act = async (what: string): Promise<void> => {
+    done.push(what)
+    const failure = failures.get(what)
+    failures.delete(what)
+    await pending.get(what)
+    if (failure) throw failure
+  }
+  const streams = new Set<(event: SessionEvent | undefined) => void>()
+  const createEvents = () => {
+    const waiting: (SessionEvent | undefined)[] = []
+    let wake = (): void => {}
+    const push = (event: SessionEvent | undefined): void => {
+      waiting.push(event)
+      wake()
+    }
+    streams.add(push)
+    return {
+      nextBatch: async () => {
+        while (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+        const event = waiting.shift()
+        return event && { events: [event], next: { pos: 1 } }
+      },
+      leave: () => {
+        if (streams.delete(push)) done.push('events left')
+        push(undefined)
+      },
+    }
+  }
+  const createLease = ({ client }: LeaseClientInit) => ({
+    client,
+    renew: () => act(`renew ${client}`),
+    release: () => act(`release ${client}`),
+    result: async (_callId: string, outcome: Outcome) => {
+      await act(`result ${client} ${outcome.type === 'error' ? outcome.code : outcome.type}`)
+      return {}
+    },
+  })
+  const session = {
+    id: 's',
+    info: async () => ({ activity: 'idle', head: { pos: 1 } }),
+    lastTurn: () => undefined,
+    events: createEvents,
+    close: () => act('close'),
+    describe: () => act('describe'),
+    client: async (init: LeaseClientInit) => {
+      await act(`attach ${init.client}${init.onlyResults === true ? ' for results' : ''}`)
+      return createLease(init)
+    },
+    connect: () => ({ say: () => act('say').then(() => ({ type: 'accepted' })) }),
+  } as unknown as Session // no more of it is used
+  const createModel = (id: string) =>
+    ({
+      id,
+      attach: () => {
+        done.push(`model ${id}`)
+        return () => void done.push(`model ${id} left`)
+      },
+    }) as Partial<ClientModel> as ClientModel // likewise
+  const watch = () => ({
+    [Symbol.asyncIterator]: () => {
+      done.push('watch')
+      return {
+        next: () => new Promise<IteratorResult<SessionChange>>(() => {}),
+        return: () => {
+          done.push('watch ended')
+          return Promise.resolve({ done: true as const, value: undefined })
+        },
+      }
+    },
+  })
+  const deviceNames = new DeviceNames()
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
+  }
+  const connect = (more: Partial<V2ConnectionInit> = {}) => {
+    const { socket, ...rest } = createMemorySocket()
+    const host = { session: () => act('open').then(() => session), has: async () => true, watch, stop: async () => {} }
+    openV2Connection({
+      socket,
+      host: host as unknown as V2ConnectionInit['host'], // likewise
+      connection: 'c',
+      principal: { id: 'ann' },
+      clock: { nowMs: () => nowMs },
+      timers: {
+        start: (delayMs, callback) => {
+          const timer = { atMs: nowMs + delayMs, callback }
+          timers.add(timer)
+          return () => void timers.delete(timer)
+        },
+      },
+      newId: () => `n${(ids += 1)}`,
+      log: { info: () => {}, warn: () => {} },
+      limits: DEFAULT_CONNECTION_LIMITS,
+      isDraining: () => false,
+      allow: {},
+      deviceNames,
+      clientModels: [createModel('m/one'), createModel('m/two')],
+      ...more,
+    })
+    /** `ok`, or the code of the refusal. */
+    const request = async <Type extends RequestType>(type: Type, given: Requests[Type]['given']): Promise<string> => {
+      const id = `r${(ids += 1)}`
+      rest.deliver(JSON.stringify({ id, type, ...given }))
+      await settle()
+      const answer = rest.sent
+        .map((text) => JSON.parse(text) as ServerFrame2)
+        .find((frame) => 're' in frame && frame.re === id)
+      return answer?.type === 'error' ? answer.code : (answer?.type ?? 'nothing')
+    }
+    return { ...rest, request }
+  }
+  return {
+    connect,
+    done,
+    failures,
+    pending,
+    settle,
+    timers,
+    tell: (event: object) => {
+      for (const push of streams) push(event as SessionEvent) // the fields that are looked at
+    },
+    pass: async (ms: number) => {
+      nowMs += ms
+      for (const timer of timers) {
+        if (timer.atMs > nowMs) continue
+        timers.delete(timer)
+        timer.callback()
+      }
+      await settle()
+    },
+  }
+}
+
+const OPEN = { session: 's', from: 'now' } as const
+const phone = (models: readonly string[] = []) => ({ name: 'phone', leaseMs: 6000, models: [...models] })
+const RUNNING = { type: 'session', activity: 'running', cursor: { pos: 1 } }
+const RESTING = { type: 'session', activity: 'idle', cursor: { pos: 1 } }
+const REFUSED = new BatonError({ code: 'invalid_option', message: 'no' })
+
+test('a lease is renewed while something goes on, and not at rest; what begins renews it at once', async () => {
+  const { connect, done, tell, pass, settle } = createWorld()
+  const { request } = connect()
+  expect(await request('session.open', { ...OPEN, device: phone() })).toBe('ok')
+  done.length = 0
+  await pass(2000)
+  await pass(2000)
+  expect(done).toEqual([])
+  tell(RUNNING)
+  await settle()
+  expect(done).toEqual(['renew phone'])
+  await pass(2000)
+  expect(done).toEqual(['renew phone', 'renew phone'])
+  tell(RESTING)
+  await settle()
+  await pass(60_000)
+  expect(done).toHaveLength(2)
+  expect(await request('input.send', { input: 'i', content: 'Hi' })).toBe('ok')
+  expect(done.slice(2), 'the device is there before the turn begins').toEqual(['renew phone', 'say'])
+})
+
+test('a renewal that fails is tried again', async () => {
+  const { connect, done, failures, tell, pass, settle } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone() })
+  failures.set('renew phone', REFUSED)
+  tell(RUNNING)
+  await settle()
+  await pass(2000)
+  await pass(2000)
+  expect(done.filter((what) => what === 'renew phone').length).toBeGreaterThanOrEqual(2)
+})
+
+test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>) => unknown, readonly string[]]>([
+  ['closes the session', ({ request }) => request('session.close', {}), ['events left', 'close']],
+  ['releases its device', ({ request }) => request('device.release', {}), ['release phone']],
+  ['is gone', ({ drop }) => drop(), ['events left', 'close']],
+])(
+  'an app that %s in the middle of a renewal renews no more, and its models and its name are free',
+  async (_what, leave, expected) => {
+    const { connect, done, pending, tell, pass, settle } = createWorld()
+    const app = connect()
+    await app.request('session.open', { ...OPEN, device: phone(['m/one']) })
+    const renewal = Promise.withResolvers<void>()
+    pending.set('renew phone', renewal.promise)
+    tell(RUNNING)
+    await settle()
+    await pass(2000)
+    done.length = 0
+    await leave(app)
+    renewal.resolve()
+    await settle()
+    for (let round = 0; round < 5; round += 1) await pass(2000)
+    expect(done.toSorted()).toEqual([...expected, 'model m/one left'].toSorted())
+    expect(app.sent.join()).not.toContain('session.closed')
+    // Nobody is taken the name from.
+    expect(await connect().request('session.open', { ...OPEN, device: phone() })).toBe('ok')
+    expect(app.closed()?.code).not.toBe(4409)
+  },
+)
+
+test('after its release a connection is no device; under the same name it may be one again', async () => {
+  const { connect } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone() })
+  await request('device.release', {})
+  expect(await request('call.claim', { callId: 'c1' })).toBe('illegal_input')
+  expect(await request('device.attach', phone())).toBe('ok')
+})
+
+test('a device that attaches under a second name lets the first one go, and its models; under the same name it keeps its place', async () => {
+  const { connect, done } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone(['m/one']) })
+  done.length = 0
+  expect(await request('device.attach', { ...phone(['m/two']), name: 'desk' })).toBe('ok')
+  expect(done).toEqual(['model m/two', 'attach desk', 'model m/one left', 'release phone'])
+  done.length = 0
+  expect(await request('device.attach', { ...phone(), name: 'desk' })).toBe('ok')
+  expect(done).toEqual(['attach desk', 'model m/two left'])
+  const other = connect()
+  await other.request('session.open', { ...OPEN, device: phone() })
+  expect(other.closed(), 'the first name is free').toBeUndefined()
+})
+
+test('an attachment that is refused leaves the device and its models as they were', async () => {
+  const { connect, done, failures } = createWorld()
+  const { request, closed } = connect()
+  await request('session.open', { ...OPEN, device: phone(['m/one']) })
+  done.length = 0
+  failures.set('attach desk', REFUSED)
+  expect(await request('device.attach', { ...phone(['m/two']), name: 'desk' })).toBe('invalid_option')
+  expect(done).toEqual(['model m/two', 'attach desk', 'model m/two left'])
+  expect(await request('device.attach', { ...phone(['m/one', 'm/none']) })).toBe('invalid_option')
+  expect(done.slice(3), 'nothing of a list is attached where one of it is unknown').toEqual([])
+  await connect().request('session.open', { ...OPEN, device: phone() })
+  expect(closed()?.code, 'the name was still its own').toBe(4409)
+})
+
+test('a session that cannot be followed with its device is left open nowhere', async () => {
+  const { connect, done, failures } = createWorld()
+  const { request } = connect()
+  failures.set('attach phone', REFUSED)
+  expect(await request('session.open', { ...OPEN, device: phone() })).toBe('invalid_option')
+  expect(done).toEqual(['open', 'attach phone', 'events left', 'close'])
+  expect(await request('session.open', OPEN)).toBe('ok')
+})
+
+test('of three connections of one device the newest has the name, also once the first one has ended', async () => {
+  const { connect, settle } = createWorld()
+  const [first, second, third] = [connect(), connect(), connect()]
+  await first.request('session.open', { ...OPEN, device: phone() })
+  await second.request('session.open', { ...OPEN, device: phone() })
+  await settle()
+  expect([first.closed()?.code, second.closed()?.code]).toEqual([4409, undefined])
+  await third.request('session.open', { ...OPEN, device: phone() })
+  expect([second.closed()?.code, third.closed()?.code]).toEqual([4409, undefined])
+})
+
+test('two sessions may have a device of one name each', async () => {
+  const names = new DeviceNames()
+  const taken: string[] = []
+  const take = (session: string) => names.take(session, { name: 'phone' } as never, () => void taken.push(session)) // by its name
+  take('s')
+  take('t')
+  expect(taken).toEqual([])
+})
+
+test('a list is watched once however often it is asked for, and until the connection ends', async () => {
+  const { connect, done, settle } = createWorld()
+  const { request, drop } = connect()
+  expect([await request('session.watch', {}), await request('session.watch', {})]).toEqual(['ok', 'ok'])
+  expect(done).toEqual(['watch'])
+  drop()
+  await settle()
+  expect(done).toEqual(['watch', 'watch ended'])
+})
+
+test('a session that is described by the way is closed again, also where it refuses', async () => {
+  const { connect, done, failures } = createWorld()
+  const { request } = connect()
+  await request('session.describe', { session: 'other', title: 'One' })
+  failures.set('describe', REFUSED)
+  expect(await request('session.describe', { session: 'other', title: 'Two' })).toBe('invalid_option')
+  expect(done).toEqual(['open', 'describe', 'close', 'open', 'describe', 'close'])
+})
+
+test.each([
+  [{ messages: true }, 'i1'],
+  [{ replace: 'again' }, 'i2'],
+  [{ again: true }, 'i3'],
+])('a server that drains begins no turn, and takes back what was said: %j', async (how, input) => {
+  const { connect } = createWorld()
+  let isDraining = false
+  const { request } = connect({ isDraining: () => isDraining })
+  await request('session.open', OPEN)
+  isDraining = true
+  const given = { input, message: 'm1', ...('messages' in how ? {} : how) }
+  const answered = await request('input.rewind', given as Requests['input.rewind']['given'])
+  expect(answered === 'server_draining').toBe(!('messages' in how))
+  expect(await request('input.send', { input: 'i4', content: 'Hi' })).toBe('server_draining')
+})
+
+/** A peer that holds the session; the test writes its frames. */
+function createPeer({ failures }: ReturnType<typeof createWorld>) {
+  const sent: string[] = []
+  let closed = 0
+  let tell = (_text: string): boolean => true
+  const hold = (): void => {
+    const data = { owner: 'h', address: 'ws://10.0.0.2:1' }
+    failures.set('open', new BatonError({ code: 'session_held', message: 'held', data }))
+  }
+  const more: Partial<V2ConnectionInit> = {
+    peers: { address: 'ws://10.0.0.1:1', secret: 'a secret of the peers' },
+    reachPeer: async ({ isPassed = () => true }) => {
+      tell = isPassed
+      return { send: (text) => void sent.push(text), close: () => void (closed += 1) }
+    },
+  }
+  return { more, hold, sent, closed: () => closed, tell: (frame: object) => tell(JSON.stringify(frame)) }
+}
+
+test('a session that a peer holds is left there before another one is opened here', async () => {
+  const world = createWorld()
+  const peer = createPeer(world)
+  peer.hold()
+  const { request } = world.connect(peer.more)
+  expect(await request('session.open', OPEN), 'the peer answers').toBe('nothing')
+  peer.tell({ type: 'ok', re: 'r1' })
+  expect(await request('session.info', {})).toBe('nothing')
+  expect(peer.sent.map((text) => (JSON.parse(text) as { type: string }).type)).toEqual(['session.open', 'session.info'])
+  expect(await request('session.open', OPEN)).toBe('illegal_input')
+  expect(await request('session.close', {}), 'the peer is not waited for').toBe('ok')
+  expect(peer.closed()).toBe(1)
+  expect(await request('session.open', OPEN)).toBe('ok')
+  expect(await request('session.info', {})).toBe('ok')
+})
+
+test('a connection that a peer answers does not end by its silence, and its end is that of the peer’s', async () => {
+  const world = createWorld()
+  const peer = createPeer(world)
+  peer.hold()
+  const { request, closed, drop } = world.connect(peer.more)
+  await request('session.open', OPEN)
+  for (let minute = 0; minute < 30; minute += 1) await world.pass(60_000)
+  expect([closed(), peer.closed()]).toEqual([undefined, 0])
+  drop()
+  await world.settle()
+  expect(peer.closed()).toBe(1)
+})
+
+test('a result of another device goes in its name: over its own connection where that is there, and else without its tools', async () => {
+  const { connect, done } = createWorld()
+  const [phones, desk] = [connect(), connect()]
+  await phones.request('session.open', { ...OPEN, device: phone() })
+  await desk.request('session.open', { ...OPEN, device: { ...phone(), name: 'desk' } })
+  done.length = 0
+  const bring = (device?: string) =>
+    desk.request('call.result', { callId: 'c1', outcome: { output: 1 }, ...(device !== undefined && { device }) })
+  expect([await bring(), await bring('desk'), await bring('phone'), await bring('tablet')]).toEqual(Array(4).fill('ok'))
+  expect(done).toEqual([
+    'result desk ok',
+    'result desk ok',
+    'result phone ok',
+    'attach tablet for results',
+    'result tablet ok',
+  ])
+})
+
+test.each<[string, (text: string) => Requests['call.result']['given']['outcome']]>([
+  ['a value', (text) => ({ output: text })],
+  ['contents', (text) => ({ content: [{ type: 'text', text }] })],
+  ['an error', (text) => ({ error: text })],
+])('a result over its bytes settles its call as too large, and is not passed on: %s', async (_what, create) => {
+  const { connect, done } = createWorld()
+  const { request } = connect({ limits: { ...DEFAULT_CONNECTION_LIMITS, resultBytes: 1000 } })
+  await request('session.open', { ...OPEN, device: phone() })
+  await request('call.result', { callId: 'c1', outcome: create('x'.repeat(900)) })
+  await request('call.result', { callId: 'c2', outcome: create('x'.repeat(1000)) })
+  expect(done.slice(-2)).toEqual([
+    expect.stringMatching(/^result phone (?:ok|tool_failed)$/),
+    'result phone result_too_large',
+  ])
+})
+
+test('of an offer that was taken back and made anew, an app that reads the past hears once', () => {
+  const offer = (status: string, at: number) => ({ type: 'call', call: { callId: 'c1', status }, cursor: { pos: at } })
+  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // its fields
+  const told = listTold({ events, next: { pos: 4 } })
+  expect(told.map(({ next }) => next)).toEqual([{ pos: 2 }, { pos: 4 }])
+})
+
+test('a reader that takes a little now and then is waited for, and one that takes nothing for a minute is not', async () => {
+  let waiting = 10_000
+  let looks = 0
+  const state = (takes: boolean) =>
+    ({
+      init: {
+        socket: { bufferedBytes: () => waiting },
+        limits: { outgoingBytes: 1000 },
+        timers: {
+          start: (_ms: number, callback: () => void) => {
+            looks += 1
+            if (takes && looks % 2000 === 0) waiting -= 1000
+            queueMicrotask(callback)
+            return () => {}
+          },
+        },
+      },
+      isGone: () => false,
+    }) as unknown as V2State // what is looked at
+  expect(await waitForRoom(state(true))).toBe(true)
+  waiting = 10_000
+  expect(await waitForRoom(state(false))).toBe(false)
+})
