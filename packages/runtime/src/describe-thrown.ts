@@ -20,14 +20,16 @@ export function describeThrown(thrown: unknown): string {
 /** The text without the secrets; those of fewer than 4 characters are words, and stay. */
 export function hideSecrets(text: string, secrets: readonly string[] = []): string {
   let shown = text
-  for (const secret of secrets) {
+  // Longest first: another secret may be the beginning of one, whose rest would stay.
+  for (const secret of secrets.toSorted((one, other) => other.length - one.length)) {
     if (secret.length < 4) continue
-    shown = shown.replaceAll(secret, '[redacted]').replaceAll(encodeURIComponent(secret), '[redacted]')
+    const encoded = encodeURIComponent(secret.toWellFormed())
+    shown = shown.replaceAll(secret, '[redacted]').replaceAll(encoded, '[redacted]')
   }
   return shown
 }
 
-/** UTF-16 units of a failure's message: it stands in the log. */
+/** UTF-16 units of a failure's message, which the log keeps. */
 const MESSAGE_CHARS = 4096
 
 /** The machine's failure for what a model threw. Never throws, whatever was thrown. */
