@@ -1,35 +1,54 @@
 // Calls in situations of a table: who runs them, what they do, who is asked, what breaks and when, and who comes in between. One
 // judge knows the effects that happened, what the model was asked, and what a reader of the session saw.
-import type { Client, LeaseClient, Session, Tool } from '@baton/core'
+import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import { validateHistory } from '@baton/core/testing'
 import { expect } from 'vitest'
+import { chooseRotating } from '../depth.ts'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
 import type { RowOf } from './pairs.ts'
 import { coverPairs } from './pairs.ts'
 import type { Situations } from './situation.ts'
 
+/** The host; a handler of the program; a client with a lease, which claims by itself. */
+const RUNS = ['host', 'handler', 'client'] as const
+const EFFECTS = ['pure', 'idempotent', 'once'] as const
+const MOMENTS = ['before', 'during', 'after'] as const
+const RESTARTS = 'the host'
+/** Faults that may come at each moment. */
+const BREAKS = ['its client', 'an interrupt', RESTARTS] as const
+
 const TABLE = {
-  /** The host; a program's handler, which has no claims; a client with a lease, which claims. */
-  runs: ['host', 'handler', 'client'],
-  effect: ['pure', 'idempotent', 'once'],
+  kind: RUNS.flatMap((runs) => EFFECTS.map((effect) => `${runs}, ${effect}` as const)),
+  fault: [
+    ...(['nothing', 'the tool', 'its time'] as const).map((breaks) => `${breaks}, during` as const),
+    ...BREAKS.flatMap((breaks) => MOMENTS.map((moment) => `${breaks}, ${moment}` as const)),
+  ],
   calls: ['one', 'two at once', 'two in turn'],
   approval: ['none', 'approve', 'edit', 'deny'],
-  breaks: ['nothing', 'the tool', 'its time', 'its client', 'an interrupt', 'the host'],
-  moment: ['before', 'during', 'after'],
   second: ['nobody', 'another client', 'the same input', 'another input', 'an input that interrupts'],
 } as const
 
-type Row = RowOf<typeof TABLE>
-
-const RESTARTS = 'the host'
-
-/** A tool of the host has no client that leaves, and nobody can take its call. */
-function isPossible({ runs, breaks, second }: Row): boolean {
-  return runs !== 'host' || (breaks !== 'its client' && second !== 'another client')
+interface Row extends Pick<RowOf<typeof TABLE>, 'calls' | 'approval' | 'second'> {
+  readonly runs: (typeof RUNS)[number]
+  readonly effect: (typeof EFFECTS)[number]
+  readonly breaks: (typeof BREAKS)[number] | 'nothing' | 'the tool' | 'its time'
+  readonly moment: (typeof MOMENTS)[number]
 }
 
-const ROWS = coverPairs(TABLE, isPossible)
+function readRow({ kind, fault, ...others }: RowOf<typeof TABLE>): Row {
+  const [runs, effect] = kind.split(', ') as [Row['runs'], Row['effect']] // as the table puts them together
+  const [breaks, moment] = fault.split(', ') as [Row['breaks'], Row['moment']]
+  return { runs, effect, breaks, moment, ...others }
+}
+
+/** A tool of the host has no client that leaves, and nobody can take its call. */
+function isPossible({ kind, fault, second }: RowOf<typeof TABLE>): boolean {
+  return !kind.startsWith('host') || !(fault.startsWith('its client') || second === 'another client')
+}
+
+/** Other ones each day; all of them at night. */
+const ROWS = chooseRotating(coverPairs(TABLE, isPossible).map(readRow), 3)
 
 /** Milliseconds: when somebody decides and clients come, how long a tool runs, and when the row's fault happens. */
 const BEGINS_MS = 100
@@ -113,6 +132,8 @@ function describeWorld(row: Row, run: Run): ContractWorldInit {
 }
 
 interface Seen {
+  /** The place up to which it was read; a reader of the next host goes on from there. */
+  cursor?: EventCursor
   readonly events: { readonly callId: string; readonly status: string }[]
   readonly asked: ContractWorld['model']['requests'][number][]
 }
@@ -121,7 +142,7 @@ interface Life {
   readonly world: ContractWorld
   readonly session: Session
   readonly run: Run
-  handler?: Client
+  handler: Client | undefined
   readonly clients: LeaseClient[]
   readonly running: Set<string>
 }
@@ -129,11 +150,13 @@ interface Life {
 async function begin(world: ContractWorld, row: Row, run: Run, seen: Seen): Promise<Life> {
   const session = await world.open()
   const read = async (): Promise<void> => {
-    for await (const event of session.events({ from: 'now' }))
+    for await (const event of session.events({ from: seen.cursor ?? 'now' })) {
+      seen.cursor = event.cursor
       if (event.type === 'call') seen.events.push({ callId: event.call.callId, status: event.call.status })
+    }
   }
   read().catch(() => {})
-  return { world, session, run, clients: [], running: new Set() }
+  return { world, session, run, handler: undefined, clients: [], running: new Set() }
 }
 
 /** Plays everything that is due at this moment, whoever does it. */
@@ -187,7 +210,8 @@ function serve(life: Life, client: LeaseClient, callId: string): void {
       (text) => ({ type: 'ok', content: [{ type: 'text', text }] }) as const,
       () => ({ type: 'error', code: 'tool_failed', message: 'it broke' }) as const,
     )
-    await client.result(callId, outcome)
+    // One that has left brings nothing.
+    if (life.clients.includes(client)) await client.result(callId, outcome)
   }
   work().catch(() => life.running.delete(key)) // it was not its own any more
 }
@@ -213,6 +237,8 @@ async function judge(world: ContractWorld, session: Session, { row, effects, see
   if (row.approval === 'edit') expect(effects.every(({ input }) => (input as { n: number }).n === 9)).toBe(true)
   if (row.effect === 'once') expect([...times.values()].every((one) => one.length === 1)).toBe(true)
   for (const { callId, settlement } of settled) if (settlement.type === 'ok') expect(times.has(callId)).toBe(true)
+  const ends = new Set(listEnds(row))
+  expect(settled.map(({ settlement }) => settlement.type).filter((end) => !ends.has(end))).toEqual([])
   const isCalm = ['nothing', 'the tool'].includes(row.breaks) && row.second !== 'an input that interrupts'
   if (isCalm && row.approval !== 'deny')
     expect(settled.map(({ settlement }) => settlement.type)).toEqual(
@@ -235,4 +261,41 @@ async function judge(world: ContractWorld, session: Session, { row, effects, see
     expect([callId, ends]).toEqual([callId, [events.length - 1]])
   }
   expect(new Set(seen.events.map(({ callId }) => callId))).toEqual(new Set(proposed))
+}
+
+/** Ends of a call that the pages allow: docs/client-tools.md and docs/approvals.md. */
+function listEnds(row: Row): readonly string[] {
+  const { approval, breaks, moment, effect, calls } = row
+  // A second call in turn runs when the first one has ended.
+  const isLater = calls === 'two in turn' && moment === 'after'
+  const atMoment = isLater ? 'during' : moment
+  const begun = row.runs === 'host' && approval === 'none'
+  const isCut = row.second === 'an input that interrupts' || breaks === 'an interrupt'
+  const ends = approval === 'deny' ? ['denied'] : listEndsOf({ ...row, moment: atMoment }, begun)
+  const first = approval !== 'deny' && isLater ? ['ok'] : []
+  const isUnknown = effect === 'once' && isCut && approval !== 'deny'
+  return [...ends, ...first, ...(isCut ? ['cancelled', 'ok'] : []), ...(isUnknown ? ['unknown'] : [])]
+}
+
+function listEndsOf({ breaks, moment, effect, second }: Row, begun: boolean): readonly string[] {
+  const isOnce = effect === 'once'
+  switch (breaks) {
+    case 'nothing':
+    case 'an interrupt':
+      return ['ok']
+    case 'the tool':
+      return ['error']
+    case 'its time':
+      return [isOnce ? 'unknown' : 'timed-out']
+    case 'its client': {
+      // Another client takes what was not begun, or may be repeated; without one nobody does.
+      const alone = second === 'another client' ? 'ok' : 'timed-out'
+      if (moment === 'after') return ['ok']
+      return [moment === 'during' && isOnce ? 'unknown' : alone]
+    }
+    case 'the host':
+      return [isOnce && (moment === 'during' || (moment === 'before' && begun)) ? 'unknown' : 'ok']
+    default:
+      return breaks satisfies never
+  }
 }

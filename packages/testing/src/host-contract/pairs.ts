@@ -14,19 +14,20 @@ export function coverPairs<const Table extends Parameters>(
   isPossible: (row: RowOf<Table>) => boolean = () => true,
 ): readonly RowOf<Table>[] {
   const names = Object.keys(table)
-  const all = listRows(table, names).filter((row) => isPossible(row as RowOf<Table>))
-  const left = new Set(all.flatMap((row) => listPairs(row, names)))
+  const possible = listRows(table, names).filter((row) => isPossible(row as RowOf<Table>))
+  const all = possible.map((row) => ({ row, pairs: listPairs(row, names) }))
+  const left = new Set(all.flatMap(({ pairs }) => pairs))
   const rows: RowOf<Table>[] = []
   while (left.size > 0) {
-    let best = all[0]
+    let [best] = all
     let most = 0
-    for (const row of all) {
-      const met = listPairs(row, names).filter((pair) => left.has(pair)).length
-      if (met > most) [best, most] = [row, met]
+    for (const one of all) {
+      const met = one.pairs.reduce((count, pair) => count + Number(left.has(pair)), 0)
+      if (met > most) [best, most] = [one, met]
     }
     if (!best) break
-    for (const pair of listPairs(best, names)) left.delete(pair)
-    rows.push(best as RowOf<Table>)
+    for (const pair of best.pairs) left.delete(pair)
+    rows.push(best.row as RowOf<Table>)
   }
   return rows
 }
