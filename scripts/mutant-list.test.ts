@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DECODER_MUTANTS } from './decoder-mutants.ts'
 import { MUTANTS } from './mutant-list.ts'
+import { SHARED_MUTANTS } from './shared-mutants.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
 import { REPOSITORY } from './source-files.ts'
 
-test.each([...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS])(
+test.each([...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...SHARED_MUTANTS])(
   '$name: its text stands once in its file, and its test is there',
   ({ file, from, test: noticed }) => {
     const path = join(REPOSITORY, file)

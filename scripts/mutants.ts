@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Mutant, MutantTest } from './mutant-list.ts'
 import { DECODER_MUTANTS } from './decoder-mutants.ts'
 import { MUTANTS } from './mutant-list.ts'
+import { SHARED_MUTANTS } from './shared-mutants.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
 import { copyRepository } from './repository-copy.ts'
 import { REPOSITORY } from './source-files.ts'
@@ -19,7 +20,9 @@ type Outcome = 'passed' | 'failed' | 'not run'
 process.exitCode = checkMutants(process.argv.slice(2).join(' '))
 
 function checkMutants(words: string): number {
-  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS].filter(({ name }) => name.includes(words))
+  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...SHARED_MUTANTS].filter(({ name }) =>
+    name.includes(words),
+  )
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {
