@@ -2,13 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DECODER_MUTANTS } from './decoder-mutants.ts'
-import { HOME_MUTANTS } from './home-mutants.ts'
-import { MUTANTS } from './mutant-list.ts'
-import { SITUATION_MUTANTS } from './situation-mutants.ts'
+import { ALL_MUTANTS } from './all-mutants.ts'
 import { REPOSITORY } from './source-files.ts'
 
-test.each([...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...HOME_MUTANTS])(
+test.each(ALL_MUTANTS)(
   '$name: its text stands once in its file, and its test is there',
   ({ file, from, test: noticed }) => {
     const path = join(REPOSITORY, file)

@@ -4,11 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ALL_MUTANTS } from './all-mutants.ts'
 import type { Mutant, MutantTest } from './mutant-list.ts'
-import { DECODER_MUTANTS } from './decoder-mutants.ts'
-import { HOME_MUTANTS } from './home-mutants.ts'
-import { MUTANTS } from './mutant-list.ts'
-import { SITUATION_MUTANTS } from './situation-mutants.ts'
 import { copyRepository } from './repository-copy.ts'
 import { REPOSITORY } from './source-files.ts'
 
@@ -20,9 +17,7 @@ type Outcome = 'passed' | 'failed' | 'not run'
 process.exitCode = checkMutants(process.argv.slice(2).join(' '))
 
 function checkMutants(words: string): number {
-  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...HOME_MUTANTS].filter(({ name }) =>
-    name.includes(words),
-  )
+  const chosen = ALL_MUTANTS.filter(({ name }) => name.includes(words))
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {

@@ -12,7 +12,7 @@ function say(inputId: string): InputOf<'user-input'> {
   return { type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }] }
 }
 
-const stop: Input = { type: 'interrupt', reason: 'barge_in', heard: { type: 'none' } }
+const stop: InputOf<'interrupt'> = { type: 'interrupt', reason: 'barge_in', heard: { type: 'none' } }
 
 function decided(state: State, inputs: readonly Input[], seen?: SeenInputs) {
   return decideBatch({ spec, state, nowMs: state.nowMs, ...(seen && { seen }) }, inputs)
@@ -27,6 +27,27 @@ test('an interrupt names the turn that an input before it began, and no model is
   ])
   expect(records).toHaveLength(2)
   expect(effects.filter(({ type }) => type === 'call-model')).toEqual([])
+})
+
+test('an interrupt of a turn that is over says nothing of what it did', () => {
+  const { state } = new TestSession().user('a').says('A').user('b')
+  expect(decided(state, [{ ...stop, turn: 1 }]).answers).toEqual([{ type: 'accepted', pos: state.pos }])
+})
+
+test('inputs that begin a turn together may ask a person if one of their senders can be asked', () => {
+  const session = new TestSession().attach().send({ type: 'pause' })
+  const { state } = session.user('a', { asks: false }).user('b').send({ type: 'continue' })
+  expect(state.turn?.asks).toBe(true)
+})
+
+test('settings that a message brings into a running turn stand above what the session has by then', () => {
+  const session = new TestSession()
+    .user('a', { settings: { temperature: 1 } })
+    .says({ calls: ['read'] })
+    .send({ type: 'set-settings', settings: { maxOutputTokens: 9 } })
+    .user('b', { delivery: 'steer', settings: { effort: 'low' } })
+    .returns('call_1_0')
+  expect(session.state.turn?.settings).toEqual({ maxOutputTokens: 9, effort: 'low' })
 })
 
 test('an input that comes twice in one batch is taken in once, however many came before', () => {

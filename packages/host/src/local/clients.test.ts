@@ -1,5 +1,5 @@
 // Clients of a local session: attached again after a store failure, and not kept once they are detached.
-import type { Tool, ToolSource } from '@baton/core'
+import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -175,9 +175,9 @@ test('a program without a handler claims nothing, and answers by hand', async ()
   const client = await session.attach()
   const turn = session.send('go')
   await run.time.settle()
-  const [{ callId = '' } = {}] = await run.facts('call-offered')
+  const [offered] = await run.facts('call-offered')
   expect(await run.facts('call-claimed')).toEqual([])
-  await client.toolResult(callId, { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
+  await client.toolResult(offered?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
   await run.time.until(turn.answer)
   expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'by hand' }])
 })
@@ -225,11 +225,41 @@ test('nobody reports what became of an offer to an app of another handle', async
   await app.attach()
   session.send('go').answer.catch(() => {})
   await run.time.settle()
-  const [{ callId = '', offer = 0 } = {}] = await run.facts('call-offered')
+  const { callId, offer } = (await run.facts('call-offered'))[0]!
   const other = await run.open()
   for (const type of ['call-reached', 'offer-failed'] as const)
     expect(await other.submit({ type, callId, offer })).toMatchObject({ type: 'refused', code: 'unauthorized' })
   expect(await app.reached(callId, offer)).toMatchObject({ type: 'accepted' })
+})
+
+test('what an app says comes with all that it says beside its words', async () => {
+  const run = world({ steps: () => ({ text: 'done' }) })
+  const session = await run.open()
+  const app = session.connect({ connection: 'app', asks: true })
+  await app.attach()
+  const settings = { temperature: 0.5 }
+  await run.time.until(app.say('said', [{ type: 'text', text: 'go' }], { settings, delivery: 'steer', asks: false }))
+  await run.time.settle()
+  expect(await run.facts('input-accepted')).toMatchObject([{ settings, delivery: 'steer', asks: false }])
+  expect(run.model.requests[0]?.settings).toEqual(settings)
+})
+
+test('arguments that a person changes are checked against the tool that a client brought', async () => {
+  const inputSchema = { type: 'object', properties: { room: { type: 'string' } }, required: ['room'] } as const
+  const call = { name: 'scan', arguments: { room: 'hall' } }
+  const run = world({ tools: [], approvalPolicy: () => 'ask', steps: [{ calls: [call] }, { text: 'done' }] })
+  const session = await run.open()
+  await session.connect({ connection: 'app', asks: true, claims: true }).attach()
+  const brought = { name: 'scan', description: 'Scans', inputSchema } as const
+  const phone = await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  const [request] = await session.approvals()
+  const decide = (input: JsonObject) =>
+    run.time.until(session.decide({ approvalId: request?.approvalId ?? '', decision: 'edit', input }))
+  await expect(decide({ floor: 2 })).rejects.toMatchObject({ code: 'invalid_arguments' })
+  await decide({ room: 'attic' })
+  expect(phone.calls()).toMatchObject([{ arguments: '{"room":"attic"}' }])
 })
 
 test('a new copy of an app that brings no tools takes those of its earlier copy away', async () => {

@@ -1,5 +1,5 @@
-// What one handle of a session says: in its order while pictures are being stored, once though it is sent twice, and nothing
-// after it was closed.
+// One handle of a session: its words keep their order while pictures are being stored, are said once though they are sent twice, and
+// end when it is closed.
 import type { ImagePart, Schema, Session, UserInput } from '@baton/core'
 import { tool } from '@baton/core'
 import { getEventListeners } from 'node:events'

@@ -116,7 +116,7 @@ test('whoever goes on from a cursor in the middle of a text is told the rest of 
   expect(cursors[0]).toMatchObject({ attempt: 1, text: 12 })
   const told: string[] = []
   const again = read({ pos: 2, since: 1, attempt: 1, text: 7 })
-  // What is being written comes behind the records, and once before them where it was said meanwhile.
+  // Live text comes behind the records, and once before them where it was said meanwhile.
   again.push(0, piece(0, 'All is '), ...turn, piece(0, 'All is well.'), piece(12, ' Really.'))
   again.end(0)
   for await (const event of again.events) if (event.type === 'text') told.push(event.text)

@@ -1,4 +1,5 @@
 // A replica that is folded from records as they arrive, for engines whose actor lives elsewhere.
+import type { BatonError } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
 import type { SessionReplica } from '../engine.ts'
@@ -6,7 +7,8 @@ import type { SessionReplica } from '../engine.ts'
 export class FoldedReplica implements SessionReplica {
   readonly #history = createHistory()
   #state: State
-  #waiting: { readonly pos: number; readonly resolve: () => void }[] = []
+  #waiting: { readonly pos: number; readonly resolve: () => void; readonly reject: (cause: BatonError) => void }[] = []
+  #ended: BatonError | undefined
 
   constructor(session: string) {
     this.#state = initialState(session)
@@ -33,10 +35,18 @@ export class FoldedReplica implements SessionReplica {
     return true
   }
 
-  /** Resolves when the record of this position was folded. */
+  /** Resolves when the record of this position was folded. @throws BatonError the cause, where `end` came first */
   async reached(pos: number): Promise<void> {
     if (this.#state.pos >= pos) return
-    await new Promise<void>((resolve) => void this.#waiting.push({ pos, resolve }))
+    if (this.#ended) throw this.#ended
+    await new Promise<void>((resolve, reject) => void this.#waiting.push({ pos, resolve, reject }))
+  }
+
+  /** No more records come. */
+  end(cause: BatonError): void {
+    this.#ended ??= cause
+    for (const { reject } of this.#waiting) reject(this.#ended)
+    this.#waiting = []
   }
 
   #wake(): void {

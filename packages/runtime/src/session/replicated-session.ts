@@ -62,14 +62,15 @@ export class ReplicatedSession implements SessionEngine {
     return { type: 'model-stopped', attempt, text: this.#feed.textOfAttempt(attempt) }
   }
 
-  /** Ends every reading, and refuses every input from now on. */
+  /** Ends every reading, and refuses every input from now on, also one whose record has not come yet. */
   end(cause: BatonError): void {
     this.#ended ??= cause
+    this.#replica.end(this.#ended)
     this.#feed.end()
     this.questions.close()
   }
 
-  /** Resolves when the record of this position has come. */
+  /** Resolves when the record of this position has come. @throws BatonError the cause, where `end` came first */
   reached(pos: number): Promise<void> {
     return this.#replica.reached(pos)
   }

@@ -144,7 +144,8 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
   },
   'a person approves an answer as a call is approved, and the turn has it': async (stage) => {
     const { checkAnswer } = checking([{ ask: 'confidence 0.2', title: 'Confirm "valid"' }])
-    const { session, time, turn, answer } = await begin(stage, [{ text: VALID }], { output: Verdict, checkAnswer })
+    const steps = [{ text: 'I scan it.', ...listCalls('scan') }, { text: VALID }]
+    const { session, time, turn, answer } = await begin(stage, steps, { output: Verdict, checkAnswer })
     await time.settle()
     const [asked] = await session.approvals()
     expect(asked).toMatchObject({

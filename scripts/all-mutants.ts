@@ -1,0 +1,19 @@
+// All mistakes that are planted, each with the test that notices it.
+import { DECODER_MUTANTS } from './decoder-mutants.ts'
+import { FRONT_MUTANTS } from './front-mutants.ts'
+import { HOME_MUTANTS } from './home-mutants.ts'
+import { MCP_MODEL_MUTANTS } from './mcp-model-mutants.ts'
+import type { Mutant } from './mutant-list.ts'
+import { MUTANTS } from './mutant-list.ts'
+import { SHARED_MUTANTS } from './shared-mutants.ts'
+import { SITUATION_MUTANTS } from './situation-mutants.ts'
+
+export const ALL_MUTANTS: readonly Mutant[] = [
+  ...MUTANTS,
+  ...DECODER_MUTANTS,
+  ...SITUATION_MUTANTS,
+  ...SHARED_MUTANTS,
+  ...HOME_MUTANTS,
+  ...FRONT_MUTANTS,
+  ...MCP_MODEL_MUTANTS,
+]
