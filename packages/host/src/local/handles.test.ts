@@ -303,3 +303,13 @@ test.each(CLOSED)('a handle that was closed says nothing more: %s', async (_, sa
   await other.close()
   await host.stop()
 })
+
+test('who closes a handle twice waits both times until its client has left', async () => {
+  const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
+  const world = createTestWorld({ tools: [look], steps: [] })
+  const session = await world.open()
+  await session.attach({ look: () => 'seen' })
+  void session.close()
+  await world.time.until(session.close())
+  expect(await world.facts('client-detached')).toHaveLength(1)
+})

@@ -261,9 +261,9 @@ class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChan
   push(principal: string, change: SessionChange): void {
     if (this.#principal !== undefined && principal !== this.#principal) return
     const id = change.type === 'changed' ? change.session.id : change.id
+    this.#unread.delete(id)
     const [oldest] = this.#unread.keys()
     if (this.#unread.size >= UNREAD_MAX && oldest !== undefined) this.#unread.delete(oldest)
-    this.#unread.delete(id)
     this.#unread.set(id, change)
     this.#signal()
   }

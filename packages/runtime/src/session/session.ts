@@ -101,6 +101,7 @@ class SessionHandle implements Session {
   /** Never rejects; there while pictures or files of what was said are being stored. */
   #storing: Promise<void> | undefined
   #closed = false
+  #closing: Promise<void> | undefined
   /** Never rejects; what was said last through this handle is taken in, or refused, when it ends. */
   #said: Promise<void> | undefined
 
@@ -332,8 +333,11 @@ class SessionHandle implements Session {
     return this.#init.engine.history().lastTurn()
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true
     for (const reader of this.#readers) reader.leave()
     await this.#clients.detachAll()
