@@ -1,0 +1,73 @@
+// A session that another process holds: its holder is asked once, and looked for until it is free, the time is over or the app is gone.
+import type { Session } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { expect, test } from 'vitest'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { createMemorySocket } from './memory-socket.ts'
+import { openHeldSession } from './open-held-session.ts'
+
+/** Opens a session that these owners hold, one after the other; then it is free. Time passes at once. */
+async function open(owners: readonly string[], { goneAfter = Infinity, isReached = false } = {}) {
+  const asked: string[] = []
+  let tries = 0
+  let links = 0
+  const session = { id: 's' } as Session // no more of it is used
+  const opened = await openHeldSession(
+    {
+      host: {
+        session: async () => {
+          const owner = owners[tries]
+          tries += 1
+          if (owner === undefined) return session
+          const data = { owner, address: `ws://${owner}:1` }
+          throw new BatonError({ code: 'session_held', message: 'held', data })
+        },
+        stop: async () => {},
+      },
+      principal: { id: 'ann' },
+      timers: { start: (_ms, callback) => (queueMicrotask(callback), () => {}) },
+      limits: DEFAULT_CONNECTION_LIMITS,
+      peers: { address: 'ws://own:1', secret: 'a secret of the peers' },
+      socket: createMemorySocket().socket,
+      log: { info: () => {}, warn: () => {} },
+      connection: 'c',
+      reachPeer: async ({ address }) => {
+        asked.push(address)
+        if (!isReached) return { why: 'it is dead', problem: 'address' }
+        links += 1
+        return { send: () => {}, close: () => void (links -= 1) }
+      },
+    },
+    's',
+    { isGone: () => tries > goneAfter },
+  ).catch((thrown: BatonError) => thrown.code)
+  return { opened: typeof opened === 'string' ? opened : opened.type, asked, tries, links }
+}
+
+test('an owner that cannot be reached is asked once, and the session is opened when it is free', async () => {
+  const owners = [...Array<string>(5).fill('dead'), ...Array<string>(5).fill('dead-too')]
+  expect(await open(owners)).toEqual({
+    opened: 'here',
+    asked: ['ws://dead:1', 'ws://dead-too:1'],
+    tries: 11,
+    links: 0,
+  })
+})
+
+test('after its time it is told as held', async () => {
+  const { opened, tries } = await open(Array<string>(100).fill('dead'))
+  expect([opened, tries]).toEqual(['session_held', DEFAULT_CONNECTION_LIMITS.heldMs / 500 + 1])
+})
+
+test('for an app that is gone nobody waits, and no link to a holder stays', async () => {
+  expect(await open(Array<string>(100).fill('dead'), { goneAfter: 2 })).toMatchObject({
+    opened: 'session_held',
+    tries: 3,
+  })
+  const reached = await open(Array<string>(100).fill('holder'), { goneAfter: 0, isReached: true })
+  expect(reached).toMatchObject({ opened: 'session_held', asked: ['ws://holder:1'], links: 0 })
+})
+
+test('an own address is not asked', async () => {
+  expect(await open(['own', 'own'])).toMatchObject({ opened: 'here', asked: [] })
+})
