@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant, MutantTest } from './mutant-list.ts'
 import { DECODER_MUTANTS } from './decoder-mutants.ts'
+import { FRONT_MUTANTS } from './front-mutants.ts'
+import { MCP_MODEL_MUTANTS } from './mcp-model-mutants.ts'
 import { MUTANTS } from './mutant-list.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
 import { copyRepository } from './repository-copy.ts'
@@ -19,7 +21,9 @@ type Outcome = 'passed' | 'failed' | 'not run'
 process.exitCode = checkMutants(process.argv.slice(2).join(' '))
 
 function checkMutants(words: string): number {
-  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS].filter(({ name }) => name.includes(words))
+  const chosen = [...MUTANTS, ...DECODER_MUTANTS, ...SITUATION_MUTANTS, ...FRONT_MUTANTS, ...MCP_MODEL_MUTANTS].filter(
+    ({ name }) => name.includes(words),
+  )
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {

@@ -77,7 +77,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
     done,
     timers,
     createSession,
-    /** What happens to the next opening of the host. */
+    /** Takes the place of the next opening of the host. */
     next: (opening: () => Promise<unknown>) => void openings.push(opening),
     answer: (answer: () => Promise<object>) => void (said = answer),
     meta: () => meta,
