@@ -71,7 +71,7 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
     name: 'the key of a call is made anew',
     file: 'packages/mcp/src/client/connection.ts',
     from: "'baton/idempotencyKey': context.idempotencyKey",
-    to: "'baton/idempotencyKey': \`\${context.idempotencyKey}.\${Math.random()}\`",
+    to: "'baton/idempotencyKey': context.idempotencyKey + Math.random()",
     test: { file: 'packages/mcp/src/client/connection.test.ts' },
   },
   {

@@ -22,10 +22,10 @@ function start(atMs: number | undefined) {
   )
   const pass = (ms: number): void => {
     state.nowMs += ms
-    for (const fire of [...timers]) {
-      timers.delete(fire)
-      fire()
-    }
+    // Those that are set meanwhile belong to the next time.
+    const due = [...timers]
+    timers.clear()
+    for (const fire of due) fire()
   }
   return { state, timers, stop, pass }
 }

@@ -23,10 +23,10 @@ function start() {
     DEFAULT_CONNECTION_LIMITS,
   )
   const beat = (): void => {
-    for (const fire of [...timers]) {
-      timers.delete(fire)
-      fire()
-    }
+    // Those that are set meanwhile belong to the next time.
+    const due = [...timers]
+    timers.clear()
+    for (const fire of due) fire()
   }
   return { socket, heart, timers, counts, beat }
 }

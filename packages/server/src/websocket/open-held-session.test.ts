@@ -1,5 +1,5 @@
 // A session that another process holds: its holder is asked once, and looked for until it is free, the time is over or the app is gone.
-import type { Session } from '@baton/core'
+import type { Host, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
@@ -15,13 +15,13 @@ async function open(owners: readonly string[], { goneAfter = Infinity, isReached
   const opened = await openHeldSession(
     {
       host: {
-        session: async () => {
+        session: (async () => {
           const owner = owners[tries]
           tries += 1
           if (owner === undefined) return session
           const data = { owner, address: `ws://${owner}:1` }
           throw new BatonError({ code: 'session_held', message: 'held', data })
-        },
+        }) as Host['session'],
         stop: async () => {},
       },
       principal: { id: 'ann' },
