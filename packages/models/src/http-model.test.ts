@@ -113,7 +113,7 @@ test('the token of each request is kept out of its error, also after another one
       label: 'X',
       url: 'https://host.test/v1',
       headers: {},
-      capabilities: {},
+      capabilities: { tools: 'native', images: false },
       encode: () => ({ messages: [] }),
       history: 'messages',
       requestIdHeaders: [],

@@ -1,5 +1,6 @@
 // Questions of servers as people see them, and pages that nobody is asked to open.
 import type { ToolContext } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { answerElicitation } from './elicitation.ts'
 
@@ -31,4 +32,14 @@ test.each([
   'no address',
 ])('nobody is asked to open %s', async (url) => {
   await expect(ask(url)).rejects.toMatchObject({ code: 'api_malformed' })
+})
+
+test.each([
+  ['person', 'decline'],
+  ['nobody', 'cancel'],
+])('a question that %s declined is answered with "%s"', async (declined, action) => {
+  const thrown = new BatonError({ code: 'question_declined', message: 'no', data: { declined } })
+  const person = { ask: () => Promise.reject(thrown) }
+  const params = { message: 'Which size?', requestedSchema: { type: 'object' as const, properties: {} } }
+  expect(await answerElicitation('shop', params, person)).toEqual({ action })
 })

@@ -124,7 +124,7 @@ test('a tool that changes again while a person is asked is asked about again', a
     asked.push(message)
     if (asked.length > 1) return { accept: false }
     await expect.poll(() => change()).toBe(1)
-    await expect.poll(() => reads, 'the new list is compared with the pins').toBe(2)
+    await expect.poll(() => reads).toBe(2) // the new list is compared with the pins
     return { accept: true }
   })
   expect(asked).toEqual([expect.stringContaining('Pays twice'), expect.stringContaining('Pays everything')])

@@ -1,7 +1,7 @@
 // Pinned definitions of a server's tools: new ones as they are, within a bound, and nothing is pushed out.
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { addPins, isTooLarge } from './pins.ts'
+import { addPins, comparePins, isTooLarge } from './pins.ts'
 
 const define = (name: string, description = ''): McpTool => ({ name, description, inputSchema: { type: 'object' } })
 
@@ -23,4 +23,17 @@ test('a definition that would fill the requests of the model is no tool', () => 
   )
   expect(isTooLarge({ ...define('large'), inputSchema: { type: 'object', properties } })).toBe(true)
   expect(isTooLarge(define('usual', 'x'.repeat(100_000)))).toBe(false)
+})
+
+test.each<[string, Partial<McpTool>]>([
+  ['title', { title: 'Other' }],
+  ['description', { description: 'other' }],
+  ['inputSchema', { inputSchema: { type: 'object', required: ['to'] } }],
+  ['outputSchema', { outputSchema: { type: 'object' } }],
+  ['annotations', { annotations: { readOnlyHint: true } }],
+])('a tool whose %s changed waits for a person, and is offered as it was', (_field, change) => {
+  const before = define('pay', 'harmless')
+  const after = { ...before, ...change }
+  expect(comparePins([after], [before])).toEqual([{ offered: before, waiting: after }])
+  expect(comparePins([{ ...before, _meta: { at: 1 } }], [before])[0]).not.toHaveProperty('waiting')
 })

@@ -47,7 +47,7 @@ function createWorld() {
     open: () =>
       findEventSource(response)?.({
         write: (text) => void written.push(text),
-        afterTurn: (callback) => void queueMicrotask(callback),
+        afterTurn: (callback) => queueMicrotask(callback),
         waitingBytes: () => waiting,
         close: () => void (ended = 'closed'),
         fail: () => void (ended = 'failed'),

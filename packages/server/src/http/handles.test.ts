@@ -142,7 +142,7 @@ test('over a socket, one request that is aborted leaves the others and their con
   send({ type: 'resume', requestId: 'b', id: 'new' })
   await expect.poll(() => sent.join()).toContain('"requestId":"b","sequence":')
   send({ type: 'abort', requestId: 'b' })
-  // Of the turn that the first one began a handle is left; who only reads it leaves none.
+  // A handle is left of the turn that the first one began; who only reads it leaves none.
   await expect.poll(left).toEqual({ handles: 1, timers: 0 })
   expect(closed()).toBeUndefined()
   open()

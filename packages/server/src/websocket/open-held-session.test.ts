@@ -1,75 +1,73 @@
-// A connection whose session another server has: it waits for so long, dials each owner once, and takes the session when it is free.
+// A session that another process holds: its holder is asked once, and looked for until it is free, the time is over or the app is gone.
+import type { Host, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Principal, Session, Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 
-const SESSION = { id: 's' } as Session // nothing of it is called
-const HELD_MS = 2000
-
-interface Scene {
-  /** Owner of the session at each look; undefined: it is free. The last one stays. */
-  readonly owners: readonly (string | undefined)[]
-  readonly isGone?: (waitedMs: number) => boolean
+/** Opens a session that these owners hold, one after the other; then it is free. Time passes at once. */
+async function open(owners: readonly string[], { goneAfter = Infinity, isReached = false } = {}) {
+  const asked: string[] = []
+  let tries = 0
+  let links = 0
+  const session = { id: 's' } as Session // no more of it is used
+  const opened = await openHeldSession(
+    {
+      host: {
+        session: (async () => {
+          const owner = owners[tries]
+          tries += 1
+          if (owner === undefined) return session
+          const data = { owner, address: `ws://${owner}:1` }
+          throw new BatonError({ code: 'session_held', message: 'held', data })
+        }) as Host['session'],
+        stop: async () => {},
+      },
+      principal: { id: 'ann' },
+      timers: { start: (_ms, callback) => (queueMicrotask(callback), () => {}) },
+      limits: DEFAULT_CONNECTION_LIMITS,
+      peers: { address: 'ws://own:1', secret: 'a secret of the peers' },
+      socket: createMemorySocket().socket,
+      log: { info: () => {}, warn: () => {} },
+      connection: 'c',
+      reachPeer: async ({ address }) => {
+        asked.push(address)
+        if (!isReached) return { why: 'it is dead', problem: 'address' }
+        links += 1
+        return { send: () => {}, close: () => void (links -= 1) }
+      },
+    },
+    's',
+    { isGone: () => tries > goneAfter },
+  ).catch((thrown: BatonError) => thrown.code)
+  return { opened: typeof opened === 'string' ? opened : opened.type, asked, tries, links }
 }
 
-async function open({ owners, isGone = () => false }: Scene) {
-  let waitedMs = 0
-  let looks = 0
-  const dialled: string[] = []
-  const asked: unknown[] = []
-  const timers: Timers = {
-    start: (ms, callback) => {
-      waitedMs += ms
-      queueMicrotask(callback)
-      return () => {}
-    },
-  }
-  const session = async (id: string, init: { readonly principal?: Principal } = {}): Promise<Session> => {
-    asked.push([id, init.principal?.id])
-    const owner = owners[Math.min(looks++, owners.length - 1)]
-    if (owner === undefined) return await Promise.resolve(SESSION)
-    throw new BatonError({ code: 'session_held', message: 'held', data: { owner, address: `ws://${owner}:1` } })
-  }
-  const init = {
-    host: { session },
-    principal: { id: 'ann' },
-    timers,
-    limits: { ...DEFAULT_CONNECTION_LIMITS, heldMs: HELD_MS },
-    peers: { address: 'ws://self:1', secret: 'x' },
-    log: { info: () => {}, warn: () => {} },
-    connection: 'c',
-    reachPeer: async ({ address }: { readonly address: string }) => {
-      dialled.push(address)
-      return await Promise.resolve({ why: 'it did not answer', problem: 'away' })
-    },
-  } as unknown as Parameters<typeof openHeldSession>[0] // all that it needs
-  const outcome = await openHeldSession(init, 's', { isGone: () => isGone(waitedMs) }).catch((cause: unknown) => cause)
-  return { outcome, waitedMs, dialled, asked: new Set(asked.map((one) => JSON.stringify(one))) }
-}
-
-test('a session that becomes free is opened here, for the same principal; its owner was dialled once', async () => {
-  const { outcome, dialled, asked } = await open({ owners: ['b', 'b', 'b', undefined] })
-  expect(outcome).toEqual({ type: 'here', session: SESSION })
-  expect(dialled).toEqual(['ws://b:1'])
-  expect(asked).toEqual(new Set(['["s","ann"]']))
+test('an owner that cannot be reached is asked once, and the session is opened when it is free', async () => {
+  const owners = [...Array<string>(5).fill('dead'), ...Array<string>(5).fill('dead-too')]
+  expect(await open(owners)).toEqual({
+    opened: 'here',
+    asked: ['ws://dead:1', 'ws://dead-too:1'],
+    tries: 11,
+    links: 0,
+  })
 })
 
-test('another owner that has it meanwhile is dialled too', async () => {
-  const { outcome, dialled } = await open({ owners: ['b', 'c', 'b', 'c', undefined] })
-  expect(outcome).toMatchObject({ type: 'here' })
-  expect(dialled).toEqual(['ws://b:1', 'ws://c:1'])
+test('after its time it is told as held', async () => {
+  const { opened, tries } = await open(Array<string>(100).fill('dead'))
+  expect([opened, tries]).toEqual(['session_held', DEFAULT_CONNECTION_LIMITS.heldMs / 500 + 1])
 })
 
-test('a session that stays elsewhere is refused after `heldMs`', async () => {
-  const { outcome, waitedMs, dialled } = await open({ owners: ['b'] })
-  expect(outcome).toMatchObject({ code: 'session_held' })
-  expect([waitedMs, dialled]).toEqual([HELD_MS, ['ws://b:1']])
+test('for an app that is gone nobody waits, and no link to a holder stays', async () => {
+  expect(await open(Array<string>(100).fill('dead'), { goneAfter: 2 })).toMatchObject({
+    opened: 'session_held',
+    tries: 3,
+  })
+  const reached = await open(Array<string>(100).fill('holder'), { goneAfter: 0, isReached: true })
+  expect(reached).toMatchObject({ opened: 'session_held', asked: ['ws://holder:1'], links: 0 })
 })
 
-test('nobody waits for an app that has gone', async () => {
-  const { outcome, waitedMs } = await open({ owners: ['b'], isGone: (ms) => ms >= 500 })
-  expect(outcome).toMatchObject({ code: 'session_held' })
-  expect(waitedMs).toBe(500)
+test('an own address is not asked', async () => {
+  expect(await open(['own', 'own'])).toMatchObject({ opened: 'here', asked: [] })
 })

@@ -1,6 +1,7 @@
 // Frames of an app about its model, whatever they hold: a frame that cannot be read ends the call, one that brings nothing is
 // not free, and a call that is over is not begun.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
@@ -109,4 +110,20 @@ test('an answered call listens for its end no more', async () => {
   expect(await asked).toEqual(ANSWER)
   abort.abort()
   expect([frames.map(({ type }) => type), getEventListeners(abort.signal, 'abort')]).toEqual([['model.run'], []])
+})
+
+test('of several models none is left attached where one of them takes no more apps', () => {
+  const left: string[] = []
+  const create = (id: string, isFull = false): ClientModel =>
+    ({
+      id,
+      attach: () => {
+        if (isFull) throw new BatonError({ code: 'rate_limited', message: 'full' })
+        return () => void left.push(id)
+      },
+    }) as Partial<ClientModel> as ClientModel // no more of it is used
+  const known = [create('m/one'), create('m/two'), create('m/full', true)]
+  const init = { session: 's', known, newId: () => 'r', write: () => {} }
+  expect(() => new V2Models(init, ['m/one', 'm/two', 'm/full'])).toThrow('full')
+  expect(left).toEqual(['m/one', 'm/two'])
 })

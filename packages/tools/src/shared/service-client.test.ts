@@ -121,3 +121,21 @@ test('a key with a line break is refused, and not shown', async () => {
   const asked = client.ask({ method: 'GET', path: '/', headers: { authorization: 'Bearer a\nb' }, signal })
   await expect(asked).rejects.toThrow('the value for the header "authorization" has characters that no header may have')
 })
+
+test('a request that its caller gives up ends with the caller’s reason', async () => {
+  const fetch = (_url: string, { signal }: RequestInit): Promise<Response> =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('the network says so'))))
+  const service = new ServiceClient({ name: 'Shop', server: 'https://shop.example', option: 'server', fetch })
+  const stop = new AbortController()
+  const asked = service.ask({ method: 'POST', path: '/x', signal: stop.signal })
+  stop.abort(new Error('the call is over'))
+  await expect(asked).rejects.toThrow('the call is over')
+})
+
+test('a secret of a few characters blanks no common letters of an error', async () => {
+  const fetch = () => Promise.resolve(Response.json({ error: 'a name is too long: token-0123456789' }, { status: 400 }))
+  const service = new ServiceClient({ name: 'Shop', server: 'https://shop.example', option: 'server', fetch })
+  const secrets = ['a', 'token-0123456789']
+  const asked = service.ask({ method: 'GET', path: '/x', secrets, signal: new AbortController().signal })
+  await expect(asked).rejects.toThrow(/a name is too long: (?!token)/)
+})

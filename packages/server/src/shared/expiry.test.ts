@@ -1,0 +1,61 @@
+// A wait for a moment of the wall clock that is longer than a timer, or whose clock is set meanwhile.
+import { expect, test } from 'vitest'
+import { startExpiry } from './expiry.ts'
+
+const HOUR_MS = 3_600_000
+
+function start(atMs: number | undefined) {
+  const state = { nowMs: 0, expired: 0 }
+  const timers = new Set<() => void>()
+  const stop = startExpiry(
+    {
+      clock: { nowMs: () => state.nowMs },
+      timers: {
+        start: (_ms, callback) => {
+          timers.add(callback)
+          return () => void timers.delete(callback)
+        },
+      },
+    },
+    atMs,
+    () => void (state.expired += 1),
+  )
+  const pass = (ms: number): void => {
+    state.nowMs += ms
+    // Those that are set meanwhile belong to the next time.
+    const due = [...timers]
+    timers.clear()
+    for (const fire of due) fire()
+  }
+  return { state, timers, stop, pass }
+}
+
+test('it is told once, at its moment, after looks in between', () => {
+  const { state, timers, pass } = start(3 * HOUR_MS)
+  pass(HOUR_MS)
+  pass(HOUR_MS)
+  expect(state.expired).toBe(0)
+  pass(HOUR_MS)
+  expect([state.expired, timers.size]).toEqual([1, 0])
+})
+
+test('a clock that is set back makes it wait longer', () => {
+  const { state, pass } = start(HOUR_MS / 2)
+  pass(-HOUR_MS)
+  expect(state.expired).toBe(0)
+  pass(2 * HOUR_MS)
+  expect(state.expired).toBe(1)
+})
+
+test('who stops it hears nothing, also after a look', () => {
+  const { state, timers, stop, pass } = start(3 * HOUR_MS)
+  pass(HOUR_MS)
+  stop()
+  expect(timers.size).toBe(0)
+  pass(9 * HOUR_MS)
+  expect(state.expired).toBe(0)
+})
+
+test('what never expires waits for nothing', () => {
+  expect(start(undefined).timers.size).toBe(0)
+})
