@@ -44,6 +44,8 @@ export class OpenSessions {
   readonly #open = new Map<string, AcpSession>()
   /** Openings of one session come one after the other. */
   readonly #opening = new Map<string, Promise<unknown>>()
+  /** Prompts that wait for their session, by its id. */
+  readonly #reaching = new Map<string, Set<{ isCancelled: boolean }>>()
 
   constructor(host: HostWithSessions, parts: AcpParts, client: SessionClient) {
     this.#host = host
@@ -80,8 +82,24 @@ export class OpenSessions {
     }
   }
 
-  peek(id: string): AcpSession | undefined {
-    return this.#open.get(id)
+  /** Reaches the session for a prompt. Undefined if the client has cancelled the prompt meanwhile. @throws BatonError as `open` */
+  async reachForPrompt(id: string, signal?: AbortSignal): Promise<AcpSession | undefined> {
+    const prompt = { isCancelled: false }
+    const waiting = this.#reaching.get(id) ?? new Set()
+    this.#reaching.set(id, waiting.add(prompt))
+    try {
+      const reached = await this.reach(id)
+      return prompt.isCancelled || signal?.aborted ? undefined : reached
+    } finally {
+      waiting.delete(prompt)
+      if (waiting.size === 0 && this.#reaching.get(id) === waiting) this.#reaching.delete(id)
+    }
+  }
+
+  /** Cancels the session's turn, and prompts that wait for the session. Does nothing for a session that is not open. */
+  cancel(id: string, reason: string): void {
+    for (const prompt of this.#reaching.get(id) ?? []) prompt.isCancelled = true
+    void this.#open.get(id)?.cancel(reason)
   }
 
   /** @throws BatonError `invalid_event`, `quota_exceeded`, `model_not_configured`, and what `agentOf` and the host refuse */

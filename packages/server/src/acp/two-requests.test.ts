@@ -122,6 +122,24 @@ test('where the session cannot be opened again the request fails, and the others
   expect(done.filter((what) => what === 'open')).toHaveLength(2)
 })
 
+test('a prompt that is cancelled while its session is being opened again is never said; one that is not, is', async () => {
+  const { sessions, next, lose } = createWorld()
+  await lose()
+  const gate = Promise.withResolvers<void>()
+  next(() => gate.promise)
+  const controller = new AbortController()
+  const byNotice = sessions.reachForPrompt('s')
+  await settle()
+  sessions.cancel('s', 'cancelled')
+  const bySignal = sessions.reachForPrompt('s', controller.signal)
+  const stays = sessions.reachForPrompt('s')
+  controller.abort()
+  gate.resolve()
+  expect(await byNotice).toBeUndefined()
+  expect(await bySignal).toBeUndefined()
+  expect(await stays).toBe(sessions.find('s'))
+})
+
 test('two openings of one session come one after the other, and the first one lets go of it', async () => {
   const { sessions, done, next } = createWorld({ sessions: 1 })
   const gate = Promise.withResolvers<void>()

@@ -117,7 +117,7 @@ class V1Connection implements AcpConnection {
         session.prompt,
         answer(({ params, signal }) => this.#prompt(params, signal)),
       )
-      .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
+      .onNotification(session.cancel, ({ params }) => this.#sessions.cancel(params.sessionId, CANCELLED))
     const { logout } = this.#init.parts.auth ?? {}
     if (logout)
       app.onRequest(
@@ -217,7 +217,8 @@ class V1Connection implements AcpConnection {
     { sessionId, prompt }: { readonly sessionId: string; readonly prompt: Parameters<typeof readPrompt>[0] },
     signal: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
-    const opened = await this.#sessions.reach(sessionId)
+    const opened = await this.#sessions.reachForPrompt(sessionId, signal)
+    if (!opened) return { stopReason: 'cancelled' }
     const cancel = (): void => void opened.cancel(CANCELLED)
     signal.addEventListener('abort', cancel, { once: true })
     try {

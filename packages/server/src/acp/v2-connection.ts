@@ -94,7 +94,7 @@ class V2Connection implements AcpConnection {
         session.prompt,
         answer(({ params }) => this.#prompt(params)),
       )
-      .onNotification(session.cancel, ({ params }) => this.#sessions.peek(params.sessionId)?.cancel(CANCELLED))
+      .onNotification(session.cancel, ({ params }) => this.#sessions.cancel(params.sessionId, CANCELLED))
     if (this.#init.parts.auth)
       app
         .onRequest(
@@ -182,7 +182,9 @@ class V2Connection implements AcpConnection {
 
   /** Answered once the session has taken the prompt; how its turn ends is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
-    const opened = await this.#sessions.reach(sessionId)
+    const opened = await this.#sessions.reachForPrompt(sessionId)
+    if (!opened)
+      throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session took it' })
     const messageId = this.#init.parts.newId()
     const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
     const command = readCommand(blocks)
