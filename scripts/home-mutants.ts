@@ -107,13 +107,6 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     test: { file: `${LOCAL}/endings.test.ts` },
   },
   {
-    name: 'a session that is opened again counts as resting',
-    file: `${LOCAL}/local-session.ts`,
-    from: '!this.#closed && !this.#reopening && !this.#actor.isBusy()',
-    to: '!this.#closed && !this.#actor.isBusy()',
-    test: { file: `${LOCAL}/endings.test.ts` },
-  },
-  {
     name: 'a stopped host looks for what it could recover',
     file: `${LOCAL}/create-host.ts`,
     from: '    stopRecovering()\n',

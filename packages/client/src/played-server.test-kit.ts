@@ -117,7 +117,7 @@ function createSocket(protocol: string | undefined): PlayedSocket {
   }
 }
 
-/** What a session is, to begin with. */
+/** Details of a session, to begin with. */
 export const INFO = { agent: 'a', model: 'm', models: ['m'], title: null, meta: {}, activity: 'idle' }
 
 /** Accepts the opening of a session, and tells these calls as what was missed. */

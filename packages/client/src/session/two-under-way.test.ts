@@ -52,7 +52,7 @@ function reconnect(server: PlayedServer): void {
   openPlayed(server)
 }
 
-/** What becomes of a promise. */
+/** The value of a promise, or the code of its error. */
 async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
     (value) => value ?? 'done',
@@ -157,7 +157,7 @@ test('a hundred inputs wait at most, those that were refused among them', () => 
   const { server, client, kept } = open()
   openPlayed(server)
   for (let index = 0; index < 100; index++) client.send(`${index}`, { id: `${index}` })
-  // What is kept has an order, also of one millisecond.
+  // Entries have an order, also within one millisecond.
   expect(new Set(kept.entries().map(({ atMs }) => atMs)).size).toBe(100)
   for (let index = 0; index < 100; index++) server.refuse(server.asked('input.send')[index], 'illegal_input')
   expect(() => client.send('more')).toThrow('100 inputs wait')
