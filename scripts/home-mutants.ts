@@ -55,14 +55,14 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     file: `${CLIENT}/session/directory.ts`,
     from: 'creating.then(() => create(init))',
     to: 'create(init)',
-    test: { file: `${CLIENT}/session/two-under-way.test.ts` },
+    test: { file: `${CLIENT}/session/directory-requests.test.ts` },
   },
   {
     name: 'a list does not say that it left sessions out',
     file: `${CLIENT}/session/directory.ts`,
     from: 'this.snapshot.more || rest.length > 0',
     to: 'this.snapshot.more',
-    test: { file: `${CLIENT}/session/two-under-way.test.ts` },
+    test: { file: `${CLIENT}/session/directory-requests.test.ts` },
   },
   {
     name: 'a result has the tries that its claim has left',

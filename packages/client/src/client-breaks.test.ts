@@ -4,10 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Client, ClientInit } from './index.ts'
 import { createClient } from './index.ts'
 import type { PlayedServer, SentFrame } from './played-server.test-kit.ts'
-import { createPlayedServer } from './played-server.test-kit.ts'
-
-/** Lets every promise run to its end. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+import { createPlayedServer, settle } from './played-server.test-kit.ts'
 
 let frames = 0
 const frame = (type: string, payload: object, id = `f${(frames += 1)}`): object => ({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { platformWorld } from '../world.ts'
 import { ClientError } from '../client-error.ts'
-import { createPlayedServer } from '../played-server.test-kit.ts'
+import { createPlayedServer, settle } from '../played-server.test-kit.ts'
 import type { AppModel, ClientModelsSession, ModelNotice } from './client-models.ts'
 import { ClientModels } from './client-models.ts'
 
@@ -67,7 +67,6 @@ function openPlayedModel() {
   return { models, advance, runs, told, refuse }
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 const piece = (text: string): object => ({ type: 'text-delta', text })
 
 test('pieces go out together after a moment, many of them at once, and the last ones before the answer', async () => {

@@ -5,12 +5,9 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, OutboxEntry, SessionOptions } from '../index.ts'
 import { openSession } from '../index.ts'
 import type { PlayedServer, SentFrame } from '../played-server.test-kit.ts'
-import { createPlayedServer, openPlayed, waitingCall } from '../played-server.test-kit.ts'
+import { createPlayedServer, openPlayed, settle, waitingCall } from '../played-server.test-kit.ts'
 
 const url = 'ws://127.0.0.1:9/ws'
-
-/** Lets every promise run to its end. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 // A client loads it when it has tools: loaded before, it is there within a moment.
 beforeAll(() => import('./client-calls.ts'))

@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 /** The file on this thread: each write is a commit of its own. */
-function openHere(path: string): StoreThread {
+function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
   makeFile(path)
   const taker = new DatabaseSync(path)
   prepareTables(taker, path)
@@ -46,6 +46,7 @@ function openHere(path: string): StoreThread {
   return {
     path,
     check,
+    commit: database.commit,
     write: async <Value extends ActValue>(act: Act) => {
       check()
       const [outcome] = database.commit([act])
@@ -177,4 +178,30 @@ test('rows that are not what was written are told, and a snapshot of them is lef
   })()
   await expect(reading).rejects.toMatchObject({ code: 'log_damaged', data: { session: 's', pos: 1 } })
   expect(read).toEqual([0])
+})
+
+test('a row that is damaged fails what is asked of its session alone, and is held by nobody who could not have it', async () => {
+  const { store, other } = await openWritten()
+  other.exec(`UPDATE sessions SET sum = 'other' WHERE id = 's'`)
+  for (const owner of ['one', 'two'])
+    await expect(store.acquire('s', owner)).rejects.toMatchObject({ code: 'log_damaged' })
+  const thread = openHere(paths.get(store) ?? '')
+  const outcomes = thread.commit([
+    { type: 'put-blob', session: 'other', name: 'a', body: 'kept' },
+    { type: 'put-blob', session: 's', name: 'a', body: 'lost' },
+    { type: 'put-blob', session: 'other', name: 'b', body: 'kept' },
+  ])
+  expect(outcomes.map(({ type }) => type)).toEqual(['done', 'failed', 'done'])
+  await thread.close()
+  expect(await store.blobs.names('other')).toEqual(['a', 'b', 'large'])
+})
+
+test('a session that is restored is free for whoever recovers it, also where it was held before it had a record', async () => {
+  const { store } = openFile(undefined)
+  await store.acquire('s', 'one')
+  await store.restore('s', [record(0)])
+  const free: string[] = []
+  for await (const { session } of store.listRecoverable()) free.push(session)
+  expect(free).toEqual(['s'])
+  await store.close()
 })
