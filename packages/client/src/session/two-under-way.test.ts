@@ -291,3 +291,13 @@ test('requests are asked over the next connection, but for what is done meanwhil
   server.accept(server.asked('session.describe')[0])
   expect(await Promise.all(Object.values(asked))).toEqual(['done', 'done', 'done', 'connection_failed'])
 })
+
+test('a hundred requests wait at most, each for thirty seconds, and none of them is asked after that', async () => {
+  const { server, client } = open()
+  const waiting = Array.from({ length: 100 }, () => outcomeOf(client.info()))
+  expect(await outcomeOf(client.info())).toBe('queue_full')
+  server.advance(30_000)
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['connection_failed']))
+  openPlayed(server)
+  expect(server.asked('session.info')).toEqual([])
+})

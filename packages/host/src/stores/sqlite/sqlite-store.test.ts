@@ -205,3 +205,16 @@ test('a session that is restored is free for whoever recovers it, also where it 
   expect(free).toEqual(['s'])
   await store.close()
 })
+
+test('a list that is longer than a page gives each session once', async () => {
+  const { store } = openFile(undefined)
+  const thread = openHere(paths.get(store) ?? '')
+  const names = Array.from({ length: 520 }, (_, index) => `s${String(index).padStart(3, '0')}`)
+  const bodies = [JSON.stringify(record(0))]
+  thread.commit(names.map((session) => ({ type: 'restore', session, epoch: 1, lastMs: 1, bodies })))
+  await thread.close()
+  const listed: string[] = []
+  for await (const { session } of store.list()) listed.push(session)
+  expect(listed).toEqual(names)
+  await store.close()
+})
