@@ -161,6 +161,7 @@ test('a server that does not start the session is left after ten seconds, and on
   server.advance(1000)
   // It says something after all, and ends.
   server.say(frame('session.started', { sessionId: 's' }), left)
+  expect(client.connection).toBe('connecting')
   server.breakWith(1006, left)
   start(server)
   server.advance(60_000)

@@ -126,6 +126,26 @@ test('what is under way when the connection breaks is sent again once, and the a
   expect(kept.keys()).toEqual(['input one', 'input two'])
 })
 
+test('what is on its way when the client is closed stays in the outbox, for the next copy of the app', async () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  const { accepted } = client.send('one', { id: 'one' })
+  client.send('two', { id: 'two' })
+  client.close()
+  expect(await outcomeOf(accepted)).toBe('session_closed')
+  expect(kept.keys()).toEqual(['input one', 'input two'])
+})
+
+test('what waits for a connection ends with the client, at once', async () => {
+  const { server, client } = open()
+  openPlayed(server)
+  server.breakWith(1006)
+  const asked = [outcomeOf(client.info()), outcomeOf(client.send('one').answer)]
+  client.close()
+  expect(await Promise.all(asked)).toEqual(['session_closed', 'session_closed'])
+  expect(server.waiting()).toBe(0)
+})
+
 test('what is on its way is not taken back here; what waits and what was refused is', async () => {
   const { server, client, kept } = open()
   openPlayed(server)
