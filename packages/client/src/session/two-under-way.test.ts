@@ -321,3 +321,33 @@ test('a hundred requests wait at most, each for thirty seconds, and none of them
   openPlayed(server)
   expect(server.asked('session.info')).toEqual([])
 })
+
+test('an older page that is asked for twice is shown once, and what was interrupted or taken back meanwhile is done', async () => {
+  const user = { role: 'user', from: 'user', parts: [], atMs: 1 }
+  const messages = [
+    { ...user, id: 'q', waits: false, exchange: 1 },
+    { role: 'assistant', id: 't1', turn: 1, exchange: 1, atMs: 1, steps: [] },
+    { ...user, id: 'w', waits: true },
+  ]
+  const { server, client } = open()
+  server.begin()
+  const opened = { session: 's', info: INFO, next: { pos: 0 }, messages, more: true }
+  server.accept(server.asked('session.open')[0], opened)
+  server.tell({ type: 'live' })
+  const pages = [client.older(), client.older()]
+  const page = { messages: [{ ...user, id: 'p', waits: false, exchange: 0 }], more: false }
+  for (const request of server.asked('session.messages')) server.accept(request, page)
+  expect(await Promise.all(pages)).toEqual([false, false])
+  expect(client.getSnapshot().messages.map(({ id }) => id)).toEqual(['p', 'q', 't1', 'w'])
+  client.regenerate()
+  expect(server.asked('input.rewind')).toMatchObject([{ message: 't1', again: true, interrupt: true }])
+  const asked = [outcomeOf(client.interrupt()), outcomeOf(client.withdraw('w'))]
+  server.breakWith(1006)
+  server.advance(1000)
+  server.begin()
+  server.accept(server.asked('session.open')[0], { session: 's', info: INFO, next: { pos: 0 } })
+  const answer = { role: 'assistant', id: 't2', turn: 2, exchange: 2, atMs: 1 }
+  server.tell({ type: 'message-withdrawn', message: 'w' }, { type: 'message-added', message: answer }, { type: 'live' })
+  expect(await Promise.all(asked)).toEqual(['done', 'done'])
+  expect([server.asked('turn.interrupt'), server.asked('input.withdraw')]).toEqual([[], []])
+})
