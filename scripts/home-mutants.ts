@@ -55,14 +55,14 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     file: `${CLIENT}/session/directory.ts`,
     from: 'creating.then(() => create(init))',
     to: 'create(init)',
-    test: { file: `${CLIENT}/session/two-under-way.test.ts` },
+    test: { file: `${CLIENT}/session/directory-requests.test.ts` },
   },
   {
     name: 'a list does not say that it left sessions out',
     file: `${CLIENT}/session/directory.ts`,
     from: 'this.snapshot.more || rest.length > 0',
     to: 'this.snapshot.more',
-    test: { file: `${CLIENT}/session/two-under-way.test.ts` },
+    test: { file: `${CLIENT}/session/directory-requests.test.ts` },
   },
   {
     name: 'a result has the tries that its claim has left',
@@ -104,13 +104,6 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     file: `${LOCAL}/local-session.ts`,
     from: '    if (reopening.waiting >= WAITING_MAX) return inputs.map(() => FULL)\n',
     to: '',
-    test: { file: `${LOCAL}/endings.test.ts` },
-  },
-  {
-    name: 'a session that is opened again counts as resting',
-    file: `${LOCAL}/local-session.ts`,
-    from: '!this.#closed && !this.#reopening && !this.#actor.isBusy()',
-    to: '!this.#closed && !this.#actor.isBusy()',
     test: { file: `${LOCAL}/endings.test.ts` },
   },
   {

@@ -4,10 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Client, ClientInit } from './index.ts'
 import { createClient } from './index.ts'
 import type { PlayedServer, SentFrame } from './played-server.test-kit.ts'
-import { createPlayedServer } from './played-server.test-kit.ts'
-
-/** Lets every promise run to its end. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+import { createPlayedServer, settle } from './played-server.test-kit.ts'
 
 let frames = 0
 const frame = (type: string, payload: object, id = `f${(frames += 1)}`): object => ({
@@ -164,6 +161,7 @@ test('a server that does not start the session is left after ten seconds, and on
   server.advance(1000)
   // It says something after all, and ends.
   server.say(frame('session.started', { sessionId: 's' }), left)
+  expect(client.connection).toBe('connecting')
   server.breakWith(1006, left)
   start(server)
   server.advance(60_000)

@@ -146,7 +146,6 @@ class SessionConnection implements Connection {
     this.#socket = undefined
     this.#started = false
     this.#stopTimer?.()
-    if (this.#closed) return
     onState('waiting')
     this.#stopTimer = world.start(delayMs(this.#init, this.#tries), () => this.connect())
     this.#tries += 1

@@ -1,6 +1,7 @@
 // A server of version 2 that a test plays itself, frame by frame, over sockets in memory and a clock that the test moves: answers
 // in another order, late, lost, refused, or under way when the next request begins.
 import type { CallView } from '@baton/core'
+import type { ClientError } from './client-error.ts'
 import type { WebSocketLike, World } from './world.ts'
 
 /** A frame of the client, as it was sent. */
@@ -117,7 +118,18 @@ function createSocket(protocol: string | undefined): PlayedSocket {
   }
 }
 
-/** What a session is, to begin with. */
+/** Lets every promise run to its end. */
+export const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** The value of a promise, or the code of its error. */
+export async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    (value) => value ?? 'done',
+    ({ code }: ClientError) => code,
+  )
+}
+
+/** Details of a session, to begin with. */
 export const INFO = { agent: 'a', model: 'm', models: ['m'], title: null, meta: {}, activity: 'idle' }
 
 /** Accepts the opening of a session, and tells these calls as what was missed. */

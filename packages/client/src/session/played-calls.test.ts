@@ -4,13 +4,10 @@ import type { CallView } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, OutboxEntry, SessionOptions } from '../index.ts'
 import { openSession } from '../index.ts'
-import type { PlayedServer } from '../played-server.test-kit.ts'
-import { createPlayedServer, openPlayed, waitingCall } from '../played-server.test-kit.ts'
+import type { PlayedServer, SentFrame } from '../played-server.test-kit.ts'
+import { createPlayedServer, openPlayed, settle, waitingCall } from '../played-server.test-kit.ts'
 
 const url = 'ws://127.0.0.1:9/ws'
-
-/** Lets every promise run to its end. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 // A client loads it when it has tools: loaded before, it is there within a moment.
 beforeAll(() => import('./client-calls.ts'))
@@ -19,6 +16,12 @@ interface Begun {
   readonly callId: string
   readonly signal: { readonly aborted: boolean }
   readonly resolve: (value: unknown) => void
+}
+
+/** The device that a session was opened with. */
+function nameOf(request: SentFrame | undefined): string {
+  const device = request?.['device'] as { readonly name: string } | undefined // it has a tool
+  return device?.name ?? ''
 }
 
 /** An app whose tool `look` ends when the test says so. */
@@ -55,8 +58,7 @@ async function open(
   await settle()
   await settle()
   const opened = openPlayed(server, { calls })
-  const device = (opened?.['device'] as { readonly name: string }).name // it has a tool
-  return { server, client, begun, kept, device, errors }
+  return { server, client, begun, kept, device: nameOf(opened), errors }
 }
 
 const offer = (server: PlayedServer, callId: string, device: string, more: object = {}): void =>
@@ -70,7 +72,7 @@ function reconnect(server: PlayedServer, calls: readonly CallView[] = [], code =
   server.breakWith(code)
   server.advance(10_000)
   const request = openPlayed(server, { calls })
-  return (request?.['device'] as { readonly name: string }).name // as before
+  return nameOf(request)
 }
 
 test('a call is claimed once, however often it is told, and only by the device that it is offered to', async () => {

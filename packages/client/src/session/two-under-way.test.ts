@@ -1,17 +1,13 @@
 // Requests of one client while others are under way: answers in another order, refused, put off, or lost with their connection, and
 // what is sent again over the next one. A server that the test plays.
-import type { JsonObject } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, OutboxEntry, SessionClient, SessionOptions } from '../index.ts'
-import { openDirectory, openSession } from '../index.ts'
+import { openSession } from '../index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { PlayedServer } from '../played-server.test-kit.ts'
-import { createPlayedServer, INFO, openPlayed, waitingCall } from '../played-server.test-kit.ts'
+import { createPlayedServer, INFO, openPlayed, outcomeOf, settle, waitingCall } from '../played-server.test-kit.ts'
 
 const url = 'ws://127.0.0.1:9/ws?token=secret'
-
-/** Lets every promise run to its end. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 // A client loads it when it has tools: loaded before, it is there within a moment.
 beforeAll(() => import('./client-calls.ts'))
@@ -50,14 +46,6 @@ function reconnect(server: PlayedServer): void {
   server.breakWith(1006)
   server.advance(10_000)
   openPlayed(server)
-}
-
-/** What becomes of a promise. */
-async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
-  return await work.then(
-    (value) => value ?? 'done',
-    ({ code }: ClientError) => code,
-  )
 }
 
 const delivery = (client: SessionClient): unknown =>
@@ -138,6 +126,26 @@ test('what is under way when the connection breaks is sent again once, and the a
   expect(kept.keys()).toEqual(['input one', 'input two'])
 })
 
+test('what is on its way when the client is closed stays in the outbox, for the next copy of the app', async () => {
+  const { server, client, kept } = open()
+  openPlayed(server)
+  const { accepted } = client.send('one', { id: 'one' })
+  client.send('two', { id: 'two' })
+  client.close()
+  expect(await outcomeOf(accepted)).toBe('session_closed')
+  expect(kept.keys()).toEqual(['input one', 'input two'])
+})
+
+test('what waits for a connection ends with the client, at once', async () => {
+  const { server, client } = open()
+  openPlayed(server)
+  server.breakWith(1006)
+  const asked = [outcomeOf(client.info()), outcomeOf(client.send('one').answer)]
+  client.close()
+  expect(await Promise.all(asked)).toEqual(['session_closed', 'session_closed'])
+  expect(server.waiting()).toBe(0)
+})
+
 test('what is on its way is not taken back here; what waits and what was refused is', async () => {
   const { server, client, kept } = open()
   openPlayed(server)
@@ -157,7 +165,7 @@ test('a hundred inputs wait at most, those that were refused among them', () => 
   const { server, client, kept } = open()
   openPlayed(server)
   for (let index = 0; index < 100; index++) client.send(`${index}`, { id: `${index}` })
-  // What is kept has an order, also of one millisecond.
+  // Entries have an order, also within one millisecond.
   expect(new Set(kept.entries().map(({ atMs }) => atMs)).size).toBe(100)
   for (let index = 0; index < 100; index++) server.refuse(server.asked('input.send')[index], 'illegal_input')
   expect(() => client.send('more')).toThrow('100 inputs wait')
@@ -202,6 +210,26 @@ test('each input gets the end of its own turn, and one that is entered later wai
   server.tell({ type: 'message-entered', message: 'two', exchange: 2 })
   server.tell({ ...end, message: 't2', turn: 2, stop: 'failed', text: '' })
   expect(await outcomeOf(two?.answer ?? Promise.resolve())).toBe('internal')
+})
+
+test('an input that the model reads before its acceptance is told gets its answer all the same', async () => {
+  const { server, client } = open()
+  openPlayed(server)
+  const { answer } = client.send('one', { id: 'one' })
+  server.tell(added('one'), { type: 'message-entered', message: 'one', exchange: 1 })
+  server.accept(server.asked('input.send')[0])
+  server.tell({ type: 'turn-finished', message: 't1', turn: 1, stop: 'end', text: 'Yes.', usage: {} })
+  expect(await answer).toMatchObject({ text: 'Yes.' })
+})
+
+test('an input that was taken back before it was sent once more is shown no longer than the turn', () => {
+  const { server, client } = open()
+  openPlayed(server)
+  client.send('one', { id: 'one' })
+  server.accept(server.asked('input.send')[0])
+  expect(delivery(client)).toEqual([['one', 'pending']])
+  server.tell({ type: 'turn-finished', message: 't1', turn: 1, stop: 'end', text: 'Yes.', usage: {} })
+  expect(delivery(client)).toEqual([])
 })
 
 test.each([
@@ -284,110 +312,42 @@ test('requests are asked over the next connection, but for what is done meanwhil
   expect(await Promise.all(Object.values(asked))).toEqual(['done', 'done', 'done', 'connection_failed'])
 })
 
-const info = (id: string, lastMs: number, more: object = {}): object => ({ id, title: id, lastMs, meta: {}, ...more })
-
-function openList(options: { readonly most?: number; readonly meta?: JsonObject } = {}) {
-  const server = createPlayedServer()
-  const list = openDirectory({ url, world: server.world, ...options })
-  onTestFinished(() => list.close())
-  /** Accepts the watch, and gives the list in one page. */
-  const read = (sessions: readonly object[]): void => {
-    server.begin()
-    server.accept(server.asked('session.watch')[0])
-    server.accept(server.asked('session.list')[0], { sessions })
-  }
-  const change = (session: object): void =>
-    server.say({ type: 'session.changed', change: { type: 'changed', session } })
-  const shown = (): unknown => list.getSnapshot().sessions.map(({ id }) => id)
-  return { server, list, read, change, shown }
-}
-
-test('sessions that are made at the same time are made one after another, whatever becomes of the first', async () => {
-  const { server, list, read } = openList()
-  read([])
-  const made = [list.create({ title: 'a' }), list.create({ title: 'b' }), list.create({ title: 'c' })].map(outcomeOf)
-  await settle()
-  // A connection follows one session at a time.
-  expect(server.asked('session.open').map(({ title }) => title)).toEqual(['a'])
-  server.refuse(server.asked('session.open')[0], 'quota_exceeded')
-  await settle()
-  server.accept(server.asked('session.open')[1], { session: 'b' })
-  await settle()
-  expect(server.newest().sent.slice(-1)).toMatchObject([{ type: 'session.close' }])
-  // The connection breaks before the second is closed: it is there all the same, and the third is asked for over the next one.
-  server.breakWith(1006)
-  server.advance(1000)
-  read([])
-  server.accept(server.asked('session.close')[0])
-  await settle()
-  server.accept(server.asked('session.open')[0], { session: 'c' })
-  await settle()
-  server.accept(server.asked('session.close')[1])
-  expect(await Promise.all(made)).toEqual(['quota_exceeded', 'b', 'c'])
+test('a hundred requests wait at most, each for thirty seconds, and none of them is asked after that', async () => {
+  const { server, client } = open()
+  const waiting = Array.from({ length: 100 }, () => outcomeOf(client.info()))
+  expect(await outcomeOf(client.info())).toBe('queue_full')
+  server.advance(30_000)
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['connection_failed']))
+  openPlayed(server)
+  expect(server.asked('session.info')).toEqual([])
 })
 
-test('what may have been made is not made again, what was deleted meanwhile is deleted, and the rest is asked again', async () => {
-  const { server, list, read } = openList()
-  read([info('a', 2), info('b', 1)])
-  const asked = [list.create(), list.delete('a'), list.delete('b'), list.rename('b', 'B')].map(outcomeOf)
-  await settle()
-  server.breakWith(1006)
-  server.advance(1000)
-  read([info('b', 1)])
-  expect(server.newest().sent.map(({ type }) => type)).toEqual([
-    'session.watch',
-    'session.list',
-    'session.delete',
-    'session.describe',
-  ])
-  for (const request of server.newest().sent.slice(2)) server.accept(request)
-  expect(await Promise.all(asked)).toEqual(['connection_failed', 'done', 'done', 'done'])
-})
-
-test.each([
-  ['a page that has more than are listed', 2, [info('a', 3), info('b', 2), info('c', 1)], []],
-  ['a session that comes and drives out the oldest', 2, [info('b', 2), info('c', 1)], [info('a', 3)]],
-])('%s leaves the newest, and says that there are more', (_, most, page, changes) => {
-  const { read, list, change, shown } = openList({ most })
-  read(page)
-  changes.forEach(change)
-  expect([shown(), list.getSnapshot().more]).toEqual([['a', 'b'], true])
-})
-
-test('a session that is described otherwise leaves the list that is only of others', () => {
-  const { read, change, shown } = openList({ meta: { kind: { of: 'note' } } })
-  read([info('a', 2, { meta: { kind: { of: 'note' } } }), info('b', 1, { meta: { kind: { of: 'note' } } })])
-  change(info('a', 3, { meta: { kind: { of: 'memo' } } }))
-  expect(shown()).toEqual(['b'])
-})
-
-test('a list that is refused for a moment is read over the next connection; one that is refused for good ends', async () => {
-  const { server, list, read, shown } = openList()
+test('an older page that is asked for twice is shown once, and what was interrupted or taken back meanwhile is done', async () => {
+  const user = { role: 'user', from: 'user', parts: [], atMs: 1 }
+  const messages = [
+    { ...user, id: 'q', waits: false, exchange: 1 },
+    { role: 'assistant', id: 't1', turn: 1, exchange: 1, atMs: 1, steps: [] },
+    { ...user, id: 'w', waits: true },
+  ]
+  const { server, client } = open()
   server.begin()
-  server.refuse(server.asked('session.watch')[0], 'quota_exceeded', { retryable: true })
-  expect(list.getSnapshot()).toMatchObject({ status: 'waiting', error: { code: 'quota_exceeded' } })
-  server.advance(1000)
-  read([info('a', 1)])
-  expect([shown(), list.getSnapshot().error]).toEqual([['a'], undefined])
-  server.breakWith(1006)
-  const renamed = outcomeOf(list.rename('a', 'A'))
-  server.advance(1000)
-  server.begin()
-  server.refuse(server.asked('session.watch')[0], 'unauthorized')
-  expect(list.getSnapshot()).toMatchObject({ status: 'closed', error: { code: 'unauthorized' } })
-  expect([await renamed, server.waiting()]).toEqual(['unauthorized', 0])
-})
-
-test('the list that is known stays while it is read anew, and what was removed and made again is shown', () => {
-  const { server, read, change, shown } = openList()
-  read([info('a', 2), info('b', 1)])
-  server.say({ type: 'session.changed', change: { type: 'removed', id: 'a' } })
+  const opened = { session: 's', info: INFO, next: { pos: 0 }, messages, more: true }
+  server.accept(server.asked('session.open')[0], opened)
+  server.tell({ type: 'live' })
+  const pages = [client.older(), client.older()]
+  const page = { messages: [{ ...user, id: 'p', waits: false, exchange: 0 }], more: false }
+  for (const request of server.asked('session.messages')) server.accept(request, page)
+  expect(await Promise.all(pages)).toEqual([false, false])
+  expect(client.getSnapshot().messages.map(({ id }) => id)).toEqual(['p', 'q', 't1', 'w'])
+  client.regenerate()
+  expect(server.asked('input.rewind')).toMatchObject([{ message: 't1', again: true, interrupt: true }])
+  const asked = [outcomeOf(client.interrupt()), outcomeOf(client.withdraw('w'))]
   server.breakWith(1006)
   server.advance(1000)
   server.begin()
-  server.accept(server.asked('session.watch')[0])
-  change(info('c', 5))
-  expect(shown()).toEqual(['b'])
-  server.accept(server.asked('session.list')[0], { sessions: [info('b', 1), info('a', 3)] })
-  expect(shown()).toEqual(['c', 'a', 'b'])
+  server.accept(server.asked('session.open')[0], { session: 's', info: INFO, next: { pos: 0 } })
+  const answer = { role: 'assistant', id: 't2', turn: 2, exchange: 2, atMs: 1 }
+  server.tell({ type: 'message-withdrawn', message: 'w' }, { type: 'message-added', message: answer }, { type: 'live' })
+  expect(await Promise.all(asked)).toEqual(['done', 'done'])
+  expect([server.asked('turn.interrupt'), server.asked('input.withdraw')]).toEqual([[], []])
 })

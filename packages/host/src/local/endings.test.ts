@@ -66,7 +66,7 @@ test('a thousand inputs wait while a session is opened again, and no more', asyn
   await world.time.pass(1500)
   const waiting = Array.from({ length: 1000 }, () => session.submit({ type: 'set-model', model: 'scripted/model' }))
   const more = session.submit({ type: 'set-model', model: 'scripted/model' })
-  await expect(more).resolves.toMatchObject({ type: 'refused', code: 'queue_full' })
+  expect(await world.time.until(more)).toMatchObject({ type: 'refused', code: 'queue_full' })
   const answers = await world.time.until(Promise.all(waiting))
   expect(answers.every(({ type }) => type === 'accepted')).toBe(true)
 })

@@ -77,7 +77,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
-  /** What is left to do once it is closed. */
+  /** Its end, from the moment when it is closed. */
   #ending: Promise<void> | undefined
   /** Why it could not be opened again, from then on. */
   #failure: BatonError | undefined

@@ -62,9 +62,21 @@ test('what a tool tells after its turn was interrupted is not shown', async () =
 })
 
 test.each([
-  ['by time, while little is said', Array.from({ length: 20 }, () => 'word '), 100, 2100, 3],
-  ['by length, while much is said at once', Array.from({ length: 7 }, () => 'x'.repeat(1000)), 0, 0, 2],
-])('the log follows an answer %s, each word once', async (_, pieces, pieceMs, passMs, least) => {
+  {
+    how: 'by time, while little is said',
+    pieces: Array.from({ length: 20 }, () => 'word '),
+    pieceMs: 100,
+    passMs: 2100,
+    least: 3,
+  },
+  {
+    how: 'by length, while much is said at once',
+    pieces: Array.from({ length: 7 }, () => 'x'.repeat(1000)),
+    pieceMs: 0,
+    passMs: 0,
+    least: 2,
+  },
+])('the log follows an answer $how, each word once', async ({ pieces, pieceMs, passMs, least }) => {
   const world = createTestWorld({ steps: [{ pieces, pieceMs, hangs: 'until-aborted' }] })
   const session = await world.open()
   session.send('go').answer.catch(() => {})

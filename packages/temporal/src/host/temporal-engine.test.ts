@@ -81,6 +81,7 @@ test('a session stays open for who comes while the last one leaves', async () =>
   const coming = engine.open('s', { principal: ANN })
   first.leave()
   const second = await coming
+  expect(listening()).toBe(1)
   // Also while its agent is changed, which takes an Update.
   const changing = engine.open('s', { principal: ANN, agent: other })
   await expect.poll(() => updates.length).toBe(1)
@@ -106,5 +107,11 @@ test('who could not change the agent holds nothing, and takes nothing from the o
   await expect(changing).rejects.toMatchObject({ code: 'invalid_agent' })
   expect(listening()).toBe(1)
   first.leave()
+  expect(listening()).toBe(0)
+  // Nor does it where it was the only one.
+  const alone = engine.open('s', { principal: ANN, agent: other })
+  await expect.poll(() => updates.length).toBe(2)
+  updates[1]?.answer.reject(new BatonError({ code: 'invalid_agent', message: 'no worker has it' }))
+  await expect(alone).rejects.toMatchObject({ code: 'invalid_agent' })
   expect(listening()).toBe(0)
 })

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Clock, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { storeContract } from '@baton/core/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { LeaseBook } from '../lease-book.ts'
 import type { Act, ActValue } from './acts.ts'
 import type { Database } from './database.ts'
@@ -29,7 +30,7 @@ afterAll(async () => {
 })
 
 /** The file on this thread: each write is a commit of its own. */
-function openHere(path: string): StoreThread {
+function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
   makeFile(path)
   const taker = new DatabaseSync(path)
   prepareTables(taker, path)
@@ -45,6 +46,7 @@ function openHere(path: string): StoreThread {
   return {
     path,
     check,
+    commit: database.commit,
     write: async <Value extends ActValue>(act: Act) => {
       check()
       const [outcome] = database.commit([act])
@@ -84,9 +86,13 @@ function answer(database: Database, request: StoreRequestBody): unknown {
 }
 
 const paths = new WeakMap<Store, string>()
-const openFile = (clock: Clock | undefined, path = join(folder, `${(files += 1)}.db`)) => {
+const openFile = (
+  clock: Clock | undefined,
+  path = join(folder, `${(files += 1)}.db`),
+  warn: (message: string) => void = () => {},
+) => {
   const leases = new LeaseBook(clock ? { clock } : {})
-  const file = createSqliteFile(openHere(path), { path, readOnly: false, warn: () => {}, leases })
+  const file = createSqliteFile(openHere(path), { path, readOnly: false, warn, leases })
   paths.set(file.store, path)
   return file
 }
@@ -121,4 +127,94 @@ test('a lease that outlived its store is given back, unless the session has a ne
   expect(await last.resume(lease)).toBe(false)
   expect(await last.store.acquire('s', 'three')).toMatchObject({ type: 'acquired' })
   await last.store.close()
+})
+
+const record = (pos: number): SessionRecord => ({
+  version: 1,
+  pos,
+  nowMs: 1,
+  epoch: 1,
+  input: { type: 'pause' },
+  facts: [{ type: 'session-paused' }],
+})
+
+/** A session with records, a snapshot and a text, and another connection to its file. */
+async function openWritten() {
+  const warnings: string[] = []
+  const { store } = openFile(undefined, undefined, (message) => void warnings.push(message))
+  for (const session of ['s', 'other']) {
+    await store.restore(session, [record(0), record(1)])
+    await store.snapshots.put(session, { version: 1, state: { pos: 1 }, history: {} } as unknown as Snapshot) // only kept
+    await store.blobs.put(session, 'large', `the text of ${session}`)
+  }
+  const other = new DatabaseSync(paths.get(store) ?? '')
+  onTestFinished(async () => {
+    other.close()
+    await store.close()
+  })
+  return { store, other, warnings }
+}
+
+test('a session that is removed leaves no row in its file', async () => {
+  const { store, other } = await openWritten()
+  await store.remove('s')
+  const counts = ['sessions', 'records', 'snapshots', 'blobs'].map(
+    (table) => other.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'],
+  )
+  expect(counts).toEqual([1, 2, 1, 1])
+})
+
+test('rows that are not what was written are told, and a snapshot of them is left out', async () => {
+  const { store, other, warnings } = await openWritten()
+  other.exec(`UPDATE snapshots SET body = replace(body, '"pos":1', '"pos":0')`)
+  expect(await store.snapshots.latest('s')).toBeUndefined()
+  expect(warnings).toEqual([expect.stringContaining('the snapshot of session s is not what was written')])
+  other.exec(`UPDATE blobs SET body = 'the text of somebody'`)
+  await expect(store.blobs.get('s', 'large')).rejects.toMatchObject({ code: 'log_damaged' })
+  other.exec(`UPDATE records SET body = replace(body, '"nowMs":1', '"nowMs":2') WHERE body LIKE '%"pos":1,%'`)
+  const read: number[] = []
+  const reading = (async () => {
+    for await (const { pos } of store.read('s', 0)) read.push(pos)
+  })()
+  await expect(reading).rejects.toMatchObject({ code: 'log_damaged', data: { session: 's', pos: 1 } })
+  expect(read).toEqual([0])
+})
+
+test('a row that is damaged fails what is asked of its session alone, and is held by nobody who could not have it', async () => {
+  const { store, other } = await openWritten()
+  other.exec(`UPDATE sessions SET sum = 'other' WHERE id = 's'`)
+  for (const owner of ['one', 'two'])
+    await expect(store.acquire('s', owner)).rejects.toMatchObject({ code: 'log_damaged' })
+  const thread = openHere(paths.get(store) ?? '')
+  const outcomes = thread.commit([
+    { type: 'put-blob', session: 'other', name: 'a', body: 'kept' },
+    { type: 'put-blob', session: 's', name: 'a', body: 'lost' },
+    { type: 'put-blob', session: 'other', name: 'b', body: 'kept' },
+  ])
+  expect(outcomes.map(({ type }) => type)).toEqual(['done', 'failed', 'done'])
+  await thread.close()
+  expect(await store.blobs.names('other')).toEqual(['a', 'b', 'large'])
+})
+
+test('a session that is restored is free for whoever recovers it, also where it was held before it had a record', async () => {
+  const { store } = openFile(undefined)
+  await store.acquire('s', 'one')
+  await store.restore('s', [record(0)])
+  const free: string[] = []
+  for await (const { session } of store.listRecoverable()) free.push(session)
+  expect(free).toEqual(['s'])
+  await store.close()
+})
+
+test('a list that is longer than a page gives each session once', async () => {
+  const { store } = openFile(undefined)
+  const thread = openHere(paths.get(store) ?? '')
+  const names = Array.from({ length: 520 }, (_, index) => `s${String(index).padStart(3, '0')}`)
+  const bodies = [JSON.stringify(record(0))]
+  thread.commit(names.map((session) => ({ type: 'restore', session, epoch: 1, lastMs: 1, bodies })))
+  await thread.close()
+  const listed: string[] = []
+  for await (const { session } of store.list()) listed.push(session)
+  expect(listed).toEqual(names)
+  await store.close()
 })
