@@ -182,7 +182,10 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     repeats: 'the opening of a session that another server has',
     bound: '`limits.heldMs`; ends with the connection; each owner is dialled once',
     same: 'the session and its principal',
-    test: { file: 'packages/server/src/websocket/open-held-session.test.ts', name: 'after its time it is told as held' },
+    test: {
+      file: 'packages/server/src/websocket/open-held-session.test.ts',
+      name: 'after its time it is told as held',
+    },
   },
   {
     file: 'packages/temporal/src/live/redis-bus.ts',

@@ -143,10 +143,10 @@ test('a log that cannot be read once is read from where it was with the next wor
   await session.send('two').answer
   const newest = (await session.info()).head.pos - 1
   failures = 1
-  await bus.publish('s', { type: 'pos', pos: newest })
+  bus.publish('s', { type: 'pos', pos: newest })
   await expect.poll(() => warnings).toEqual(['the log of a session cannot be read; it is tried again'])
   expect(view.replica.state().pos).toBe(pos)
-  await bus.publish('s', { type: 'pos', pos: newest })
+  bus.publish('s', { type: 'pos', pos: newest })
   await expect.poll(() => view.replica.state().pos).toBe(newest)
   expect(new Set(reads)).toEqual(new Set([pos + 1]))
 })

@@ -1,5 +1,6 @@
 // Servers that are odd or lie, as a program and over HTTP, without an SDK: each call settles at once, what it gave is never lost, and
 // where nobody can know its outcome the call says so.
+import { chooseRotating } from '@baton/testing/depth'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -89,18 +90,23 @@ function matchesText(came: string, expected: string): boolean {
 }
 
 describe('as a program', () => {
-  test.each([
-    'bom',
-    'crlf',
-    'noise',
-    'prompt',
-    'no-newline',
-    'cursor',
-    'version',
-    'no-capabilities',
-    'null-capabilities',
-    'modern',
-  ])('%s: the server can be used', async (mode) => {
+  test.each(
+    chooseRotating(
+      [
+        'bom',
+        'crlf',
+        'noise',
+        'prompt',
+        'no-newline',
+        'cursor',
+        'version',
+        'no-capabilities',
+        'null-capabilities',
+        'modern',
+      ],
+      2,
+    ),
+  )('%s: the server can be used', async (mode) => {
     expect((await call(await asProgram(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
@@ -115,7 +121,7 @@ describe('as a program', () => {
     ])
   })
 
-  test.each(['exits', 'is-killed', 'closes', 'leaves-a-child', 'cut'])(
+  test.each(chooseRotating(['exits', 'is-killed', 'closes', 'leaves-a-child', 'cut'], 2))(
     'a server that %s in a call: nobody knows whether it ran',
     async (mode) => {
       expect((await call(await asProgram(mode), 'plain')).calls).toEqual([matches(LOST)])
@@ -124,30 +130,35 @@ describe('as a program', () => {
 })
 
 describe('over HTTP', () => {
-  test.each([
-    'plain-text',
-    'no-type',
-    'charset',
-    'json-as-events',
-    'events-as-json',
-    'odd-events',
-    'unended-events',
-    'accepted',
-    'created',
-    'status-500',
-    'receipts',
-    'html',
-    'redirects',
-    'resumes',
-    'forgets',
-    'older',
-    'wrong-id',
-    'unknown-is-500',
-    'modern',
-    'version',
-    'no-capabilities',
-    'null-capabilities',
-  ])('%s: the server can be used', async (mode) => {
+  test.each(
+    chooseRotating(
+      [
+        'plain-text',
+        'no-type',
+        'charset',
+        'json-as-events',
+        'events-as-json',
+        'odd-events',
+        'unended-events',
+        'accepted',
+        'created',
+        'status-500',
+        'receipts',
+        'html',
+        'redirects',
+        'resumes',
+        'forgets',
+        'older',
+        'wrong-id',
+        'unknown-is-500',
+        'modern',
+        'version',
+        'no-capabilities',
+        'null-capabilities',
+      ],
+      2,
+    ),
+  )('%s: the server can be used', async (mode) => {
     expect((await call(await overHttp(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
@@ -155,17 +166,12 @@ describe('over HTTP', () => {
     expect((await call(await overHttp('session-changes'), 'plain', 'plain')).calls).toEqual([PLAIN, PLAIN])
   })
 
-  test.each([
-    'resets',
-    'dies',
-    'cut-json',
-    'cut-events',
-    'ends',
-    'says-html',
-    'says-nothing',
-    'older-dies',
-    'older-breaks',
-  ])('a server that %s in a call: nobody knows whether it ran', async (mode) => {
+  test.each(
+    chooseRotating(
+      ['resets', 'dies', 'cut-json', 'cut-events', 'ends', 'says-html', 'says-nothing', 'older-dies', 'older-breaks'],
+      2,
+    ),
+  )('a server that %s in a call: nobody knows whether it ran', async (mode) => {
     expect((await call(await overHttp(mode), 'plain')).calls).toEqual([matches(LOST)])
   })
 })
