@@ -70,12 +70,17 @@ export class Inputs {
     this.sendNext()
   }
 
-  /** Says again what the server refused. @throws ClientError `unknown_input` */
+  /** Says again what the server refused. @throws ClientError `unknown_input`, and as `send`: the message stays as it was */
   retry(id: MessageId): void {
     const failed = this.#all.get(id)
     if (failed?.state !== 'failed') throw createError('unknown_input', `no message "${id}" was refused`)
     this.#all.delete(id)
-    this.send(id, failed.entry)
+    try {
+      this.send(id, failed.entry)
+    } catch (cause) {
+      this.#all.set(id, failed)
+      throw cause
+    }
   }
 
   /** Takes back what is still here. False for what is on its way, or with the server. */

@@ -81,6 +81,23 @@ test('inputs go one after another, in their order, and one that is refused keeps
   expect(server.asked('input.send').at(-1)).toMatchObject({ input: 'one', content: 'one' })
 })
 
+test('a refused message that cannot be said again yet, because too many wait, stays to be said again later', async () => {
+  const left = Array.from({ length: 100 }, (_, index) => {
+    const given = { input: `${index}`, content: 'text' }
+    return { kind: 'input', id: `${index}`, type: 'input.send', given, atMs: index } as const
+  })
+  const { server, client } = open({}, left)
+  openPlayed(server)
+  client.send('failed', { id: 'failed' }).accepted.catch(() => {})
+  server.refuse(server.asked('input.send')[0], 'input_too_large')
+  await settle()
+  expect(() => client.retry('failed')).toThrow('100 inputs wait')
+  expect(delivery(client)).toContainEqual(['failed', 'failed'])
+  server.accept(server.asked('input.send')[1])
+  client.retry('failed')
+  expect(delivery(client)).not.toContainEqual(['failed', 'failed'])
+})
+
 test.each([
   ['that the server names', { retryAfterMs: 7000 }, [7000]],
   ['that grows with each try', {}, [1000, 2000, 3000]],
