@@ -71,7 +71,8 @@ export class Places {
 
   /** The agent with its tools, and the log up to what is there now. @throws BatonError `invalid_agent`, `store_failed` */
   async enter(identity: Identity): Promise<Place> {
-    const known = await this.#open(identity)
+    const known = this.#find(identity)
+    // Counted before it is waited for: otherwise others could make it be forgotten meanwhile.
     known.users += 1
     const leave = (): void => {
       known.users -= 1
@@ -79,6 +80,7 @@ export class Places {
       this.#forget()
     }
     try {
+      await known.opened
       known.view ??= this.#openView(identity, known)
       return { view: await known.view, world: known.world.current, leave }
     } catch (cause) {
@@ -90,7 +92,8 @@ export class Places {
 
   /** The agent with its tools. @throws BatonError `invalid_agent` */
   async findWorld(identity: Identity): Promise<SessionWorld> {
-    const known = await this.#open(identity)
+    const known = this.#find(identity)
+    await known.opened
     this.#forget()
     return known.world.current
   }
@@ -113,23 +116,22 @@ export class Places {
     await Promise.all(all.map(({ world }) => world.dispose()))
   }
 
-  async #open(identity: Identity): Promise<Known> {
+  /** The session as it is known, or as it is being opened. */
+  #find(identity: Identity): Known {
     const { session, agent, goal } = identity
     const key = JSON.stringify([session, agent, goal ?? null])
     const before = this.#known.get(key)
     if (before) {
       before.usedMs = Date.now()
-      await before.opened
+      // Those that were used last are forgotten last.
+      this.#known.delete(key)
+      this.#known.set(key, before)
       return before
     }
     const known = this.#begin(identity)
     this.#known.set(key, known)
-    try {
-      await known.opened
-    } catch (cause) {
-      this.#known.delete(key)
-      throw cause
-    }
+    // The next request opens it again.
+    known.opened.catch(() => this.#known.get(key) === known && this.#known.delete(key))
     return known
   }
 
