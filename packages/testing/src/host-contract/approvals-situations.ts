@@ -70,8 +70,11 @@ export const APPROVAL_SITUATIONS: Situations = {
       if (tool.name !== 'mail') return undefined
       return untrusted.length > 0 && (input as { to?: string }).to === 'out' ? 'deny' : 'ask'
     }
-    const steps = [listCalls('web'), { calls: [{ name: 'mail', arguments: { to: 'in' } }] }, { text: 'done' }]
-    const { world, session, turn } = await ask(stage, true, { tools: [web, mail], approvalPolicy }, steps)
+    // What was read stands further back than the newest step.
+    const note = act(() => 'noted', { name: 'note' })
+    const mailing = { calls: [{ name: 'mail', arguments: { to: 'in' } }] }
+    const steps = [listCalls('web'), listCalls('note'), mailing, { text: 'done' }]
+    const { world, session, turn } = await ask(stage, true, { tools: [web, note, mail], approvalPolicy }, steps)
     const { approvalId } = await shown(session)
     await session.decide({ approvalId, decision: 'edit', input: { to: 'out' } })
     await world.time.until(turn.answer)

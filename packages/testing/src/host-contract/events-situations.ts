@@ -1,7 +1,7 @@
 // Session events of a real session: a reader goes on from any event, messages and turns are read again, and what a session
 // is now.
-import type { EventCursor, EventsOptions, Session, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { EventCursor, EventsOptions, Session, SessionEvent, Turn } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import { expect } from 'vitest'
 import { act, CALL, createClientTool, listCalls } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
@@ -182,4 +182,42 @@ export const EVENT_SITUATIONS: Situations = {
     controller.abort()
     expect((await world.time.until(read)).map(({ type }) => type)).toContain('live')
   },
+  'a turn that fails tells its readers its end before its error, and one whose input is taken back its error': async ({
+    createWorld,
+  }) => {
+    const error = new BatonError({ code: 'model_auth_failed', message: 'no' })
+    const world = await createWorld({ steps: [{ error }, { text: 'late', pieceMs: 60_000 }] })
+    const session = await world.open()
+    const failed = session.send('go')
+    const read = await world.time.until(readToError(failed))
+    expect([read.types.at(-1), read.error?.code]).toEqual(['turn-finished', 'model_auth_failed'])
+    session.send('wait').answer.catch(() => {})
+    const queued = session.send('next', { inputId: 'next', delivery: 'queue' })
+    const reading = readToError(queued)
+    await world.time.settle()
+    await session.withdraw('next')
+    const withdrawn = await world.time.until(reading)
+    expect([withdrawn.types, withdrawn.error?.code]).toEqual([['message-added'], 'cancelled'])
+  },
+  'the events alone of a turn that was refused end with its error, and its answer troubles nobody': async ({
+    createWorld,
+  }) => {
+    const world = await createWorld({ steps: [] })
+    const session = await world.open()
+    await session.close()
+    const read = await readToError(session.send('too late'))
+    expect([read.types, read.error?.code]).toEqual([[], 'session_closed'])
+  },
+}
+
+/** Reads only the events of a turn, until they fail. */
+async function readToError(turn: Turn): Promise<{ readonly types: readonly string[]; readonly error?: BatonError }> {
+  const types: string[] = []
+  try {
+    for await (const event of turn) types.push(event.type)
+    return { types }
+  } catch (cause) {
+    if (!isBatonError(cause)) throw cause
+    return { types, error: cause }
+  }
 }
