@@ -23,6 +23,19 @@ test('a turn whose input does not fit fails, and the next input has its turn', (
   expect(session.state.phase).toBe('modelling')
 })
 
+test('two turns in a row whose inputs do not fit fail, and the input behind them has its turn at once', () => {
+  const session = new TestSession({ window: { contextTokens: 200, reserveTokens: 50 } }).user('a')
+  const want = (title: string) => ({ output: { type: 'object', title } }) as const
+  // Inputs that want different outputs never share a turn.
+  session.user('x'.repeat(2000), want('one')).user('y'.repeat(2000), want('two')).user('b').says('A')
+  expect(session.logged('turn-finished').map(({ error }) => error?.code)).toEqual([
+    undefined,
+    'context_overflow',
+    'context_overflow',
+  ])
+  expect([session.state.phase, session.told().at(-1)]).toEqual(['modelling', 'user: b'])
+})
+
 test('several inputs that waited become entries of their own, numbered on', () => {
   const session = new TestSession().user('a').user('b').user('c').says('A')
   expect(session.state.index.map(({ entry, role }) => `${entry} ${role}`)).toEqual([

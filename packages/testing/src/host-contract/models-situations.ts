@@ -21,6 +21,22 @@ export const MODEL_SITUATIONS: Situations = {
     await world.time.until(session.send('go on').answer)
     expect(textsTold(world.model, 'assistant')).toEqual(['One two '])
   },
+  'a fallback that is not configured fails when it is asked, and keeps the first model from nothing': async ({
+    createWorld,
+  }) => {
+    const first = createScriptedModel({
+      id: 'first/model',
+      steps: [{ text: 'fine' }, { error: new BatonError({ code: 'model_not_found', message: 'gone' }) }],
+    })
+    const modelOf = (id: string): Model => {
+      throw new BatonError({ code: 'model_not_configured', message: `${id} has no key` })
+    }
+    const world = await createWorld({ models: [first, 'second/model'], steps: [], catalog: { modelOf } })
+    const session = await world.open()
+    expect((await world.time.until(session.send('one').answer)).text).toBe('fine')
+    const failed = await world.time.until(session.send('two').answer.catch((cause: unknown) => cause))
+    expect(failed).toMatchObject({ code: 'model_not_configured' })
+  },
   'a model that ignores its signal does not hold up an interrupt': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'Well, ', hangs: 'for-ever' }, { text: 'fine' }] })
     const session = await world.open()
