@@ -161,3 +161,20 @@ test('a heartbeat that cannot be read removes nothing in that look', async () =>
   expect(logged).toEqual([['old sessions could not be removed', { cause: 'no disk' }]])
   await host.stop()
 })
+
+test('a wait that is longer than a timer of the system takes goes on with the next one, to its own end', async () => {
+  const time = createManualTime()
+  const { timers } = time.environment
+  const environment = {
+    ...time.environment,
+    timers: { ...timers, start: (ms: number, callback: () => void) => timers.start(Math.min(ms, 1000), callback) },
+  }
+  const tools = [act(never, { timeoutMs: 5500 })]
+  const world = createTestWorld({ time, host: { environment }, tools, steps: [listCalls('act'), { text: 'done' }] })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await time.pass(5499)
+  expect(session.phase).toBe('calling')
+  await time.pass(1)
+  expect(resultsTold(world.model)[0]?.text).toBe('Error: tool_result_timeout')
+})
