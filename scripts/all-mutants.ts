@@ -5,6 +5,7 @@ import { HOME_MUTANTS } from './home-mutants.ts'
 import { MCP_MODEL_MUTANTS } from './mcp-model-mutants.ts'
 import type { Mutant } from './mutant-list.ts'
 import { MUTANTS } from './mutant-list.ts'
+import { RULES } from './rule-list.ts'
 import { SHARED_MUTANTS } from './shared-mutants.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
 
@@ -16,4 +17,5 @@ export const ALL_MUTANTS: readonly Mutant[] = [
   ...HOME_MUTANTS,
   ...FRONT_MUTANTS,
   ...MCP_MODEL_MUTANTS,
+  ...RULES.map(({ rule, ...mutant }) => ({ name: `a rule is broken: ${rule}`, ...mutant })),
 ]

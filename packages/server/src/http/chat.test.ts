@@ -298,6 +298,13 @@ test('an image in', async () => {
   const [picture] = messages[0]?.parts.filter((part) => part.url !== undefined) ?? []
   const media = await fetch(picture?.url ?? '')
   expect(media.headers.get('content-type')).toBe('image/png')
+  // A page or a script that somebody sent does not run in the app's origin, whatever the address says.
+  const asPage = await fetch((picture?.url ?? '').replace(/type=[^&]*/, 'type=text%2Fhtml'))
+  expect(asPage.headers.get('content-type')).toBe('application/octet-stream')
+  for (const { headers } of [media, asPage]) {
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  }
   expect(await media.text()).toBe('not really a picture')
 })
 

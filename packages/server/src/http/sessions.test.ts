@@ -243,3 +243,15 @@ async function readEvents(asked: Promise<Response>, last: SessionEvent['type']):
   }
   return events
 }
+
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+  'a request that a page of another origin can send without asking is refused: %s',
+  async (type) => {
+    const { ask } = start()
+    const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'pay' }] }]
+    const refused = await ask('/api/chat', { body: { id: 's', messages }, headers: { 'content-type': type } })
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain('must be application/json')
+    expect((await ask('/api/sessions/s')).status).toBe(404)
+  },
+)

@@ -1,4 +1,4 @@
-// What a worker knows of sessions: forgotten when nobody works for them, and never while somebody does.
+// Sessions that a worker knows: forgotten when nobody works for them, and never while somebody does.
 import type { Agent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -70,7 +70,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       if (tool.name !== 'mail') return undefined
       return untrusted.length > 0 && (input as { to?: string }).to === 'out' ? 'deny' : 'ask'
     }
-    // What was read stands further back than the newest step.
+    // The untrusted result stands further back than the newest step.
     const note = act(() => 'noted', { name: 'note' })
     const mailing = { calls: [{ name: 'mail', arguments: { to: 'in' } }] }
     const steps = [listCalls('web'), listCalls('note'), mailing, { text: 'done' }]

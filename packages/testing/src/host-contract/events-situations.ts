@@ -199,6 +199,15 @@ export const EVENT_SITUATIONS: Situations = {
     const withdrawn = await world.time.until(reading)
     expect([withdrawn.types, withdrawn.error?.code]).toEqual([['message-added'], 'cancelled'])
   },
+  'before its first turn, a reader from the newest turn gets only what comes from now on': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'hello' }] })
+    const session = await world.open()
+    await session.describe({ title: 'Old' })
+    const readings = (['turn', 'now'] as const).map((from) => readUntilEnd(session, { from }))
+    await world.time.until(session.send('go').answer)
+    const [fromTurn, fromNow] = await world.time.until(Promise.all(readings))
+    expect(fromTurn?.map(({ type }) => type)).toEqual(fromNow?.map(({ type }) => type))
+  },
   'the events alone of a turn that was refused end with its error, and its answer troubles nobody': async ({
     createWorld,
   }) => {
