@@ -46,11 +46,11 @@ export class Inputs {
     return this.#shown
   }
 
-  /** @throws ClientError `queue_full` */
-  send(id: MessageId, request: InputRequest, asks: MessageId = id): SentInput {
+  /** `isAgain`: it had its place among those that wait. @throws ClientError `queue_full` */
+  send(id: MessageId, request: InputRequest, asks: MessageId = id, isAgain?: boolean): SentInput {
     const known = this.#all.get(id)
     const open = [...this.#all.values()].filter(isHere)
-    if (open.length >= WAITING_MAX) throw createFullError('inputs')
+    if (!isAgain && open.length >= WAITING_MAX) throw createFullError('inputs')
     // Never the same twice, so that what is kept has an order.
     this.#lastMs = Math.max(this.#lastMs + 1, this.#session.world.nowMs())
     const tracked = known ?? this.#track({ kind: 'input', id, ...request, atMs: this.#lastMs }, asks)
@@ -70,17 +70,12 @@ export class Inputs {
     this.sendNext()
   }
 
-  /** Says again what the server refused. @throws ClientError `unknown_input`, and as `send`: the message stays as it was */
+  /** Says again what the server refused. @throws ClientError `unknown_input` */
   retry(id: MessageId): void {
     const failed = this.#all.get(id)
-    if (failed?.state !== 'failed') throw createError('unknown_input', `no message "${id}" was refused`)
+    if (failed?.state !== 'failed') throw createError('unknown_input', `"${id}" was not refused`)
     this.#all.delete(id)
-    try {
-      this.send(id, failed.entry)
-    } catch (cause) {
-      this.#all.set(id, failed)
-      throw cause
-    }
+    this.send(id, failed.entry, id, true)
   }
 
   /** Takes back what is still here. False for what is on its way, or with the server. */

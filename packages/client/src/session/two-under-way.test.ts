@@ -81,21 +81,19 @@ test('inputs go one after another, in their order, and one that is refused keeps
   expect(server.asked('input.send').at(-1)).toMatchObject({ input: 'one', content: 'one' })
 })
 
-test('a refused message that cannot be said again yet, because too many wait, stays to be said again later', async () => {
+test('a refused message is said again also while as many wait as may, and does not vanish', async () => {
   const left = Array.from({ length: 100 }, (_, index) => {
     const given = { input: `${index}`, content: 'text' }
     return { kind: 'input', id: `${index}`, type: 'input.send', given, atMs: index } as const
   })
   const { server, client } = open({}, left)
   openPlayed(server)
-  client.send('failed', { id: 'failed' }).accepted.catch(() => {})
+  client.send('refused', { id: 'refused' }).accepted.catch(() => {})
   server.refuse(server.asked('input.send')[0], 'input_too_large')
   await settle()
-  expect(() => client.retry('failed')).toThrow('100 inputs wait')
-  expect(delivery(client)).toContainEqual(['failed', 'failed'])
-  server.accept(server.asked('input.send')[1])
-  client.retry('failed')
-  expect(delivery(client)).not.toContainEqual(['failed', 'failed'])
+  expect(delivery(client)).toContainEqual(['refused', 'failed'])
+  client.retry('refused')
+  expect(delivery(client)).toContainEqual(['refused', 'pending'])
 })
 
 test.each([
