@@ -69,7 +69,10 @@ function runFile(folder: string, { file, name }: { readonly file: string; readon
   rmSync(report, { force: true })
   const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
   const named = name === undefined ? [] : ['-t', name]
-  const { status, error } = run(folder, [vitest, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`])
+  // No other mode knows deep tests.
+  const mode = file.endsWith('.deep.test.ts') ? ['--mode', 'deep'] : []
+  const words = [vitest, 'run', file, ...mode, ...named, '--reporter=json', `--outputFile=${report}`]
+  const { status, error } = run(folder, words)
   if (error) return 'failed' // it did not end
   const { numPassedTests, numFailedTests } = readReport(report)
   if (status === 0) return numPassedTests > 0 ? 'passed' : 'not run'

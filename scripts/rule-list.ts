@@ -10,7 +10,8 @@ export interface Rule {
   /** Stands in the file once. */
   readonly from: string
   readonly to: string
-  readonly test: { readonly file: string }
+  /** `name`: words of the test's name, if the whole file is not to run. */
+  readonly test: { readonly file: string; readonly name?: string }
 }
 
 /** A comment with a word of a rule that states none. */

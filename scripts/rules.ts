@@ -1,5 +1,5 @@
-// Comments in core, runtime, host and server that state a rule beside the code that keeps it. Each stands in rules.json.
-// `node scripts/rules.ts` prints those that do not, and rows whose comment has gone.
+// Finds comments in core, runtime, host and server that state a rule, and compares them with rules.json. `node scripts/rules.ts` prints
+// comments without a row, and rows without a comment.
 import { readSource, isTest, sourcePaths } from './source-files.ts'
 import { EXPLANATIONS, RULES, UNPLAYED } from './rule-list.ts'
 

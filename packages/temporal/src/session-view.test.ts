@@ -46,6 +46,13 @@ const KEPT: readonly LiveFrame[] = [
   { type: 'text-delta', attempt: 1, offset: 6, text: ' done.' },
 ]
 
+/** Parts of a view that only reads. */
+const READER = {
+  world: {} as SessionViewInit['world'], // nothing is decided here
+  update: () => Promise.reject(new Error('nothing is handed in')),
+  onRemoved: () => {},
+}
+
 /** A view of a session whose model is asked, and stands still. */
 async function openView(bus: LiveBus): Promise<SessionView> {
   const store = createMemoryStore()
@@ -59,9 +66,7 @@ async function openView(bus: LiveBus): Promise<SessionView> {
     store,
     bus,
     log: { info: () => {}, warn: () => {} },
-    world: {} as SessionViewInit['world'], // nothing is decided here
-    update: () => Promise.reject(new Error('nothing is handed in')),
-    onRemoved: () => {},
+    ...READER,
   })
   onTestFinished(async () => {
     view.close()
@@ -129,9 +134,7 @@ test('a log that cannot be read once is read from where it was with the next wor
     },
     bus,
     log: { info: () => {}, warn: (message) => void warnings.push(message) },
-    world: {} as SessionViewInit['world'], // nothing is decided here
-    update: () => Promise.reject(new Error('nothing is handed in')),
-    onRemoved: () => {},
+    ...READER,
   })
   onTestFinished(async () => {
     view.close()

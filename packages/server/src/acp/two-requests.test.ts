@@ -1,5 +1,5 @@
-// Requests about one session at once, and an end in the midst of them, over a session and an editor that the test plays: openings, prompts,
-// what is asked of a person, calls of client tools, and commands in terminals.
+// Concurrent requests about one session, and sessions that end during them: openings, prompts, permissions and questions, client tools and
+// terminals. The test plays the session and the editor.
 import type { CallView, Session, SessionEvent } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -22,7 +22,7 @@ function start(atMs: number | undefined) {
   )
   const pass = (ms: number): void => {
     state.nowMs += ms
-    // Those that are set meanwhile belong to the next time.
+    // A timer that one of them sets waits for the next call.
     const due = [...timers]
     timers.clear()
     for (const fire of due) fire()

@@ -23,7 +23,7 @@ function start() {
     DEFAULT_CONNECTION_LIMITS,
   )
   const beat = (): void => {
-    // Those that are set meanwhile belong to the next time.
+    // A timer that one of them sets waits for the next call.
     const due = [...timers]
     timers.clear()
     for (const fire of due) fire()

@@ -123,7 +123,7 @@ export class Places {
     const before = this.#known.get(key)
     if (before) {
       before.usedMs = Date.now()
-      // Those that were used last are forgotten last.
+      // The map keeps the least recently used first, which `#forget` drops first.
       this.#known.delete(key)
       this.#known.set(key, before)
       return before

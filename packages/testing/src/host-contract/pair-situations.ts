@@ -89,14 +89,14 @@ async function play(row: Row, createWorld: (init: ContractWorldInit) => Promise<
   const init = describeWorld(row, run)
   pass.world = await createWorld(init)
   const seen: Seen = { events: [], asked: [] }
-  const life = await begin(pass.world, row, run, seen)
+  const life = await begin(pass.world, run, seen)
   const said = life.session.send('go', { inputId: 'first' })
   said.answer.catch(() => {})
   for (let ms = 0; ms < 3000; ms += STEP_MS) {
     if (ms === FAULT_MS[row.moment] && row.breaks === RESTARTS) {
       seen.asked.push(...pass.world.model.requests)
       pass.world = (await pass.world.restart?.({ ...init, steps: answer })) ?? pass.world
-      Object.assign(life, await begin(pass.world, row, run, seen))
+      Object.assign(life, await begin(pass.world, run, seen))
     }
     await act(life, row, ms)
     await pass.world.time.pass(STEP_MS)
@@ -139,7 +139,6 @@ interface Seen {
 }
 
 interface Life {
-  readonly world: ContractWorld
   readonly session: Session
   readonly run: Run
   handler: Client | undefined
@@ -147,7 +146,7 @@ interface Life {
   readonly running: Set<string>
 }
 
-async function begin(world: ContractWorld, row: Row, run: Run, seen: Seen): Promise<Life> {
+async function begin(world: ContractWorld, run: Run, seen: Seen): Promise<Life> {
   const session = await world.open()
   const read = async (): Promise<void> => {
     for await (const event of session.events({ from: seen.cursor ?? 'now' })) {
@@ -156,7 +155,7 @@ async function begin(world: ContractWorld, row: Row, run: Run, seen: Seen): Prom
     }
   }
   read().catch(() => {})
-  return { world, session, run, handler: undefined, clients: [], running: new Set() }
+  return { session, run, handler: undefined, clients: [], running: new Set() }
 }
 
 /** Plays everything that is due at this moment, whoever does it. */

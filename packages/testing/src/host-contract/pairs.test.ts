@@ -1,4 +1,4 @@
-// Every pair stands in a row, and no impossible row is made.
+// The rows cover every pair of values, and none of them is impossible.
 import { expect, test } from 'vitest'
 import { coverPairs } from './pairs.ts'
 

@@ -1,5 +1,6 @@
 // Situations of the contract that a test cannot play over a real Temporal service, each with its reason; all others play.
 // `BATON_CONTRACT=all` tries these too.
+import { PAIR_SITUATIONS } from './pair-situations.ts'
 
 const STEPS = [
   'set back by five seconds',
@@ -15,6 +16,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'it names moments of the session’s time, which is the service’s and not the test’s': [
     'what waits is shown with its tool, input, title, places and expiry, and nothing else',
     'a tool asks its user in mid-call, and its clock and the turn’s stand still meanwhile',
+    'a tool that is tried again after its model was busy waits as long as that model asked for',
     ...STEPS.map(
       (step) => `while the clock is ${step}, a record says the session’s time and, beside it, what the clock said`,
     ),
@@ -28,8 +30,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'it acts within a second of the session’s time, which the service needs for itself': [
     'a model that fails is asked again after a pause that grows, then the turn fails with its code',
     'an interrupt while a pure tool runs',
+    'the next model call waits until the aborted one has ended, whatever the interrupt waits for',
     'an interrupt while a finishing tool runs',
     'an interrupt while a once tool runs',
+    ...Object.keys(PAIR_SITUATIONS),
   ],
   'it reads the log at once, which follows the answer of a workflow a moment later': [
     'a client that is attached while its session is closed does not stay',

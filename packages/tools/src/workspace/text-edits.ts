@@ -35,8 +35,8 @@ const SHOWN_LINES = 5
 const SHOWN_CHARS = 200
 
 /**
- * Edits see what the ones before them made. In a text whose lines all end in CRLF or all in CR, the line ends of edits count as such. A text
- * that is not there exactly, and stands in one place with other quotes, dashes, blanks or tabs, is replaced there.
+ * Applies edits one after another, each to the result of the one before. If all lines of the text end in CRLF, or all in CR, line ends of
+ * edits match them. Text without an exact match is replaced if it has one match that differs only in quotes, dashes, blanks or tabs.
  * @throws BatonError `tool_failed` for an edit whose text is not there, or is there more than once; the message says which edit
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: EditOptions): EditedText {

@@ -4,6 +4,7 @@ import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
+import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { readFormat } from './schema.ts'
@@ -171,4 +172,26 @@ function createFormerError(path: string): BatonError {
 function refuseToWrite(path: string): Database['commit'] {
   const message = `the store ${path} was opened to be read, and may not be written to`
   return (acts) => acts.map(() => ({ type: 'failed', failure: { code: 'store_failed', message } }))
+}
+
+type ReadRequest = Exclude<StoreRequestBody, { readonly type: 'commit' | 'close' }>
+
+/** Reads what a request asks for. @throws BatonError, Error of SQLite */
+export function answerRead(database: Database, request: ReadRequest): StoreValue {
+  switch (request.type) {
+    case 'read':
+      return database.read(request.session, request.fromPos, request.rows)
+    case 'list':
+      return database.list(request.after, request.rows)
+    case 'epoch':
+      return database.epoch(request.session)
+    case 'snapshot':
+      return database.snapshot(request.session)
+    case 'blob':
+      return database.blob(request.session, request.name)
+    case 'blob-names':
+      return database.blobNames(request.session)
+    default:
+      return request satisfies never
+  }
 }

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { LeaseBook } from '../lease-book.ts'
 import type { Act, ActValue } from './acts.ts'
 import type { Database } from './database.ts'
-import { openDatabase } from './database.ts'
+import { answerRead, openDatabase } from './database.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import { prepareTables } from './schema.ts'
 import { createSqliteFile } from './sqlite-store.ts'
@@ -55,7 +55,8 @@ function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
     },
     read: async <Value extends StoreValue>(request: StoreRequestBody) => {
       check()
-      return await Promise.resolve(answer(database, request) as Value) // as above
+      if (request.type === 'commit' || request.type === 'close') throw new Error(`not asked here: ${request.type}`)
+      return await Promise.resolve(answerRead(database, request) as Value) // as above
     },
     close: async () => {
       if (closed) return
@@ -63,25 +64,6 @@ function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
       taker.close()
       await Promise.resolve(database.close())
     },
-  }
-}
-
-function answer(database: Database, request: StoreRequestBody): unknown {
-  switch (request.type) {
-    case 'read':
-      return database.read(request.session, request.fromPos, request.rows)
-    case 'list':
-      return database.list(request.after, request.rows)
-    case 'epoch':
-      return database.epoch(request.session)
-    case 'snapshot':
-      return database.snapshot(request.session)
-    case 'blob':
-      return database.blob(request.session, request.name)
-    case 'blob-names':
-      return database.blobNames(request.session)
-    default:
-      throw new Error(`not asked here: ${request.type}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { BatonError } from '@baton/core'
 import type { Database } from './database.ts'
-import { openDatabase } from './database.ts'
+import { answerRead, openDatabase } from './database.ts'
 import { lockStore } from './lock.ts'
 import type { Opening, StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
 import { checkSessionList, isEmpty, prepareTables, readFormat } from './schema.ts'
@@ -125,29 +125,11 @@ function probe(database: Database): number {
 }
 
 function answer(database: Database, request: StoreRequest): StoreValue {
-  switch (request.type) {
-    case 'commit': {
-      const startMs = performance.now()
-      const outcomes = database.commit(request.acts)
-      return { outcomes, tookMs: performance.now() - startMs }
-    }
-    case 'read':
-      return database.read(request.session, request.fromPos, request.rows)
-    case 'list':
-      return database.list(request.after, request.rows)
-    case 'epoch':
-      return database.epoch(request.session)
-    case 'snapshot':
-      return database.snapshot(request.session)
-    case 'blob':
-      return database.blob(request.session, request.name)
-    case 'blob-names':
-      return database.blobNames(request.session)
-    case 'close':
-      return database.close() as undefined
-    default:
-      return request satisfies never
-  }
+  if (request.type === 'close') return database.close() as undefined
+  if (request.type !== 'commit') return answerRead(database, request)
+  const startMs = performance.now()
+  const outcomes = database.commit(request.acts)
+  return { outcomes, tookMs: performance.now() - startMs }
 }
 
 serve()
