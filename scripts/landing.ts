@@ -5,7 +5,7 @@ import type { Variables } from './components.ts'
 import { provideComponents } from './components.ts'
 import { REPOSITORY } from './source-files.ts'
 import type { Stage } from './stages.ts'
-import { countTests, describeResults, hasPassed, runStages } from './stages.ts'
+import { countTests, describeResults, hasPassed, openReport, runStages } from './stages.ts'
 import type { LandingPlan } from './suites.ts'
 import { listFiles, planLanding } from './suites.ts'
 
@@ -26,7 +26,9 @@ if (!process.argv.includes('--plan')) process.exitCode = await land(plan)
 
 async function land(chosen: LandingPlan): Promise<number> {
   const needs = [...new Set(chosen.suites.flatMap((suite) => suite.needs))]
-  const results = await runStages(listStages(chosen, provideComponents(needs)), { label: 'landing', isShown: true })
+  const report = openReport('landing')
+  await runStages(listStages(chosen, provideComponents(needs)), { report, isShown: true })
+  const { results } = report
   console.log(describeResults(results))
   const minutes = results.reduce((sum, one) => sum + one.minutes, 0)
   if (minutes > MINUTES_MAX)

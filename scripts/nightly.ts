@@ -1,13 +1,22 @@
-// `npm run nightly [-- STAGE…] [-- --list]`: everything that is tested and measured, or the stages that are named. It goes on past
-// a failure, keeps each stage's output in reports/nightly, and ends with one table.
+// `npm run nightly [-- STAGE…] [-- --list] [-- --resume]`: everything that is tested and measured, or the named stages. It
+// continues past a failure, keeps each stage's output in reports/nightly, and ends with one table. `--resume` skips the stages
+// that an interrupted night of the same commit has finished.
 import { parseArgs } from 'node:util'
 import type { ComponentName } from './components.ts'
 import { provideComponents } from './components.ts'
 import type { Stage } from './stages.ts'
-import { countTests, describeResults, hasPassed, runStages } from './stages.ts'
+import { countTests, describeResults, hasPassed, openReport, runStages } from './stages.ts'
+import { isTest, sourcePaths } from './source-files.ts'
 import { DEEP_SUITES } from './suites.ts'
 
+/**
+ * Stages of one lane run one after another. The tests and the stages that use one core share the machine; what measures time,
+ * or brings its own load, runs alone after both.
+ */
+type Lane = 'tests' | 'one core' | 'alone'
+
 interface NightlyStage extends Stage {
+  readonly lane: Lane
   readonly needs?: readonly ComponentName[]
 }
 
@@ -15,11 +24,28 @@ const DEEP = ['npx', 'vitest', 'run', '--mode', 'deep'] as const
 const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
+/** The files of the session machine that tonight's mutants are made from: all of them within five nights. */
+function listMachineShare(): readonly string[] {
+  const files = sourcePaths().filter(
+    (path) => /^packages\/core\/src\/machine\/[^/]+\.ts$/.test(path) && !isTest(path) && !path.endsWith('/index.ts'),
+  )
+  const night = Math.floor(Date.now() / 86_400_000)
+  return files.filter((_, index) => index % 5 === night % 5)
+}
+
 const STAGES: readonly NightlyStage[] = [
-  { name: 'static', words: script('check:static'), minutesMax: 20 },
-  { name: 'test', words: ['npx', 'vitest', 'run'], variables: { BATON_TEST_ALL: '1' }, minutesMax: 40, isVitest: true },
+  { name: 'static', lane: 'tests', words: script('check:static'), minutesMax: 20 },
+  {
+    name: 'test',
+    lane: 'tests',
+    words: ['npx', 'vitest', 'run'],
+    variables: { BATON_TEST_ALL: '1' },
+    minutesMax: 40,
+    isVitest: true,
+  },
   {
     name: 'deep',
+    lane: 'tests',
     words: [...DEEP, '--project', 'deep', '--project', 'alone'],
     variables: ALL,
     minutesMax: 180,
@@ -28,52 +54,75 @@ const STAGES: readonly NightlyStage[] = [
   },
   {
     name: 'property',
+    lane: 'tests',
     words: [...DEEP, '--project', 'property', '--project', 'process'],
     variables: ALL,
     minutesMax: 90,
     isVitest: true,
   },
-  { name: 'simulate', words: script('simulate', '--', '--seeds', '20000'), minutesMax: 90 },
+  { name: 'simulate', lane: 'one core', words: script('simulate', '--', '--seeds', '20000'), minutesMax: 90 },
   {
     name: 'simulate-two',
+    lane: 'one core',
     words: script('simulate', '--', '--seeds', '5000', '--processes', '2'),
     minutesMax: 60,
   },
-  { name: 'packs', words: script('pack:check'), minutesMax: 20 },
-  { name: 'site', words: script('docs:site'), minutesMax: 15, needs: ['site'] },
-  { name: 'bench', words: script('bench', '--', '--rounds', '3'), minutesMax: 60, needs: ['bench', 'postgres'] },
-  { name: 'bench-check', words: script('bench:check'), minutesMax: 30, needs: ['bench'] },
+  { name: 'packs', lane: 'tests', words: script('pack:check'), minutesMax: 20 },
+  { name: 'site', lane: 'tests', words: script('docs:site'), minutesMax: 15, needs: ['site'] },
+  {
+    name: 'bench',
+    lane: 'alone',
+    words: script('bench', '--', '--rounds', '3'),
+    minutesMax: 60,
+    needs: ['bench', 'postgres'],
+  },
+  { name: 'bench-check', lane: 'alone', words: script('bench:check'), minutesMax: 30, needs: ['bench'] },
   {
     name: 'bench-temporal',
+    lane: 'alone',
     words: script('bench:temporal', '--', '--sessions', '10', '--turns', '3', '--pace-ms', '1500'),
     minutesMax: 30,
     needs: ['temporal', 'postgres', 'redis'],
   },
-  { name: 'soak', words: script('soak'), minutesMax: 40 },
-  { name: 'soak-memory', words: script('soak', '--', '--store', 'memory'), minutesMax: 40 },
-  { name: 'soak-real-time', words: script('soak', '--', '--minutes', '20'), minutesMax: 60 },
-  { name: 'mutants', words: script('mutants'), minutesMax: 90 },
-  { name: 'mutate-sample', words: script('mutate:sample'), minutesMax: 60 },
-  { name: 'mutate', words: script('mutate'), minutesMax: 180 },
-  { name: 'mutate-report', words: script('mutate:report'), minutesMax: 5 },
-  { name: 'stress', words: script('test:stress'), minutesMax: 60 },
+  { name: 'soak', lane: 'one core', words: script('soak'), minutesMax: 40 },
+  { name: 'soak-memory', lane: 'one core', words: script('soak', '--', '--store', 'memory'), minutesMax: 40 },
+  { name: 'soak-real-time', lane: 'one core', words: script('soak', '--', '--minutes', '20'), minutesMax: 60 },
+  { name: 'mutants', lane: 'tests', words: script('mutants'), minutesMax: 90 },
+  { name: 'mutate-sample', lane: 'one core', words: script('mutate:sample'), minutesMax: 60 },
+  {
+    name: 'mutate',
+    lane: 'one core',
+    words: script('mutate', '--', '--mutate', listMachineShare().join(',')),
+    minutesMax: 100,
+  },
+  { name: 'mutate-report', lane: 'one core', words: script('mutate:report'), minutesMax: 5 },
+  { name: 'stress', lane: 'alone', words: script('test:stress', '--', '--seeds', '3'), minutesMax: 120 },
 ]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: 'boolean', default: false } },
+  options: { list: { type: 'boolean', default: false }, resume: { type: 'boolean', default: false } },
 })
 const unknown = positionals.find((name) => !STAGES.some((stage) => stage.name === name))
-if (values.list) for (const { name, minutesMax } of STAGES) console.log(`${name} (${minutesMax} minutes at most)`)
+if (values.list)
+  for (const { name, minutesMax, lane } of STAGES) console.log(`${name} (${lane}, ${minutesMax} minutes at most)`)
 else if (unknown !== undefined)
   throw new Error(`there is no stage "${unknown}"; there are ${STAGES.map(({ name }) => name).join(', ')}`)
 else
   process.exitCode = await runNight(STAGES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)))
 
 async function runNight(stages: readonly NightlyStage[]): Promise<number> {
-  Object.assign(process.env, provideComponents([...new Set(stages.flatMap(({ needs = [] }) => needs))]))
-  const results = await runStages(stages, { label: 'nightly', isShown: false })
-  console.log(describeResults(results))
-  console.log(countTests(results))
-  return hasPassed(results) ? 0 : 1
+  const book = openReport('nightly', values.resume)
+  const open = stages.filter(({ name }) => !book.results.some((result) => result.name === name))
+  Object.assign(process.env, provideComponents([...new Set(open.flatMap(({ needs = [] }) => needs))]))
+  const run = (lane: Lane) =>
+    runStages(
+      open.filter((stage) => stage.lane === lane),
+      { report: book, isShown: false },
+    )
+  await Promise.all([run('tests'), run('one core')])
+  await run('alone')
+  console.log(describeResults(book.results))
+  console.log(countTests(book.results))
+  return hasPassed(book.results) ? 0 : 1
 }

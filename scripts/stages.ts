@@ -1,6 +1,6 @@
 // Runs commands one after another, each with a limit of time, and goes on past one that fails. At the end comes one table: stage,
 // minutes, passed, failed; the same as JSON in `reports`.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
@@ -25,27 +25,51 @@ export interface StageResult {
   readonly skipped?: number
 }
 
-export interface RunOptions {
-  /** `reports/LABEL.json` gets the results, `reports/LABEL` the output of each stage if it is not shown. */
+/** The results so far. They are kept in `reports/LABEL.json`; `reports/LABEL` has the output of each stage that is not shown. */
+export interface Report {
   readonly label: string
+  readonly commit: string
+  readonly results: readonly StageResult[]
+  add(result: StageResult): void
+}
+
+export interface RunOptions {
+  readonly report: Report
   /** Shows what the stages print instead of keeping it in files. */
   readonly isShown: boolean
 }
 
 const REPORTS = join(REPOSITORY, 'reports')
 
-export async function runStages(stages: readonly Stage[], options: RunOptions): Promise<readonly StageResult[]> {
-  mkdirSync(join(REPORTS, options.label), { recursive: true })
-  const results: StageResult[] = []
+/** Begins a report, or with `isResumed` goes on with the one that an interrupted run of this commit left. */
+export function openReport(label: string, isResumed = false): Report {
+  mkdirSync(join(REPORTS, label), { recursive: true })
+  const path = join(REPORTS, `${label}.json`)
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: REPOSITORY, encoding: 'utf8' }).trim()
+  const kept = isResumed && existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptReport) : undefined
+  if (kept !== undefined && kept.commit !== commit)
+    throw new Error(`${path} is of commit ${kept.commit}, not of ${commit}: run without --resume`)
+  const results = [...(kept?.stages ?? [])]
+  const add = (result: StageResult): void => {
+    results.push(result)
+    writeFileSync(path, `${JSON.stringify({ commit, stages: results }, undefined, 2)}\n`)
+  }
+  return { label, commit, results, add }
+}
+
+interface KeptReport {
+  readonly commit: string
+  readonly stages: readonly StageResult[]
+}
+
+/** Runs the stages one after another. The report gets each result at once, so an interrupted run leaves what it knew. */
+export async function runStages(stages: readonly Stage[], options: RunOptions): Promise<void> {
   for (const stage of stages) {
     console.log(`== ${stage.name} (${stage.minutesMax} minutes at most)`)
     const result = await runStage(stage, options)
-    results.push(result)
+    options.report.add(result)
     console.log(`== ${stage.name}: ${result.outcome} after ${result.minutes.toFixed(1)} minutes`)
-    // After each, so that a run which is ended leaves what it knew.
-    writeFileSync(join(REPORTS, `${options.label}.json`), `${JSON.stringify({ stages: results }, undefined, 2)}\n`)
   }
-  return results
 }
 
 /** As Markdown. */
@@ -63,7 +87,7 @@ export function hasPassed(results: readonly StageResult[]): boolean {
   return results.every(({ outcome }) => outcome === 'passed')
 }
 
-async function runStage(stage: Stage, { label, isShown }: RunOptions): Promise<StageResult> {
+async function runStage(stage: Stage, { report: { label }, isShown }: RunOptions): Promise<StageResult> {
   const { name, minutesMax, isVitest = false } = stage
   const slug = name.replaceAll(/[^a-z0-9]+/gi, '-')
   const report = join(REPORTS, label, `${slug}.json`)

@@ -1,5 +1,5 @@
-// `npm run test:stress [-- --load 12 --seed 7]`: `npm test` beside busy loops and with its files in random order. A test that
-// fails here asserts on time, or on what another file left behind.
+// `npm run test:stress [-- --load 12 --seed 7 --seeds 3]`: `npm test` beside busy loops and with its files in random order, once
+// for each seed. A test that fails here asserts on time, or on what another file left behind.
 import { fork, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,11 +9,12 @@ const { values } = parseArgs({
   options: {
     load: { type: 'string', default: '12' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000) % 100_000) },
+    seeds: { type: 'string', default: '1' },
     busy: { type: 'boolean', default: false },
   },
 })
 if (values.busy) burn()
-else process.exitCode = await stress(Number(values.load), values.seed)
+else process.exitCode = await stressAll(Number(values.load), Number(values.seed), Number(values.seeds))
 
 /** One core's time, until whoever started it ends. */
 function burn(): void {
@@ -26,7 +27,19 @@ function burn(): void {
   turn()
 }
 
-async function stress(load: number, seed: string): Promise<number> {
+async function stressAll(load: number, seed: number, seeds: number): Promise<number> {
+  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seeds) || seeds < 1)
+    throw new Error('--seed and --seeds must be whole numbers, and --seeds at least 1')
+  let code = 0
+  for (let next = seed; next < seed + seeds; next += 1) {
+    const ended = await stress(load, next)
+    console.log(`seed ${next}: ${ended === 0 ? 'green' : 'RED'}`)
+    if (ended !== 0) code = ended
+  }
+  return code
+}
+
+async function stress(load: number, seed: number): Promise<number> {
   if (!Number.isSafeInteger(load) || load < 0) throw new Error(`--load must be a whole number, not "${values.load}"`)
   console.log(`npm test beside ${load} busy loops, files in the order of seed ${seed} (--seed ${seed} repeats it)`)
   const loops = Array.from({ length: load }, () => fork(import.meta.filename, ['--busy']))
