@@ -94,8 +94,10 @@ describe('a tool', () => {
     expect(() => tool({ ...words, effect: 'twice', execute: () => 1 })).toThrow('effect must be "pure"')
     // @ts-expect-error timeout
     expect(() => tool({ ...words, timeout: 5 })).toThrow('"timeoutMs"')
-    // A spread hides it from the compiler, and nothing runs unasked for all that.
-    const theirs = { needsApproval: true }
+    // @ts-expect-error Baton names this field "approval"
+    expect(() => tool({ ...words, needsApproval: true })).toThrow('it is called "approval" here')
+    // A type that the compiler does not know hides it, and nothing runs unasked for all that.
+    const theirs: object = { needsApproval: true }
     expect(() => tool({ ...words, ...theirs })).toThrow('it is called "approval" here')
     // @ts-expect-error no input
     expect(() => tool({ name: 'look', description: 'Looks', inputSchema: { type: 'object' } })).toThrow('"input"')

@@ -43,10 +43,16 @@ type LostInside<T, Levels extends readonly unknown[]> = T extends (...given: nev
 
 type LostResult<T> = T extends ((...given: never) => unknown) | symbol | bigint ? T : LostIn<T>
 
-/** Forbids the field of a tool whose function returns what JSON loses. The error names this type and the value's. */
-export type ReturnsJson<Result, Field extends 'execute' | 'fallback'> = [LostResult<Awaited<Result>>] extends [never]
-  ? unknown
-  : { readonly [Name in Field]: CannotBeWrittenAsJson<LostResult<Awaited<Result>>> }
+/**
+ * Forbids the field of a tool whose function returns what JSON loses. The error names this type and the value's. A function with an
+ * error of its own gets no second one.
+ */
+export type ReturnsJson<Result, Field extends 'execute' | 'fallback'> =
+  LostResult<Awaited<Result>> extends infer Lost
+    ? [Lost] extends [never]
+      ? unknown
+      : { readonly [Name in Field]: CannotBeWrittenAsJson<Lost> }
+    : never
 
 interface CannotBeWrittenAsJson<Value> {
   readonly returnsJson: never

@@ -120,31 +120,38 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly errors?: readonly ErrorCode[]
 }
 
-/** A tool that a connected client runs. */
-export interface ClientRunToolInit<
-  Name extends string,
-  Input extends Schema,
-  Output extends Schema,
-  Fallback,
-> extends ToolInit<Name, Input, Output> {
-  readonly execute?: undefined
-  /**
-   * Like `execute`: the host runs it if no client takes the call within `awayMs`. It never runs for a call that a client has claimed,
-   * or that went to an app that does not claim (protocol version 1). Such a call ends as it would without a fallback.
-   */
-  readonly fallback?: Fallback
-}
-
-/** A tool that the host runs. */
-export interface ServerRunToolInit<
+/** The options of `tool()`. With `execute` the host runs the tool; without it, a connected client does. */
+export interface ToolOptions<
   Name extends string,
   Input extends Schema,
   Output extends Schema,
   Run,
-> extends ToolInit<Name, Input, Output> {
-  /** `context.services` is what the host was given: say its type by `context: ToolContext<Services>`. */
-  readonly execute: Run
+  RunFallback,
+> extends ToolInit<Name, Input, Output>, MisnamedToolFields {
+  /** Runs one call. `context.services` is what the host was given: annotate it as `context: ToolContext<Services>`. */
+  readonly execute?: Run | undefined
+  /**
+   * Like `execute`, for a tool that a client runs: the host runs it if no client takes the call within `awayMs`. It never runs for a call
+   * that a client has claimed, or that went to an app that does not claim (protocol version 1). Such a call ends as it would without a
+   * fallback.
+   */
+  readonly fallback?: RunFallback | undefined
 }
+
+/** The names that other libraries give to fields, so that the compiler's error is at the field and says its name here. */
+interface MisnamedToolFields {
+  /** @deprecated The field is `input`. */
+  readonly inputSchema?: FieldIsNamed<'input'>
+  /** @deprecated The field is `input`. */
+  readonly parameters?: FieldIsNamed<'input'>
+  /** @deprecated The field is `output`. */
+  readonly outputSchema?: FieldIsNamed<'output'>
+  /** @deprecated The field is `approval`. */
+  readonly needsApproval?: FieldIsNamed<'approval'>
+}
+
+/** A type that no value has by accident. Its text is the compiler's error. */
+export type FieldIsNamed<Name extends string> = `Baton names this field "${Name}"`
 
 export type Execute<Input, Result, Services> = {
   // A method: a tool of any input is a tool. The host calls it with what the tool's schema has validated.
@@ -195,10 +202,30 @@ export interface ServerRunTool<Input, Output, Services> extends Tool<string, Inp
   readonly execute: Execute<Input, ToolResult<Output>, Services>
 }
 
-/** With its name, which events of its calls have. */
-type Named<Name extends string, T extends Tool> = T & {
-  readonly name: Name
-}
+/** A tool for the host or for a client. Without `execute`, `Result` is not inferred and equals its constraint. */
+type ToolOf<Name extends string, Input extends Schema, Output extends Schema, Services, Result> =
+  IsAny<Result> extends true
+    ? ServerRun<Name, Input, Output, Services, Result>
+    : [ToolResult<InputOf<Output>>] extends [Result]
+      ? ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
+      : ServerRun<Name, Input, Output, Services, Result>
+
+/** Keeps the name, which events of its calls have. */
+type ServerRun<Name extends string, Input extends Schema, Output extends Schema, Services, Result> = ServerRunTool<
+  OutputOf<Input>,
+  ResultType<InputOf<Output>, Result>,
+  Services
+> & { readonly name: Name }
+
+/** The output schema's type; without a schema, the value that `execute` returns. */
+type ResultType<Output, Result> = unknown extends Output ? ValueOf<Awaited<Result>> : Output
+
+type ValueOf<T> = T extends ToolContent ? (T extends { readonly value: infer Value } ? Value : undefined) : T
+
+/** Forbids `fallback` in a tool with `execute`. */
+type NoFallbackBeside<Result, Constraint> = [Constraint] extends [Result] ? unknown : { readonly fallback?: undefined }
+
+type IsAny<T> = 0 extends 1 & T ? true : false
 
 /** The schema of a tool that does not say what it returns: anything. */
 type Untold = StandardSchema
@@ -257,37 +284,26 @@ const NAME_LENGTH_MAX = 256
  */
 export function tool<
   const Name extends string,
-  const Input extends Schema,
+  // These defaults apply if a field is missing or misnamed. They accept any `execute`, so the error is at that field.
+  const Input extends Schema = StandardSchema<any>,
   const Output extends Schema = Untold,
   Services = unknown,
   // A type parameter of its own makes the compiler keep returned literals, such as `status: 'done'`.
-  const Result extends ToolResult<InputOf<Output>> = never,
+  const Result extends ToolResult<InputOf<Output>> = ToolResult<InputOf<Output>>,
+  const FallbackResult extends ToolResult<InputOf<Output>> = ToolResult<InputOf<Output>>,
 >(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
-    ReturnsJson<Result, 'execute'>,
-): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
-export function tool<
-  const Name extends string,
-  const Input extends Schema,
-  const Output extends Schema = Untold,
-  Services = unknown,
-  const Result extends ToolResult<InputOf<Output>> = never,
->(
-  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
-    ReturnsJson<Result, 'fallback'>,
-): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
-// The first overload again: the compiler reports errors by the last overload, and most tools have an `execute`.
-export function tool<
-  const Name extends string,
-  const Input extends Schema,
-  const Output extends Schema = Untold,
-  Services = unknown,
-  const Result extends ToolResult<InputOf<Output>> = never,
->(
-  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result> &
-    ReturnsJson<Result, 'execute'>,
-): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
-export function tool(init: AnyToolInit): Tool {
+  init: ToolOptions<
+    Name,
+    Input,
+    Output,
+    (input: OutputOf<Input>, context: ToolContext<Services>) => Result,
+    (input: OutputOf<Input>, context: ToolContext<Services>) => FallbackResult
+  > &
+    ReturnsJson<Result, 'execute'> &
+    ReturnsJson<FallbackResult, 'fallback'> &
+    NoFallbackBeside<Result, ToolResult<InputOf<Output>>>,
+): ToolOf<Name, Input, Output, Services, Result>
+export function tool(init: AnyToolInit): unknown {
   const made = makeTool(init)
   warnOfSchema(`tool "${made.name.slice(0, 100)}"`, made.schemaWarnings)
   return made

@@ -81,9 +81,9 @@ function writeValue(value: unknown): string | undefined {
   return value === undefined ? undefined : stringifyResult(value)
 }
 
-/** A text says all of a text, and nothing is no value. */
+/** Undefined for a text, which says the same, and for a tool that returned nothing. */
 function textOfValue(value: unknown, part: ContentPart | undefined): string | undefined {
-  if (value === null || value === undefined || typeof value === 'string') return undefined
+  if (value === undefined || typeof value === 'string') return undefined
   return part?.type === 'text' ? part.text : undefined
 }
 
