@@ -22,6 +22,7 @@ interface Followed {
 
 const OUTCOMES: Readonly<Record<SessionAnswer['stop'], string>> = {
   end: 'answered',
+  tool: 'tool',
   'max-tokens': 'answered',
   limit: 'answered',
   refused: 'refused',

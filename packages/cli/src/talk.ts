@@ -158,7 +158,7 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
       if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
-    if (outcome !== 'answered' && outcome !== 'silent') state.hasFailed = true
+    if (outcome !== 'answered' && outcome !== 'tool' && outcome !== 'silent') state.hasFailed = true
     await questions.settleAll()
   } catch (cause) {
     await questions.settleAll()

@@ -120,6 +120,7 @@ const ASKED_AGAIN: Readonly<Record<StepResetReason, string>> = {
 
 const STOPS: Readonly<Record<TurnStop, string>> = {
   end: '',
+  tool: '',
   failed: '',
   'max-tokens': '',
   limit: '',

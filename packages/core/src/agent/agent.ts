@@ -1,6 +1,6 @@
 // An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
 import { BatonError } from '../errors.ts'
-import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, StopCondition, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
@@ -16,7 +16,7 @@ import type { Model, ModelSettings } from './model.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
 import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
-import { checkOrder } from './check-order.ts'
+import { checkOrder, checkStopWhen } from './check-order.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { PrepareStep } from './prepare-step.ts'
 import type { Tool } from './tool.ts'
@@ -49,6 +49,12 @@ export interface AgentInit<
   readonly firstTool?: string
   /** Which tools must have given an `ok` result in the turn before a tool runs, or before an answer is taken. */
   readonly order?: readonly OrderRule[]
+  /**
+   * Conditions that end a turn with `stop: 'tool'` once the calls of a step have settled: `{ tool: 'submit' }` after an `ok` result of that
+   * tool, `{ rounds: 5 }` after five steps with calls. A turn continues while `firstTool` or `order` demands another tool before an answer.
+   * `limits.toolRounds` instead asks the model for a last answer without tools.
+   */
+  readonly stopWhen?: StopCondition | readonly StopCondition[]
   /**
    * Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. It has 30 seconds. If
    * it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked.
@@ -84,6 +90,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly prepareStep?: PrepareStep
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
+  readonly stopWhen?: readonly StopCondition[]
   checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec
@@ -153,6 +160,7 @@ export function defineAgent(init: AgentInit): Agent {
     ...(init.permissions && { permissions: readPermissions(init.name, init.permissions) }),
     ...(init.prepareStep && { prepareStep: init.prepareStep }),
     ...checkOrder(init, names),
+    ...(init.stopWhen && { stopWhen: checkStopWhen(init, names) }),
     ...(init.checkAnswer && { checkAnswer: init.checkAnswer }),
     limits,
     window,
@@ -212,6 +220,7 @@ const AGENT_FIELDS = {
     'prepareStep',
     'firstTool',
     'order',
+    'stopWhen',
     'checkAnswer',
     'profile',
     'limits',
@@ -358,6 +367,7 @@ export function createSpec(
     emptyAnswer: agent.emptyAnswer,
     ...(agent.firstTool !== undefined && { firstTool: agent.firstTool }),
     ...(agent.order && { order: agent.order }),
+    ...(agent.stopWhen && { stopWhen: agent.stopWhen }),
     ...(agent.checkAnswer && { checksAnswer: true as const }),
   }
   return {
@@ -369,7 +379,7 @@ export function createSpec(
 
 function createToolSpec(tool: Tool): ToolSpec {
   const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt } = tool
-  const { trust = 'trusted', source } = tool
+  const { trust = 'trusted', source, endsTurn } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
   const runs = tool.execute ? 'server' : 'client'
@@ -382,6 +392,7 @@ function createToolSpec(tool: Tool): ToolSpec {
     onInterrupt,
     ...(awayMs !== undefined && { awayMs }),
     ...(fallback && { fallback: true }),
+    ...(endsTurn && { endsTurn }),
     ...(provenance && { provenance }),
   }
 }

@@ -21,8 +21,10 @@ export interface Turn<Output = unknown, Call extends CallView = CallView> extend
 export type Answer<Output = unknown> = AnswerParts &
   (
     | { readonly stop: 'end'; readonly output: Output }
+    /** The calls of the last step, with their results. */
+    | { readonly stop: 'tool'; readonly calls: readonly CallView[]; readonly output?: undefined }
     /** The value. Also present after a limit ended the answer, if it is whole; absent for an interrupted or silent turn. */
-    | { readonly stop: Exclude<TurnStop, 'failed' | 'end'>; readonly output?: Output }
+    | { readonly stop: Exclude<TurnStop, 'failed' | 'end' | 'tool'>; readonly output?: Output }
   )
 
 interface AnswerParts {

@@ -1,6 +1,6 @@
-// The order of calls that an agent demands, as it is defined: a name that no tool has would deny every call.
+// Checks `firstTool`, `order` and `stopWhen` of an agent: a name that no tool has would deny every call, or never end a turn.
 import { BatonError } from '../errors.ts'
-import type { OrderRule } from '../machine/spec.ts'
+import type { OrderRule, StopCondition } from '../machine/spec.ts'
 import { describeValue } from './value-reader.ts'
 
 interface Ordered {
@@ -43,5 +43,34 @@ export function checkOrder(
   }
   return { ...(firstTool !== undefined && { firstTool }), ...(order && { order }) }
 }
+
+/**
+ * Accepts one condition or a list. `tools` are the names of the agent's own tools; with sources, others may come.
+ * @throws BatonError `invalid_agent`
+ */
+export function checkStopWhen(
+  { name: agent, stopWhen, sources = [] }: Pick<Ordered, 'name' | 'sources'> & { readonly stopWhen?: unknown },
+  tools: ReadonlySet<string>,
+): readonly StopCondition[] {
+  const conditions: readonly unknown[] = Array.isArray(stopWhen) ? stopWhen : [stopWhen]
+  return conditions.map((condition, index) => {
+    const where = Array.isArray(stopWhen) ? `stopWhen[${index}]` : 'stopWhen'
+    const refuse = (why: string, hint = STOP_FORM): BatonError =>
+      new BatonError({ code: 'invalid_agent', message: `agent "${agent}": ${where}${why}`, hint })
+    if (typeof condition !== 'object' || condition === null)
+      throw refuse(` must be a condition, not ${describeValue(condition)}`)
+    const { tool, rounds, ...rest } = condition as Readonly<Record<string, unknown>> // any object has fields
+    const [unknown] = Object.keys(rest)
+    if (unknown !== undefined) throw refuse(` has no field "${unknown}"`)
+    if (typeof tool === 'string' && rounds === undefined) {
+      if (tools.has(tool) || sources.length > 0) return { tool }
+      throw refuse(` names "${tool}", which is none of its tools`, `Its tools are ${[...tools].join(', ')}.`)
+    }
+    if (tool === undefined && Number.isSafeInteger(rounds) && Number(rounds) > 0) return { rounds: Number(rounds) }
+    throw refuse(' must have either tool, the name of a tool, or rounds, a whole number of 1 or more')
+  })
+}
+
+const STOP_FORM = "A condition is { tool: 'submit' } or { rounds: 5 }."
 
 const FORM = "A rule is { tool: 'refund', after: ['look_up'] } or { answer: true, after: ['look_up'] }."

@@ -96,6 +96,11 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly waiting?: WaitingInit<OutputOf<Input>>
   /** Retries after a failure that may go away, for a pure or idempotent tool with `execute`. None by default. */
   readonly retry?: ToolRetry
+  /**
+   * True: an `ok` result ends the turn with `stop: 'tool'`, once the other calls of its step have settled; the model is not asked again.
+   * After any other result the turn continues.
+   */
+  readonly endsTurn?: boolean
   /** True: it waits for something by being called again and again, so the same call with the same result is no loop. */
   readonly polls?: boolean
   /**
@@ -177,6 +182,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly waiting?: WaitingInit
   readonly retry?: ToolRetry
   readonly polls?: boolean
+  readonly endsTurn?: boolean
   readonly defer?: boolean
   readonly title?: string
   readonly kind?: ToolKind
@@ -245,6 +251,7 @@ const TOOL_FIELDS = {
     'waiting',
     'retry',
     'polls',
+    'endsTurn',
     'defer',
     'title',
     'kind',
@@ -268,6 +275,7 @@ const TOOL_KINDS = {
   network: 'true or false',
   parallel: 'true or false',
   polls: 'true or false',
+  endsTurn: 'true or false',
   defer: 'true or false',
   approval: 'true, false or a function',
   execute: 'a function',
@@ -367,6 +375,7 @@ export function makeTool(init: AnyToolInit): Tool {
     ...(init.waiting && { waiting: init.waiting as WaitingInit }),
     ...(init.retry && { retry: init.retry }),
     ...(init.polls !== undefined && { polls: init.polls }),
+    ...(init.endsTurn !== undefined && { endsTurn: init.endsTurn }),
     ...(init.defer !== undefined && { defer: init.defer }),
     ...(init.title !== undefined && { title: init.title }),
     ...(init.kind && { kind: init.kind }),

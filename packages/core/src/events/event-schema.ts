@@ -173,7 +173,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   'turn-finished': {
     message: TEXT,
     turn: COUNT,
-    stop: oneOf('end', 'max-tokens', 'limit', 'refused', 'cancelled', 'stopped', 'failed', 'silent'),
+    stop: oneOf('end', 'tool', 'max-tokens', 'limit', 'refused', 'cancelled', 'stopped', 'failed', 'silent'),
     text: TEXT,
     usage: refer('usage'),
     'error?': refer('error'),

@@ -13,6 +13,7 @@ export interface ProjectedRecord {
 
 const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',
+  tool: 'tool',
   silent: 'silent',
   interrupted: 'cancelled',
   stopped: 'stopped',
@@ -20,8 +21,8 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   failed: 'failed',
 }
 
-/** The facts of turns that ended early have no text: it is what their steps have. */
-export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['interrupted', 'stopped', 'failed'])
+/** Outcomes whose facts have no text: the text is what the turn's steps said. */
+export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['tool', 'interrupted', 'stopped', 'failed'])
 
 /** `finish`: why the model stopped in the last step. */
 export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {

@@ -134,11 +134,11 @@ export type CallResult =
   | { readonly type: 'unknown'; readonly code: ErrorCode; readonly message: string }
 
 /**
- * Why a turn ended. `limit`: the answer is complete, but a limit of the turn kept the model from calling more tools.
+ * Why a turn ended. `tool`: at the result of a tool with `endsTurn`, or by `stopWhen`; the model was not asked again. `limit`: the answer is complete, but a limit of the turn kept the model from calling more tools.
  * `max-tokens`: the answer is cut at the model's output limit. `cancelled`: the user interrupted it. `stopped`: the session
  * was stopped. `silent`: the agent may say nothing, and did.
  */
-export type TurnStop = 'end' | 'max-tokens' | 'limit' | 'refused' | 'cancelled' | 'stopped' | 'failed' | 'silent'
+export type TurnStop = 'end' | 'tool' | 'max-tokens' | 'limit' | 'refused' | 'cancelled' | 'stopped' | 'failed' | 'silent'
 
 export interface EventError {
   readonly code: ErrorCode

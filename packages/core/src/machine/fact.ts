@@ -85,7 +85,7 @@ export type AnswerRefuser = 'order' | 'check' | 'person'
 
 export type SupersedeReason =
   'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full' | 'too-large'
-export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
+export type TurnOutcome = 'answered' | 'tool' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
 /** Characters that an entry of the history has from now on. */

@@ -1,6 +1,7 @@
 // The order of calls that an agent demands. The machine keeps it, whatever the model does and whether or not its provider can be told
 // which tool to call.
 import type { Spec } from './spec.ts'
+import type { Turn } from './state.ts'
 
 /** The name of the call that stands for the approval of an answer; no tool has it. */
 export const ANSWER_APPROVAL = 'answer.approve'
@@ -18,6 +19,21 @@ export function findMissing(
   if (!order) return []
   const rules = order.filter((rule) => ('tool' in rule ? rule.tool === name : name === undefined))
   return [...new Set(rules.flatMap(({ after }) => after))].filter((tool) => !done.includes(tool))
+}
+
+/**
+ * Whether the turn ends now that the calls of a step have settled: at a tool with `endsTurn`, or by `stopWhen`. A turn whose answer still
+ * needs the result of another tool continues.
+ */
+export function endsAtCalls(
+  spec: Pick<Spec, 'tools' | 'stopWhen' | 'firstTool' | 'order'>,
+  { done = [], rounds }: Pick<Turn, 'done' | 'rounds'>,
+): boolean {
+  const isEnding = (name: string): boolean => spec.tools.some((tool) => tool.name === name && tool.endsTurn === true)
+  const isMet =
+    done.some(isEnding) ||
+    spec.stopWhen?.some((when) => ('tool' in when ? done.includes(when.tool) : rounds >= when.rounds)) === true
+  return isMet && findMissing(spec, done).length === 0
 }
 
 /** Words for the model whose call came too early. */

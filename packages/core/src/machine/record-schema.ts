@@ -274,7 +274,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'step-closed': { step: checkWhole, entry: checkWhole },
   'turn-finished': {
     turn: checkWhole,
-    outcome: checkWord('answered', 'silent', 'interrupted', 'refused', 'failed', 'stopped'),
+    outcome: checkWord('answered', 'tool', 'silent', 'interrupted', 'refused', 'failed', 'stopped'),
     text: checkText,
     error: optional(checkError),
   },

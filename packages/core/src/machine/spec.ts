@@ -22,6 +22,8 @@ export interface ToolSpec {
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
+  /** An `ok` result ends the turn: the model is not asked again. */
+  readonly endsTurn?: true
   /** The source of its results; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
 }
@@ -81,6 +83,12 @@ export interface Limits {
 export type OrderRule =
   | { readonly tool: string; readonly after: readonly string[] }
   | { readonly answer: true; readonly after: readonly string[] }
+
+/**
+ * A condition that ends a turn once a step's calls have settled, without another model call. `tool`: the named tool gave an `ok` result in
+ * the turn. `rounds`: that many steps of the turn had calls.
+ */
+export type StopCondition = { readonly tool: string } | { readonly rounds: number }
 
 export interface WindowSpec {
   /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
@@ -143,6 +151,8 @@ export interface Spec {
   /** Every other call, and the answer, waits for an `ok` result of this tool in the same turn. */
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
+  /** Any of these ends a turn after a step with calls. */
+  readonly stopWhen?: readonly StopCondition[]
   /** The host checks each answer (`checkAnswer`): one that comes without a verdict is not taken. */
   readonly checksAnswer?: true
   /** Milliseconds that an aborted model has to say what it had said. The host's own, and no part of `hash`. */

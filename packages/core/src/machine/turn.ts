@@ -5,6 +5,7 @@ import type { Played } from './input.ts'
 import { applyCallEvent, detachCall, mayDetach } from './call-event.ts'
 import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
+import { endsAtCalls } from './order.ts'
 import { emit } from './draft.ts'
 import type { Limits, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -145,6 +146,10 @@ function nextStep(draft: Draft): void {
   const { spec, state } = draft
   const turn = state.turn
   if (!turn) return
+  if (endsAtCalls(spec, turn)) {
+    finishTurn(draft, 'tool')
+    return
+  }
   if (turn.tokens > spec.limits.turnTokens) {
     failTurn(
       draft,

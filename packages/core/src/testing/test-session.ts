@@ -60,6 +60,7 @@ export interface SpecChange {
   readonly interruptMs?: number
   readonly firstTool?: string
   readonly order?: Spec['order']
+  readonly stopWhen?: Spec['stopWhen']
   readonly checksAnswer?: true
 }
 
@@ -83,6 +84,7 @@ export function testSpec(change: SpecChange = {}): Spec {
     interruptMs: change.interruptMs ?? DEFAULT_INTERRUPT_MS,
     ...(change.firstTool !== undefined && { firstTool: change.firstTool }),
     ...(change.order && { order: change.order }),
+    ...(change.stopWhen && { stopWhen: change.stopWhen }),
     ...(change.checksAnswer && { checksAnswer: true }),
   }
 }

@@ -1,5 +1,5 @@
 // The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
-import type { Accepted, Answer, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
+import type { Accepted, Answer, CallView, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
 import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
@@ -44,7 +44,7 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
   }
   const answer = await followed
   const { output } = await init.reading
-  if (!output || answer.outcome !== 'answered') return answer
+  if (!output || answer.outcome !== 'answered' || answer.stop === 'tool') return answer
   return { ...answer, output: await output.read(answer.text) }
 }
 
@@ -66,11 +66,14 @@ interface Seen {
   readonly limits: Set<Answer['limits'][number]>
   /** Sources that its steps cite, each once. */
   readonly sources: Map<string, SourcePart>
+  /** The newest step with calls, and its calls by id. */
+  step: number
+  readonly calls: Map<string, CallView>
   forgotten: boolean
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
+  const seen: Seen = { isMine: false, limits: new Set(), sources: new Map(), step: -1, calls: new Map(), forgotten: false }
   const { events: reader, output } = await init.reading
   events.readsValues = output !== undefined
   try {
@@ -104,6 +107,9 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
     case 'limit':
       if (seen.isMine && event.reached) seen.limits.add(event.limit)
       return undefined
+    case 'call':
+      if (seen.isMine) noteCall(seen, event.call)
+      return undefined
     case 'compacted':
       seen.forgotten ||= seen.isMine
       return undefined
@@ -112,6 +118,14 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
     default:
       return undefined
   }
+}
+
+/** Keeps the calls of the newest step alone, so a long turn holds no more than these. */
+function noteCall(seen: Seen, call: CallView): void {
+  if (call.step < seen.step) return
+  if (call.step > seen.step) seen.calls.clear()
+  seen.step = call.step
+  seen.calls.set(call.callId, call)
 }
 
 /** Each step numbers its own. */
@@ -134,6 +148,7 @@ export function createUnknownInputError(inputId: string): BatonError {
 
 const OUTCOMES: Readonly<Record<Answer['stop'], Exclude<TurnOutcome, 'failed'>>> = {
   end: 'answered',
+  tool: 'tool',
   'max-tokens': 'answered',
   limit: 'answered',
   refused: 'refused',
@@ -144,12 +159,13 @@ const OUTCOMES: Readonly<Record<Answer['stop'], Exclude<TurnOutcome, 'failed'>>>
 
 /** @throws BatonError with the code of a turn that failed */
 function readAnswer(
-  { limits, sources, forgotten }: Seen,
+  { limits, sources, calls, forgotten }: Seen,
   { stop, text, usage, error }: SessionEventOf<'turn-finished'>,
 ): Answer {
   if (stop === 'failed')
     throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
   const answer = { stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
+  if (stop === 'tool') return { outcome: 'tool', ...answer, stop, calls: [...calls.values()] }
   return { outcome: OUTCOMES[stop], ...answer } as Answer // the output of one that has it is read behind this
 }
 

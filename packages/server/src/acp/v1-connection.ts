@@ -301,6 +301,7 @@ async function describeChoices(opened: AcpSession) {
 function readStop({ stop, error }: TurnEnd): StopReason {
   switch (stop) {
     case 'end':
+    case 'tool':
     case 'silent':
       return 'end_turn'
     case 'max-tokens':

@@ -86,6 +86,7 @@ function encodeEnd({ stop, error }: TurnEnd): SessionUpdate {
   const idle = { sessionUpdate: 'state_update', state: 'idle' } as const
   switch (stop) {
     case 'end':
+    case 'tool':
     case 'silent':
       return { ...idle, stopReason: 'end_turn' }
     case 'max-tokens':

@@ -358,6 +358,7 @@ export class UiAnswer {
 
 const FINISHES: Readonly<Record<TurnStop, UiFinish>> = {
   end: 'stop',
+  tool: 'tool-calls',
   silent: 'stop',
   'max-tokens': 'length',
   limit: 'other',

@@ -228,6 +228,8 @@ function finish(state: ProjectionState, event: SessionEventOf<'turn-finished'>, 
 
 const OUTCOMES: Readonly<Record<TurnStop, string>> = {
   end: 'answered',
+  // Version 1 has no word for it: the app gets the text that the steps said, if there is any.
+  tool: 'answered',
   'max-tokens': 'answered',
   limit: 'answered',
   cancelled: 'interrupted',

@@ -5,6 +5,7 @@ import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
+import { ENDING_SITUATIONS } from './ending-situations.ts'
 import { EVENT_SITUATIONS } from './events-situations.ts'
 import { FRAME_SITUATIONS } from './frames-situations.ts'
 import { GENERATE_SITUATIONS } from './generate-situations.ts'
@@ -40,6 +41,7 @@ export const SITUATIONS = {
   ...APPROVAL_SITUATIONS,
   ...ANSWER_CHECK_SITUATIONS,
   ...OUTPUT_SITUATIONS,
+  ...ENDING_SITUATIONS,
   ...TURN_OUTPUT_SITUATIONS,
   ...CONTROL_SITUATIONS,
   ...SESSION_SITUATIONS,
