@@ -129,6 +129,12 @@ export const ERROR_CODES = {
   ),
   // Definitions
   invalid_agent: row('caller', false, 'An agent’s definition is wrong.', 'Correct the field that the message names.'),
+  prepare_step_failed: row(
+    'caller',
+    false,
+    'The agent’s prepareStep threw, took too long, or returned a change that the step cannot have.',
+    'Correct prepareStep: the message has what it threw, or the field that is wrong.',
+  ),
   invalid_tool: row('caller', false, 'A tool’s definition is wrong.', 'Correct the field that the message names.'),
   invalid_schema: row(
     'caller',

@@ -25,6 +25,7 @@ import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 export interface AgentInit<
   Output extends Schema | undefined = Schema | undefined,
   Tools extends readonly Tool[] = readonly Tool[],
+  Sources extends readonly ToolSource[] = readonly ToolSource[],
 > {
   /** 1 to 64 characters; part of the log and of telemetry. */
   readonly name: string
@@ -33,15 +34,15 @@ export interface AgentInit<
   readonly instructions?: string
   readonly tools?: Tools
   /** Tools that come and go while a session lives. */
-  readonly sources?: readonly ToolSource[]
+  readonly sources?: Sources
   /** How to handle two tools of the same name; `refuse` by default. */
   readonly collisions?: CollisionPolicy
   /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
   /** Limits on what it may do at all, whoever approves. With several, each of them must allow it. All by default. */
   readonly permissions?: Permissions | readonly Permissions[]
-  /** Changes one step: which tools are in force, which model answers, with which instructions. */
-  readonly prepareStep?: PrepareStep
+  /** Changes one step: the tools in force, the model that answers, its instructions, settings and messages. */
+  readonly prepareStep?: PrepareStep<ToolName<Tools, Sources>>
   /**
    * The tool that each turn begins with: other calls are denied, and an answer is sent back, until it has given an `ok` result in the turn.
    * The machine keeps it, whatever the model does; where a provider knows `toolChoice`, the model is made to call it.
@@ -69,12 +70,18 @@ export interface AgentInit<
   readonly settings?: ModelSettings
   /**
    * The agent's answers are values of this schema, an object at the root: `answer.output`. An answer that does not fit is
-   * asked for once more; then the turn fails with `invalid_output`.
+   * asked for again, up to `limits.outputAttempts` (2) answers in all; then the turn fails with `invalid_output`, whose `data` has the last
+   * answer's `text`, its `issues`, `finish` and the turn's `usage`.
    */
   readonly output?: Output
   /** How to handle an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
+
+/** The names that a step may choose from; with sources, tools of any name may come. */
+export type ToolName<Tools extends readonly Tool[], Sources extends readonly ToolSource[]> = Sources extends readonly []
+  ? Tools[number]['name'] | typeof RESERVED_NAME
+  : string
 
 /** A checked agent. Make one with `defineAgent()`. */
 export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonly Tool[]> {
@@ -115,7 +122,8 @@ export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
 export function defineAgent<
   const Output extends Schema | undefined = undefined,
   const Tools extends readonly Tool[] = readonly [],
->(init: AgentInit<Output, Tools>): Agent<OutputOf<Output>, Tools>
+  const Sources extends readonly ToolSource[] = readonly [],
+>(init: AgentInit<Output, Tools, Sources>): Agent<OutputOf<Output>, Tools>
 export function defineAgent(init: AgentInit): Agent {
   checkFields(init, {
     what: typeof init?.name === 'string' ? `agent "${init.name.slice(0, 100)}"` : 'an agent without a name',
@@ -294,6 +302,7 @@ const LEAST: Readonly<Record<string, number>> = {
   parallelCalls: 1,
   // The first try counts.
   attempts: 1,
+  outputAttempts: 1,
   // The running one counts.
   exchanges: 1,
   messages: 1,

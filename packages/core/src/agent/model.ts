@@ -23,7 +23,8 @@ export interface ToolDeclaration {
   readonly effect?: EffectClass
 }
 
-export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
+export type ToolChoice<Name extends string = string> =
+  { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: Name }
 
 /** How much a model thinks. A model that lacks a level uses the next higher one, or else its highest. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'

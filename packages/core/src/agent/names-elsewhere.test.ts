@@ -23,7 +23,7 @@ test.each([
   ['system', 'it is called "instructions" here'],
   ['schema', 'it is called "output" here'],
   ['prompt', 'Send a message with session.send(…)'],
-  ['stopWhen', 'write limits: { toolRounds: 20 }'],
+  ['stopWhen', "A condition is { tool: 'submit' }"],
   ['temperature', 'go into settings'],
   ['maxOutputTokens', 'go into settings'],
   ['maxRetries', 'Write retry: { attempts: 3 }'],

@@ -1,29 +1,47 @@
 // The input and the result of an agent's `prepareStep`, which may change a step before its model call.
 import type { Message } from '../messages.ts'
-import type { ModelSettings, ToolChoice } from './model.ts'
+import type { Model, ModelSettings, ToolChoice } from './model.ts'
 
-export interface StepToPrepare {
+export interface StepToPrepare<Name extends string = string> {
   readonly session: string
-  readonly step: number
-  /** Steps with calls in this turn so far; 0 for its first step. */
+  /** Position of the step in its turn, from 0. Retries and fallback models of a step have the same number. */
+  readonly stepNumber: number
+  /** Steps of this turn that had calls; 0 for its first step. `limits.toolRounds` counts these. */
   readonly rounds: number
+  /** The step's number in the session, from 1: the number that events have. */
+  readonly step: number
+  /** Model calls of the session so far, this one included; a retry or a fallback is a further one. */
   readonly attempt: number
   /** The model that would be asked. */
   readonly model: string
+  /** The request's messages, oldest first. They are a copy. */
   readonly messages: readonly Message[]
   /** Names of the tools that would be offered. */
-  readonly tools: readonly string[]
+  readonly tools: readonly Name[]
 }
 
 /** Absent fields change nothing. */
-export interface StepChange {
-  /** Names of the tools in force; a call of another one is denied. */
-  readonly tools?: readonly string[]
+export interface StepChange<Name extends string = string> {
+  /** Names of the tools in force; a call of another one is denied. A name that the agent does not have fails the step. */
+  readonly tools?: readonly Name[]
   /** Ignored once the turn has used up its tool rounds: then it is `none`. */
-  readonly toolChoice?: ToolChoice
-  readonly model?: string
+  readonly toolChoice?: ToolChoice<Name>
+  /** A model, or the id of one. */
+  readonly model?: string | Model
   readonly instructions?: string
+  /** Overrides single settings; the others stay. */
   readonly settings?: ModelSettings
+  /**
+   * The messages of this request, in place of the session's. The session keeps its own. A tool message must have the results of the
+   * calls of the assistant message before it, all of them and no others.
+   */
+  readonly messages?: readonly Message[]
 }
 
-export type PrepareStep = (step: StepToPrepare) => StepChange | undefined | Promise<StepChange | undefined>
+/**
+ * Called before each model call; it may take 30 seconds. If it throws or returns an invalid change, the turn fails with
+ * `prepare_step_failed` and its message.
+ */
+export type PrepareStep<Name extends string = string> = (
+  step: StepToPrepare<Name>,
+) => StepChange<Name> | undefined | Promise<StepChange<Name> | undefined>

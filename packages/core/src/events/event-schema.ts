@@ -30,7 +30,7 @@ const USAGE = object({
   'costMicros?': NUMBER,
 })
 
-const ERROR = object({ code: TEXT, message: TEXT })
+const ERROR = object({ code: TEXT, message: TEXT, 'issues?': TEXT })
 
 const PART: JsonObject = {
   anyOf: [

@@ -143,6 +143,8 @@ export type TurnStop = 'end' | 'tool' | 'max-tokens' | 'limit' | 'refused' | 'ca
 export interface EventError {
   readonly code: ErrorCode
   readonly message: string
+  /** With `invalid_output`: what the last answer lacked of the output schema. At most 4,000 characters. */
+  readonly issues?: string
 }
 
 /**

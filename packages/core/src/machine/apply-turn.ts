@@ -95,7 +95,9 @@ function forgetWindow({ attempt, learntWindows }: State, { usage }: FactOf<'step
 /** Its output is void, and no part of the turn's text any more. */
 function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
   const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
-  return by === undefined ? { ...turn, steps, repaired: true } : { ...turn, steps, refusals: (turn.refusals ?? 0) + 1 }
+  return by === undefined
+    ? { ...turn, steps, misfits: (turn.misfits ?? 0) + 1 }
+    : { ...turn, steps, refusals: (turn.refusals ?? 0) + 1 }
 }
 
 function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
@@ -115,7 +117,6 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
     tokens: 0,
     costMicros: 0,
     askedAgain: false,
-    repaired: false,
     steps: [],
     deadline: { atMs: fact.deadlineMs, generation: state.pos },
     remainingMs: fact.deadlineMs - state.nowMs,

@@ -276,7 +276,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     turn: checkWhole,
     outcome: checkWord('answered', 'tool', 'silent', 'interrupted', 'refused', 'failed', 'stopped'),
     text: checkText,
-    error: optional(checkError),
+    error: optional(checkFields({ code: checkText, message: checkText, issues: optionalText })),
   },
   'approval-requested': { ...CALL, approvalId: checkText, argumentsHash: checkText, expiresAtMs: checkMs },
   'approval-decided': {

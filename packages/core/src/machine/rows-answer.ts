@@ -79,11 +79,13 @@ export function judgeAnswer(draft: Draft, input: InputOf<'model-finished'>, answ
 }
 
 function refuseOutput(draft: Draft, step: number, issue: string): void {
-  if (draft.state.turn?.repaired) {
-    failTurn(draft, 'invalid_output', `the answer does not fit, twice: ${issue}`)
+  const told = issue.slice(0, RULES.issueChars)
+  const attempts = (draft.state.turn?.misfits ?? 0) + 1
+  if (attempts >= draft.spec.limits.outputAttempts) {
+    const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+    failTurn(draft, 'invalid_output', `the answer did not fit the output schema in ${tries}: ${told}`, told)
     return
   }
-  const told = issue.slice(0, RULES.issueChars)
   emit(draft, { type: 'output-refused', step, issue: told })
   tell(
     draft,

@@ -70,6 +70,8 @@ export interface Limits {
   readonly approvalMs: number
   /** Times in a turn that a provider may pause its answer. 8. */
   readonly pauses: number
+  /** Answers in a turn that may miss the output schema; the last of them fails the turn with `invalid_output`. 2. */
+  readonly outputAttempts: number
   /** Times in a turn that an answer may be sent back by `order`, `checkAnswer` or a person; then the turn fails. 2. */
   readonly answerRetries: number
   /**
@@ -177,6 +179,7 @@ export const DEFAULT_LIMITS: Limits = {
   awayMs: 600_000,
   approvalMs: 600_000,
   pauses: 8,
+  outputAttempts: 2,
   answerRetries: 2,
   firstWordMs: Number.MAX_SAFE_INTEGER,
 }

@@ -127,8 +127,8 @@ export interface Turn {
   /** Cost of the calls whose cost is known. */
   readonly costMicros: number
   readonly askedAgain: boolean
-  /** An answer did not fit the output schema and was asked for again. */
-  readonly repaired: boolean
+  /** Answers that missed the output schema; absent: none. */
+  readonly misfits?: number
   /** Answers that were sent back by `order`, `checkAnswer` or a person; absent: none. */
   readonly refusals?: number
   /** Names of the tools that have an `ok` result in this turn; absent: none. */

@@ -227,10 +227,11 @@ export function finishTurn(draft: Draft, outcome: TurnOutcome, text = ''): void 
   if (turn) emit(draft, { type: 'turn-finished', turn: turn.turn, outcome, text })
 }
 
-export function failTurn(draft: Draft, code: ErrorCode, message: string): void {
+/** `issues`: what the answer's last value lacks, if it did not fit the output schema. */
+export function failTurn(draft: Draft, code: ErrorCode, message: string, issues?: string): void {
   const turn = draft.state.turn
-  if (turn)
-    emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'failed', text: '', error: { code, message } })
+  const error = { code, message, ...(issues !== undefined && { issues }) }
+  if (turn) emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'failed', text: '', error })
 }
 
 /** The characters of a turn's whole text that its listener took in. */

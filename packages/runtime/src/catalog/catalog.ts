@@ -177,12 +177,12 @@ class SharedCatalog implements Catalog {
     const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
     for (const model of candidates) checkPriced(agent, model, { priceOf, modelOf: found })
     const isLimited = permitted !== undefined || agent.limits.turnCostMicros < Number.MAX_SAFE_INTEGER
-    const findChosen: ModelOf = (id) => {
-      const model = found(id)
+    const modelOf = (chosen: string | Model): Model => {
+      const model = typeof chosen === 'string' ? found(chosen) : chosen
+      if (!isLimited) return model
       checkPriced(agent, model, { priceOf })
       return permitted?.model(model) ?? model
     }
-    const modelOf = isLimited ? findChosen : found
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })

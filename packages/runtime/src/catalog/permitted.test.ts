@@ -166,6 +166,14 @@ test('nobody can choose a model elsewhere: no message, no session, no step', asy
   await expect(session.send('Again.').answer).rejects.toMatchObject({ code: 'not_permitted' })
 })
 
+test('a step cannot bring a model that runs elsewhere', async () => {
+  const prepareStep = () => ({ model: away('test/away') })
+  const agent = defineAgent({ name: 'tester', model: here(), permissions: { externalModels: false }, prepareStep })
+  const host = createHost({ agent })
+  open.stop = () => host.stop()
+  await expect((await host.session('one')).send('Go.').answer).rejects.toMatchObject({ code: 'not_permitted' })
+})
+
 test('a tool that a client brings is offered and called only where its name is allowed', async () => {
   const model = createScriptedModel({
     steps: [{ calls: [{ name: 'page.steal', arguments: {} }] }, { text: 'Done.' }],

@@ -70,6 +70,8 @@ interface Seen {
   step: number
   readonly calls: Map<string, CallView>
   forgotten: boolean
+  /** Why the model ended its newest step. */
+  finish?: string
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
@@ -106,6 +108,9 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
       return undefined
     case 'limit':
       if (seen.isMine && event.reached) seen.limits.add(event.limit)
+      return undefined
+    case 'step-finished':
+      if (seen.isMine) seen.finish = event.finish
       return undefined
     case 'call':
       if (seen.isMine) noteCall(seen, event.call)
@@ -159,11 +164,17 @@ const OUTCOMES: Readonly<Record<Answer['stop'], Exclude<TurnOutcome, 'failed'>>>
 
 /** @throws BatonError with the code of a turn that failed */
 function readAnswer(
-  { limits, sources, calls, forgotten }: Seen,
+  { limits, sources, calls, forgotten, finish }: Seen,
   { stop, text, usage, error }: SessionEventOf<'turn-finished'>,
 ): Answer {
   if (stop === 'failed')
-    throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
+    throw new BatonError({
+      code: error?.code ?? 'internal',
+      message: error?.message ?? 'the turn failed',
+      ...(error?.issues !== undefined && {
+        data: { text, issues: error.issues, usage: { ...usage }, ...(finish !== undefined && { finish }) },
+      }),
+    })
   const answer = { stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
   if (stop === 'tool') return { outcome: 'tool', ...answer, stop, calls: [...calls.values()] }
   return { outcome: OUTCOMES[stop], ...answer } as Answer // the output of one that has it is read behind this

@@ -21,6 +21,8 @@ export interface ModelJob {
   readonly settings: ModelSettings
   /** JSON Schema that the turn's answer fits, in place of the agent's. */
   readonly output?: JsonObject
+  /** Steps that the turn has finished; absent from a process of an older version. */
+  readonly stepNumber?: number
   /** Steps with calls that the turn has behind it; absent from a process of an older version. */
   readonly rounds?: number
   /** Estimated tokens of the request; absent from a process of an older version. */

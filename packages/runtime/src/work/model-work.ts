@@ -74,6 +74,7 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
     effect,
     model,
     settings,
+    stepNumber: turn?.steps.length ?? 0,
     rounds,
     clientTools,
     inputTokens,
@@ -131,9 +132,10 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   if (!agent.prepareStep)
     return await finishStep(work, effect, request, await askInTime(work, effect, { model, request, stream }))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
-  const named = change.model ?? job.model
+  const chosen = change.model ?? job.model
+  const named = typeof chosen === 'string' ? chosen : chosen.id
   const prepared = applyStepChange(request, change, { agent, effect })
-  const said = await askInTime(work, effect, { model: context.modelOf(named), request: prepared, stream })
+  const said = await askInTime(work, effect, { model: context.modelOf(chosen), request: prepared, stream })
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }
 

@@ -1,10 +1,11 @@
 // The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
 import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core'
-import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
+import { BatonError, decodeModelSettings, describeValue, findNearName, isBatonError, isJsonObject } from '@baton/core'
 import { permitSettings } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { copyMessage } from './conversation.ts'
+import { findWrongMessage } from './step-messages.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
 import type { WorkContext } from './work.ts'
 
@@ -12,59 +13,122 @@ import type { WorkContext } from './work.ts'
 const PREPARE_MS = 30_000
 
 /**
- * If it throws, or returns an invalid change, the error names `prepareStep` and not the provider.
- * @throws BatonError `internal`
+ * Calls `prepareStep` and checks what it returns.
+ * @throws BatonError `prepare_step_failed`, which names `prepareStep` and not the provider
  */
 export async function askPrepareStep(
   prepareStep: PrepareStep,
   { job, effect, request, context }: { job: ModelJob; effect: CallModel; request: ModelRequest; context: WorkContext },
 ): Promise<StepChange> {
-  const { session, model, rounds = 0 } = job
+  const { session, model, rounds = 0, stepNumber = rounds } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
   const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
+  const messages = request.messages.map(copyMessage)
   const ask = async (): Promise<unknown> =>
-    await prepareStep({ session, step, rounds, attempt, model, messages: request.messages.map(copyMessage), tools })
+    await prepareStep({ session, stepNumber, rounds, step, attempt, model, messages, tools })
   let change: unknown
   try {
     change = (await within(context.timers, { timeoutMs: PREPARE_MS, error }, ask())) ?? {}
   } catch (cause) {
-    throw isBatonError(cause) ? cause : fail(context, session, describeThrown(cause))
+    if (isBatonError(cause) && cause.code === 'prepare_step_failed') throw cause
+    throw fail(context, session, describeThrown(cause))
   }
   const wrong = findWrongChange(change)
   if (wrong !== undefined) throw fail(context, session, wrong)
   const checked = change as StepChange
-  const unknown = checked.tools?.filter((name) => !tools.includes(name)) ?? []
-  if (unknown.length > 0)
-    context.log.warn('prepareStep names tools that the session does not have', { session, unknown })
+  checkNames(checked, { job, tools, context })
   return checked
+}
+
+/** Only the author of an agent without sources and clients' tools knows all names. */
+function checkNames(
+  { tools, toolChoice }: StepChange,
+  { job, tools: offered, context }: { job: ModelJob; tools: readonly string[]; context: WorkContext },
+): void {
+  const { agent, log } = context
+  const known = new Set([...offered, ...context.tools.map(({ name }) => name)])
+  const chosen = toolChoice?.type === 'tool' ? [toolChoice.name] : []
+  const unknown = [...(tools ?? []), ...chosen].filter((name) => !known.has(name))
+  const [first] = unknown
+  if (first !== undefined) {
+    if (agent.sources.length === 0 && job.clientTools.length === 0) {
+      const near = findNearName(known, first)
+      const hint = near === undefined ? `its tools are ${[...known].join(', ') || 'none'}` : `did you mean "${near}"?`
+      throw fail(
+        context,
+        job.session,
+        `it names the tool "${first}", which agent "${agent.name}" does not have; ${hint}`,
+      )
+    }
+    log.warn('prepareStep names tools that the session does not have', { session: job.session, unknown })
+  }
+  const [choice] = chosen
+  if (choice !== undefined && tools && known.has(choice) && !tools.includes(choice))
+    throw fail(context, job.session, `its toolChoice is "${choice}", which its tools do not include`)
 }
 
 function fail({ agent, log }: WorkContext, session: string, why: string): BatonError {
   const message = `prepareStep of agent "${agent.name}" failed: ${why}`
   log.warn('a step could not be prepared', { session, cause: why })
-  return new BatonError({ code: 'internal', message, hint: 'Correct the agent’s prepareStep.' })
+  return new BatonError({ code: 'prepare_step_failed', message, hint: 'Correct the agent’s prepareStep.' })
 }
 
-const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  tools: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
-  toolChoice: (value) => isJsonObject(value) && typeof value['type'] === 'string',
-  model: (value) => typeof value === 'string',
-  instructions: (value) => typeof value === 'string',
-  settings: (value) => decodeModelSettings(value).ok,
+type Check = (value: unknown) => string | undefined
+
+function check(isRight: (value: unknown) => boolean, right: string): Check {
+  return (value) => (isRight(value) ? undefined : `must be ${right}, not ${describeValue(value)}`)
+}
+
+function isModel(value: unknown): boolean {
+  const { id, run } = Object(value) as { readonly id?: unknown; readonly run?: unknown } // any value has fields
+  return typeof id === 'string' && typeof run === 'function'
+}
+
+const CHOICES: ReadonlySet<unknown> = new Set(['auto', 'any', 'none', 'tool'])
+
+const FIELDS: Readonly<Record<string, Check>> = {
+  tools: check(
+    (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+    'a list of names of tools',
+  ),
+  toolChoice: check(
+    (value) =>
+      isJsonObject(value) &&
+      CHOICES.has(value['type']) &&
+      (value['type'] !== 'tool' || typeof value['name'] === 'string'),
+    '{ type: "auto" }, { type: "any" }, { type: "none" } or { type: "tool", name }',
+  ),
+  model: check(
+    (value) => (typeof value === 'string' ? value !== '' : isModel(value)),
+    'the id of a model or a model of Baton',
+  ),
+  instructions: check((value) => typeof value === 'string', 'text'),
+  settings: (value) => {
+    const decoded = decodeModelSettings(value)
+    return decoded.ok ? undefined : `is wrong: ${decoded.refusal.message}`
+  },
+  messages: findWrongMessage,
 }
 
 function findWrongChange(change: unknown): string | undefined {
-  if (!isJsonObject(change)) return `it must give an object, not ${typeof change}`
-  for (const [name, value] of Object.entries(change)) {
-    const isRight = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
-    if (!isRight) return `it gives a field "${name}"; there are ${Object.keys(FIELDS).join(', ')}`
-    if (value === undefined || isRight(value)) continue
-    const decoded = name === 'settings' ? decodeModelSettings(value) : undefined
-    return decoded?.ok === false ? decoded.refusal.message : `its field "${name}" is wrong`
+  if (typeof change !== 'object' || change === null || Array.isArray(change))
+    return `it must return an object, not ${describeValue(change)}`
+  for (const [name, value] of Object.entries(change) as Iterable<[string, unknown]>) {
+    const find = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+    if (!find) {
+      const meant = STEP_ELSEWHERE[name] ?? findNearName(Object.keys(FIELDS), name)
+      const listed = `its fields are ${Object.keys(FIELDS).join(', ')}`
+      return `it returned a field "${name}"; ${meant === undefined ? listed : `Baton names it "${meant}"`}`
+    }
+    const wrong = value === undefined ? undefined : find(value)
+    if (wrong !== undefined) return `its field "${name}" ${wrong}`
   }
   return undefined
 }
+
+/** The names that the AI SDK gives to fields of a step. */
+const STEP_ELSEWHERE: Readonly<Record<string, string>> = { activeTools: 'tools', system: 'instructions' }
 
 /** @param agent may not get by a change what its permissions forbid */
 export function applyStepChange(
@@ -72,7 +136,7 @@ export function applyStepChange(
   change: StepChange,
   { agent, effect }: { readonly agent: Agent; readonly effect: CallModel },
 ): ModelRequest {
-  const { tools, toolChoice, instructions, settings } = change
+  const { tools, toolChoice, instructions, settings, messages } = change
   const inForce = tools && new Set(tools)
   const offered = inForce ? request.tools.filter(({ name }) => inForce.has(name)) : request.tools
   // When the rounds are used up, the choice is `none`, whatever the step asks for.
@@ -82,6 +146,7 @@ export function applyStepChange(
     tools: offered,
     // A provider refuses the choice of a tool that the step does not have.
     toolChoice: canBeChosen(wish, offered) ? wish : { type: effect.choice },
+    ...(messages && { messages }),
     ...(instructions !== undefined && { instructions }),
     ...(settings && { settings: permitSettings(agent, { ...request.settings, ...settings }) }),
   }

@@ -29,8 +29,11 @@ export interface WorkContext {
   readonly tools: readonly Tool[]
   /** Absent: each request has all tools. */
   readonly toolSearch?: ToolSearch | undefined
-  /** @throws BatonError `unknown_model`, `model_not_configured` */
-  readonly modelOf: (id: string) => Model
+  /**
+   * The model of an id, or the given one, if the agent may use it.
+   * @throws BatonError `unknown_model`, `model_not_configured`, `not_permitted`
+   */
+  readonly modelOf: (model: string | Model) => Model
   /** Millionths of a US dollar; undefined where the price is not known. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown

@@ -98,7 +98,10 @@ export function obeyMode(agent: Agent, modeOf: () => Mode): Agent {
   const narrow = (step: StepToPrepare, change: StepChange | undefined): StepChange | undefined => {
     if (modeOf() !== 'read') return change
     // The effect of tools that come and go is not known here.
-    return { ...change, tools: (change?.tools ?? step.tools).filter((name) => harmless.has(name)) }
+    const tools = (change?.tools ?? step.tools).filter((name) => harmless.has(name))
+    const { toolChoice, ...rest } = change ?? {}
+    const isTaken = toolChoice?.type === 'tool' && !tools.includes(toolChoice.name)
+    return { ...rest, tools, ...(toolChoice && !isTaken && { toolChoice }) }
   }
   const prepareStep: PrepareStep = (step) => {
     const change = own?.(step)

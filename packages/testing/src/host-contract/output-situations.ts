@@ -96,9 +96,20 @@ export const OUTPUT_SITUATIONS: Situations = {
   'an answer that does not fit twice fails the turn with a code, and the session goes on': async (stage) => {
     const steps = [{ text: 'No idea.' }, { text: '{}' }, { text: '{"valid":false,"score":0}' }]
     const { answer, facts } = await ask(stage, steps)
-    await expect(answer()).rejects.toMatchObject({ code: 'invalid_output', message: expect.stringContaining('valid') })
+    await expect(answer()).rejects.toMatchObject({
+      code: 'invalid_output',
+      message: expect.stringContaining('valid'),
+      data: { text: '{}', issues: expect.stringContaining('valid'), finish: 'end', usage: expect.any(Object) },
+    })
     expect(await facts('output-refused')).toHaveLength(1)
     expect((await answer()).output).toEqual({ valid: false, score: 0 })
+  },
+  'an agent says how many answers may miss its schema': async (stage) => {
+    const steps = [{ text: '{}' }, { text: '{}' }, { text: '{"valid":true,"score":1}' }, { text: '{}' }]
+    const patient = await ask(stage, steps, { limits: { outputAttempts: 3 } })
+    expect((await patient.answer()).output).toEqual({ valid: true, score: 1 })
+    const strict = await ask(stage, [{ text: '{}' }], { limits: { outputAttempts: 1 } })
+    await expect(strict.answer()).rejects.toMatchObject({ code: 'invalid_output', data: { text: '{}' } })
   },
   'calls come before the answer, and what was said beside them is no part of it': async (stage) => {
     const steps = [{ text: 'Let me look.', ...listCalls('act') }, { text: '{"valid":true,"score":1}' }]

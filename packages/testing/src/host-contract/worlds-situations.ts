@@ -1,5 +1,5 @@
 // A session's own world while it is open: another agent, tools that come and go, what one step changes.
-import type { Tool, ToolSource } from '@baton/core'
+import type { StepChange, Tool, ToolSource } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
@@ -196,17 +196,17 @@ export const WORLD_SITUATIONS: Situations = {
     expect(ran).toEqual([])
     expect(other.requests[0]).toMatchObject({ instructions: 'Be brief.', tools: [{ name: 'act' }] })
     expect(steps).toMatchObject([
-      { session: world.session, step: 1, model: 'last/model', tools: ['hidden', 'act'] },
-      { step: 2, tools: ['hidden', 'act'] },
+      { session: world.session, step: 1, stepNumber: 0, rounds: 0, model: 'last/model', tools: ['hidden', 'act'] },
+      { step: 2, stepNumber: 1, rounds: 1, tools: ['hidden', 'act'] },
     ])
     expect(resultsTold(last)[0]?.text).toBe('Error: the tool "hidden" is not offered in this step')
   },
   'what prepareStep gives is checked, and what it is given is a copy': async ({ createWorld }) => {
-    for (const change of [{ toolz: ['act'] }, { tools: 5 }, { settings: { temperature: Number.NaN } }, 'x']) {
+    for (const change of [{ toolz: ['act'] }, { tools: 5 }, { tools: ['nope'] }, { settings: { temperature: Number.NaN } }, 'x']) {
       const world = await createWorld({ steps: [{ text: 'x' }], prepareStep: () => change as never })
       const turn = (await world.open()).send('go')
       await expect(world.time.until(turn.answer)).rejects.toMatchObject({
-        code: 'internal',
+        code: 'prepare_step_failed',
         message: expect.stringMatching(/^prepareStep of agent "tested" failed: /) as string,
       })
     }
@@ -214,14 +214,65 @@ export const WORLD_SITUATIONS: Situations = {
       steps: () => ({ text: 'x' }),
       prepareStep: ({ messages }) => {
         for (const { parts } of messages) for (const part of parts) Object.assign(part, { text: 'changed' })
-        return { tools: ['nope'] }
+        return { tools: ['result.read'] }
       },
     })
     const session = await world.open()
     await world.time.until(session.send('one').answer)
     await world.time.until(session.send('two').answer)
     expect(textsTold(world.model, 'user')).toEqual(['one', 'two'])
-    expect(world.warnings[0]).toBe('prepareStep names tools that the session does not have')
+    expect(world.warnings).toEqual([])
+  },
+  'a prepared step says which of its names is wrong': async ({ createWorld }) => {
+    const wrong: readonly [StepChange, string][] = [
+      [{ tools: ['acts'] }, 'it names the tool "acts", which agent "tested" does not have; did you mean "act"?'],
+      [
+        { toolChoice: { type: 'tool', name: 'act' }, tools: ['result.read'] },
+        'its toolChoice is "act", which its tools do not include',
+      ],
+      [{ activeTools: ['act'] } as StepChange, 'it returned a field "activeTools"; Baton names it "tools"'],
+      [{ messages: [] }, 'its field "messages" must have at least one message'],
+      [{ model: 5 as never }, 'its field "model" must be the id of a model or a model of Baton, not 5'],
+    ]
+    for (const [change, why] of wrong) {
+      const world = await createWorld({ tools: [act(() => 'ok')], steps: [{ text: 'x' }], prepareStep: () => change })
+      await expect(world.time.until((await world.open()).send('go').answer)).rejects.toMatchObject({
+        code: 'prepare_step_failed',
+        message: `prepareStep of agent "tested" failed: ${why}`,
+      })
+    }
+  },
+  'a prepared step counts from 0 in each turn': async ({ createWorld }) => {
+    const numbers: unknown[] = []
+    const world = await createWorld({
+      tools: [act(() => 'ok')],
+      steps: [listCalls('act'), { text: 'one' }, listCalls('act'), { text: 'two' }],
+      prepareStep: ({ stepNumber, rounds, step }) => void numbers.push([stepNumber, rounds, step]),
+    })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    await world.time.until(session.send('again').answer)
+    expect(numbers).toEqual([
+      [0, 0, 1],
+      [1, 1, 2],
+      [0, 0, 3],
+      [1, 1, 4],
+    ])
+  },
+  'a prepared step may ask a model of its own with messages of its own, and the session keeps what was said': async ({
+    createWorld,
+  }) => {
+    const brief = createScriptedModel({ id: 'brief/model', steps: () => ({ text: 'short' }) })
+    const world = await createWorld({
+      steps: [{ text: 'long' }],
+      prepareStep: ({ messages }) =>
+        messages.length < 3 ? undefined : { model: brief, messages: messages.slice(-1) },
+    })
+    const session = await world.open()
+    await world.time.until(session.send('one').answer)
+    expect((await world.time.until(session.send('two').answer)).text).toBe('short')
+    expect(textsTold(brief, 'user')).toEqual(['two'])
+    expect((await session.messages()).messages).toHaveLength(4)
   },
   'another agent’s name is in the log, so that the session is found by it': async ({ createWorld }) => {
     const world = await createWorld({ steps: [] })
