@@ -16,10 +16,10 @@ function setUp(options: LoggerOptions = {}) {
 
 test('a line is one object of JSON with level, time, data and message', () => {
   const { lines, log } = setUp()
-  log.info('a result came', { session: 's', callId: 'c1', tool: 'agent.list', error: null })
+  log.info('a result was received', { session: 's', callId: 'c1', tool: 'agent.list', error: null })
   log.warn('a result was ignored', { session: 's', callId: 'c1', reason: 'late' })
   expect(lines).toEqual([
-    '{"level":"info","time":"<time>","session":"s","callId":"c1","tool":"agent.list","error":null,"msg":"a result came"}\n',
+    '{"level":"info","time":"<time>","session":"s","callId":"c1","tool":"agent.list","error":null,"msg":"a result was received"}\n',
     '{"level":"warn","time":"<time>","session":"s","callId":"c1","reason":"late","msg":"a result was ignored"}\n',
   ])
 })
