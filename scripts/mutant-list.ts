@@ -20,7 +20,7 @@ const PROMPTED = 'packages/models/src/prompted'
 const SOCKETS = 'packages/server/src/websocket'
 const CONTRACT = 'packages/testing/src/host-contract/host-contract.test.ts'
 const TIMER =
-  '() => {\n      this.#timers.delete(key)\n      // A system timer takes no more than 24 days: then it is set again.\n'
+  '() => {\n      this.#timers.delete(key)\n      // A system timer lasts 24 days at most, so a longer wait sets it again.\n'
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -131,7 +131,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a removal does not wait for what is still being written',
     file: `${LOCAL}/store-in-time.ts`,
-    from: "await within(timers, limit('what it still writes of the session'), writes.ended(session))",
+    from: "await within(timers, limit('running writes of the session'), writes.ended(session))",
     to: 'void writes.ended(session)',
     test: { file: `${LOCAL}/late-writes.test.ts` },
   },

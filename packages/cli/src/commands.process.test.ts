@@ -241,13 +241,13 @@ test('what needs the file alone says which process has it', async () => {
   expect(await baton(['store', 'backup', 'shop.db', 'copy.db']).ended).toEqual({ code: 0, signal: null })
   const restore = baton(['store', 'restore', 'copy.db', 'shop.db', '--replace'])
   expect(await restore.ended).toEqual({ code: 1, signal: null })
-  expect(restore.errors()).toContain(`process ${command.pid} uses the store ${join(folder, 'shop.db')}`)
+  expect(restore.errors()).toContain(`process ${command.pid} is using the store ${join(folder, 'shop.db')}`)
 })
 
 test('a store that is not a database is one line', async () => {
   const command = baton(['serve', '--port', '0', '--store', 'sqlite:server.ts'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
-  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a database of Baton: .*\n$/)
+  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a Baton database; .*\n$/)
 })
 
 test('a .mcp.json in the folder starts nothing unless it is named', async () => {

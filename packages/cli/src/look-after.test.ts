@@ -150,7 +150,7 @@ test('a database of another program is refused by each command, with what to do,
   db.close()
   const before = readFileSync(songs)
   const line =
-    /^baton: the store \S+songs\.db is not a database of Baton: choose another file \(Nothing in it was changed\. .*\)\n$/
+    /^baton: the store \S+songs\.db is not a Baton database; choose another file \(Nothing in it was changed\. .*\)\n$/
   for (const words of [
     ['sessions', 'list', '--store', 'sqlite:songs.db'],
     ['sessions', 'delete', 's', '--store', 'sqlite:songs.db'],

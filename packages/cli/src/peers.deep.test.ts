@@ -66,7 +66,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     expect(errors).toEqual([])
     for (const app of apps) app.close()
     const said = lives.map((server) => `${server.output()}${server.errors()}`).join('')
-    expect(said).toContain('a connection is passed on to the server that holds its session')
+    expect(said).toContain('a connection was passed on to the server that holds its session')
     expect(said).not.toContain(SECRET)
     for (const server of servers) {
       server.kill('SIGTERM')
@@ -92,7 +92,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     const read = await ask('sessions/web/messages')
     expect([read.status, read.text]).toEqual([200, expect.stringContaining('hello over HTTP')])
     app.close()
-    expect(other.errors() + other.output()).toContain('a request is passed on to the server that holds its session')
+    expect(other.errors() + other.output()).toContain('a request was passed on to the server that holds its session')
     holder.kill('SIGKILL')
     await holder.ended
     const late = { ...message, id: 'm2', parts: [{ type: 'text', text: 'are you there?' }] }

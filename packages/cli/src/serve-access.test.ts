@@ -111,7 +111,7 @@ test('a server whose issuer cannot be reached starts, says so, and answers token
   const { issuer, sign } = await startIssuer()
   const words = ['--jwt-audience', 'shop', '--jwt-issuer', issuer, '--jwt-jwks', 'http://127.0.0.1:9/keys']
   const { url, http, notes } = await serve(words)
-  expect(notes.join('\n')).toContain('the keys of an issuer of tokens could not be fetched')
+  expect(notes.join('\n')).toContain('the keys of a token issuer could not be fetched')
   const token = sign({})
   const response = await fetch(`${http}/api/sessions?token=${token}`, { headers: { connection: 'close' } })
   expect(response.status).toBe(503)

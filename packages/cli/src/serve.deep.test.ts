@@ -163,7 +163,7 @@ test('the log is lines of JSON with what happened to each call and turn, and wit
     session: 's',
     tool: 'look',
     error: 'too dark',
-    msg: 'a result came',
+    msg: 'a result was received',
   })
   const frames =
     /^turn 1: convo\.setState -> convo\.appendMessage -> look -> (assistant\.speech\.partial( x\d)? -> )?assistant\.speech\.final -> convo\.appendMessage -> convo\.setState -> tts\.speak -> convo\.setState$/

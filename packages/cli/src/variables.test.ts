@@ -173,7 +173,7 @@ test('MAX_EVENT_BYTES is the size of a frame', async () => {
 
 test('SESSION_RATE_LIMIT_PER_MIN is how many frames a session may send', async () => {
   const { url } = await serve({ SESSION_RATE_LIMIT_PER_MIN: '2' })
-  expect(await errorFor(url, ['One', 'Two', 'Three'])).toMatch(/^rate_limited: at most 2 frames a minute are taken/)
+  expect(await errorFor(url, ['One', 'Two', 'Three'])).toMatch(/^rate_limited: at most 2 frames a minute are accepted/)
 })
 
 test('BATON_TOKEN is asked of every connection', async () => {

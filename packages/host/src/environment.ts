@@ -1,12 +1,12 @@
-// The real world for a host in Node: the system's clock, timers, randomness and digests, and HTTP by undici.
+// The real environment for a host in Node: system clock, timers, randomness, digests, and HTTP over undici.
 import { hash, randomUUID } from 'node:crypto'
 import type { Environment, Transport } from '@baton/core'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 
-/** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
+/** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
-/** `transport` is undici's by default. */
+/** Creates the environment of a Node process. `transport` defaults to undici. */
 export function createNodeEnvironment(transport: Transport = createUndiciTransport()): Environment {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
@@ -17,7 +17,8 @@ export function createNodeEnvironment(transport: Transport = createUndiciTranspo
         return () => clearTimeout(timer)
       },
     },
-    // Flattened: `randomUUID` joins twenty pieces, and V8 would keep them with every session and connection.
+    // Copied into a flat string: `randomUUID` builds a rope of twenty pieces, which V8 would keep for every session and
+    // connection.
     newId: () => Buffer.from(randomUUID(), 'latin1').toString('latin1'),
     transport,
   }
@@ -28,7 +29,7 @@ export function digest(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** SHA-256 in hex, of the bytes that a base64 text holds. */
+/** SHA-256 in hex of the bytes encoded in a base64 string. */
 export function digestMedia(base64: string): string {
   return hash('sha256', Buffer.from(base64, 'base64'), 'hex')
 }

@@ -1,4 +1,4 @@
-// The needs of a first program, from @baton/host alone: one import, and methods that work on their own.
+// The needs of a first program, from @baton/host alone: one import, and methods that can be used detached.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { Session, SessionEvent, Tool } from './index.ts'
@@ -27,7 +27,7 @@ test('every method of a host, a session and a turn works without what it belongs
     agent: defineAgent({ name: 'a', model }),
   })
   const session = await open('s')
-  // None was forgotten.
+  // Ensures that no method is missing from the list above.
   const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(session) as object))
   const names = methods.flatMap(([name, { value }]) => (typeof value === 'function' ? name : []))
   expect(names.filter((name) => name !== 'constructor' && !Object.hasOwn(session, name))).toEqual([])

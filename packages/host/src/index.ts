@@ -1,4 +1,4 @@
-// The exports of @baton/host, all from here: agents and tools, the local host, and what it is given.
+// The public exports of @baton/host: agents and tools, the local host, and its options.
 export type * from '@baton/core'
 export {
   BatonError,

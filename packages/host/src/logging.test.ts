@@ -1,4 +1,4 @@
-// The lines of the log, as they are written.
+// The lines of the log as they are written.
 import { expect, test } from 'vitest'
 import type { LoggerOptions } from './logging.ts'
 import { createLogger } from './logging.ts'
@@ -6,7 +6,7 @@ import { createLogger } from './logging.ts'
 function setUp(options: LoggerOptions = {}) {
   const lines: string[] = []
   const write = (line: string): void => {
-    // The time is all that differs from run to run.
+    // Only the time differs from run to run.
     lines.push(
       line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/, '<time>').replace(/\d\d:\d\d:\d\d\.\d{3}/, '<time>'),
     )
@@ -16,10 +16,10 @@ function setUp(options: LoggerOptions = {}) {
 
 test('a line is one object of JSON with level, time, data and message', () => {
   const { lines, log } = setUp()
-  log.info('a result came', { session: 's', callId: 'c1', tool: 'agent.list', error: null })
+  log.info('a result was received', { session: 's', callId: 'c1', tool: 'agent.list', error: null })
   log.warn('a result was ignored', { session: 's', callId: 'c1', reason: 'late' })
   expect(lines).toEqual([
-    '{"level":"info","time":"<time>","session":"s","callId":"c1","tool":"agent.list","error":null,"msg":"a result came"}\n',
+    '{"level":"info","time":"<time>","session":"s","callId":"c1","tool":"agent.list","error":null,"msg":"a result was received"}\n',
     '{"level":"warn","time":"<time>","session":"s","callId":"c1","reason":"late","msg":"a result was ignored"}\n',
   ])
 })
@@ -30,7 +30,7 @@ test('for people a line is what the caller makes of it', () => {
   expect(lines).toEqual(['INFO turn 1: convo.setState -> tts.speak {"session":"s"}'])
 })
 
-/** As a formatter does, from JSON that has no secret any more. */
+/** Formats like a real formatter, from JSON without secrets. */
 function readable(json: string): string {
   const { level, time: _, msg, ...data } = JSON.parse(json) as Readonly<Record<string, string>>
   return `${level?.toUpperCase()} ${msg} ${JSON.stringify(data)}`

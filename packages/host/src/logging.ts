@@ -1,29 +1,29 @@
-// The log of a server, by pino: one line for each event, JSON for programs, or what the caller makes of it for people. What is secret
-// never stands in it. Everything else in Baton knows the Logger alone.
+// A server's log, over pino: one line per event, as JSON for programs or formatted by the caller for people. Secrets
+// are never logged. The rest of Baton only knows the Logger interface.
 import type { Logger } from '@baton/core'
 import { pino } from 'pino'
 
 export interface LoggerOptions {
-  /** `info` by default; `silent` writes nothing. */
+  /** Default: `info`. `silent` writes nothing. */
   readonly level?: LogLevel
-  /** From a line of JSON to one that people read, as `prettyFactory()` of `pino-pretty` makes it; JSON by default. */
+  /** Formats a JSON line for people, as `prettyFactory()` of `pino-pretty` does. Default: JSON. */
   readonly readable?: (json: string) => string | undefined
-  /** Texts that are replaced wherever they stand in a line, such as tokens and keys. */
+  /** Texts to redact anywhere in a line, such as tokens and keys. */
   readonly secrets?: readonly string[]
-  /** Takes whole lines; the process's standard error by default. */
+  /** Receives whole lines. Default: the process's standard error. */
   readonly write?: (line: string) => void
 }
 
 export type LogLevel = 'info' | 'warn' | 'silent'
 
-/** Fields whose value is never logged, at the top and one level below. */
+/** Fields whose value is never logged, at the top level and one level below. */
 const SECRET_FIELDS = ['token', 'apiKey', 'api_key', 'authorization', 'password', 'secret']
 const REDACTED = '[redacted]'
 
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = 'info', readable, secrets = [] } = options
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
-  // As they stand inside of JSON. An empty one would be found everywhere.
+  // Escaped as they appear in JSON. An empty secret would match everywhere.
   const hidden = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1))
   const take = (json: string): void => {
     const safe = hidden.reduce((line, secret) => line.replaceAll(secret, REDACTED), json)

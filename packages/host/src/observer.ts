@@ -1,33 +1,33 @@
-// Observers of a host's sessions: traces, metrics, a program's own. An observer hears what was committed here and
-// what is streamed in between; it decides nothing, and nothing waits for it.
+// Observers of a host's sessions: traces, metrics, or a program's own. An observer sees records committed by this host
+// and frames streamed between them. It decides nothing and is never waited for.
 import type { LiveFrame, Logger } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'
 
-/** One session as an observer sees it. */
+/** A session as an observer sees it. */
 export interface ObservedSession {
   readonly id: string
-  /** After the newest commit. */
+  /** The state after the newest commit. */
   state(): State
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
-  /** The records from a position on, as the store has them. @throws BatonError `store_failed`, `log_damaged` */
+  /** The stored records from a position. @throws BatonError `store_failed`, `log_damaged` */
   read(fromPos: number): AsyncIterable<SessionRecord>
 }
 
-/** Its methods are called synchronously. One that throws is logged, and changes nothing for the session. */
+/** Observer callbacks, called synchronously. One that throws is logged and does not affect the session. */
 export interface SessionObserver {
   /**
-   * A record was committed by this host, in the order of positions. What other hosts and former processes committed is
-   * not told; `session.read` has it.
+   * Called for each record this host commits, in order of position. Records of other hosts and earlier processes are
+   * not reported; read them with `session.read`.
    */
   onRecord?(record: SessionRecord, session: ObservedSession): void
-  /** A piece of an answer, or a tool's progress. */
+  /** Called for each piece of an answer and each progress report of a tool. */
   onLive?(frame: LiveFrame, session: ObservedSession): void
-  /** The session left this process; it may be opened again. */
+  /** Called when the session leaves this process. It may be opened again. */
   onClose?(session: ObservedSession): void
 }
 
-/** One observer for several; undefined for none. What one of them throws is logged, and the others go on. */
+/** Combines observers into one; `undefined` for none. If one throws, that is logged and the others are still called. */
 export function joinObservers(observers: readonly SessionObserver[], log: Logger): SessionObserver | undefined {
   if (observers.length === 0) return undefined
   const tell = (session: ObservedSession, call: (observer: SessionObserver) => void): void => {

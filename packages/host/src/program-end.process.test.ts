@@ -1,4 +1,4 @@
-// A program that does not stop its host, nor close its store, ends all the same.
+// A program that neither stops its host nor closes its store still exits.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Test helpers for agents, from the package that programs have already: models that say what a script or a recording says, and
+// Test helpers for agents, from a package that programs already have: models that follow a script or a recording, and
 // the context of a tool that is called directly.
 export { createScriptedModel, createToolContext } from '@baton/core/testing'
 export type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'

@@ -1,5 +1,5 @@
-// Cost of the types of a program with fifty tools, in the instantiations that the compiler counts: those are the same on every
-// machine. 25,000 of them take about a sixth of a second.
+// Cost of type checking a program with fifty tools, in type instantiations counted by the compiler, which are the same
+// on every machine. 25,000 of them take about a sixth of a second.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ async function countInstantiations(folder: string, tools: number): Promise<numbe
   return Number(/^Instantiations: +(\d+)$/m.exec(stdout)?.[1])
 }
 
-/** One with all kinds of tools: of the server and of clients, with schemas of both kinds. */
+/** A program with all kinds of tools: server and client, with both kinds of schemas. */
 function writeProgram(count: number): string {
   const tools = Array.from({ length: count }, (_, index) => {
     const input = index % 2 === 0 ? LITERAL : LIBRARY

@@ -1,4 +1,4 @@
-// Types of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
+// Types of tools, agents, sessions and clients, tested by `tsc`: lines that must not compile are marked.
 import { createScriptedModel } from '@baton/core/testing'
 import type { Agent, AgentCall, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
@@ -63,7 +63,7 @@ describe('a tool', () => {
       execute: ({ text, most }, { services, signal }) => {
         expectTypeOf(most).toEqualTypeOf<number>()
         expectTypeOf(services).toBeUnknown()
-        // It is the platform's own.
+        // The platform's own type.
         expectTypeOf(signal).toExtend<AbortSignal>()
         expectTypeOf(fetch).toBeCallableWith('https://example.org', { signal })
         return text
@@ -90,13 +90,13 @@ describe('a tool', () => {
     const words = { name: 'look', description: 'Looks', input: { type: 'object' } } as const
     // @ts-expect-error excute
     expect(() => tool({ ...words, excute: () => 1 })).toThrow('it is called "execute" here')
-    // @ts-expect-error an effect that there is not
+    // @ts-expect-error not an effect
     expect(() => tool({ ...words, effect: 'twice', execute: () => 1 })).toThrow('effect must be "pure"')
     // @ts-expect-error timeout
     expect(() => tool({ ...words, timeout: 5 })).toThrow('"timeoutMs"')
     // @ts-expect-error Baton names this field "approval"
     expect(() => tool({ ...words, needsApproval: true })).toThrow('it is called "approval" here')
-    // A type that the compiler does not know hides it, and nothing runs unasked for all that.
+    // An untyped spread hides it from the compiler; the tool still must not run without approval.
     const theirs: object = { needsApproval: true }
     expect(() => tool({ ...words, ...theirs })).toThrow('it is called "approval" here')
     // @ts-expect-error no input
@@ -195,9 +195,9 @@ test('a turn with a schema of its own has an answer of its type', async () => {
   })
   type Others = Awaited<ReturnType<typeof others>[keyof ReturnType<typeof others>]>
   expectTypeOf<Others>().toEqualTypeOf<Answer<{ ok: boolean }>>()
-  // The agent's own type stays where none is given.
+  // Without a schema, the agent's own type applies.
   expectTypeOf<Awaited<ReturnType<typeof session.turn>['answer']>>().toEqualTypeOf<Answer<{ people: number }>>()
-  // @ts-expect-error a schema, and not a value
+  // @ts-expect-error a value instead of a schema
   const wrong = () => session.send('Hi', { output: 'rooms' })
   await expect(wrong().answer).rejects.toMatchObject({ code: 'invalid_event' })
 })
@@ -230,7 +230,7 @@ describe('a host', () => {
     await createHost({ agent, services: db }).stop()
     // @ts-expect-error find is missing
     await createHost({ agent, services: doors }).stop()
-    // @ts-expect-error openDoor gives a text
+    // @ts-expect-error openDoor returns a string
     await createHost({ agent, services: { ...db, openDoor: () => 1 } }).stop()
     const host: Host = createHost({ agent, services: { ...db, ...doors } })
     await host.stop()
@@ -319,7 +319,7 @@ describe('a client', () => {
     })
     // @ts-expect-error length is a number
     await session.attach({ measure: () => ({ length: 'five' }) })
-    // @ts-expect-error there is no such tool
+    // @ts-expect-error no such tool
     await expect(session.attach({ lok: () => 1 })).rejects.toMatchObject({
       code: 'invalid_option',
       message: 'agent "cities" has no client tool "lok"; did you mean "look"?',
@@ -333,7 +333,7 @@ describe('a client', () => {
   test('has no handlers where the agent has no client tools', async () => {
     await using host = createHost({ agent: defineAgent({ name: 'a', model }) })
     const session = await host.session()
-    // @ts-expect-error it has no tools at all
+    // @ts-expect-error it has no client tools
     await expect(session.attach({ look: () => 1 })).rejects.toMatchObject({
       code: 'invalid_option',
       hint: 'It has no client tools: tools without execute.',

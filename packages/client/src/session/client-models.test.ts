@@ -140,8 +140,8 @@ test('a model that the server does not leave to apps is refused when the session
   const { error } = await until(client, ({ status }) => status === 'closed')
   expect(error).toMatchObject({
     code: 'invalid_option',
-    message: 'this server leaves no model "gpt" to apps',
-    hint: 'Models that apps run here: device/tiny.',
+    message: 'this server has no model "gpt" that apps may run',
+    hint: 'Apps may run device/tiny.',
   })
 })
 

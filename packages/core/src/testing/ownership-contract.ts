@@ -162,9 +162,9 @@ const PUTS: Readonly<Record<string, StoreAct>> = {
     same(await positions(store, A, 0), [0, 1], 'the log')
   },
   'a put that would leave out a record is refused, and names it': async (store) => {
-    await refuses(store.put(A, recordsFrom(1, 1, 1)), 'store_conflict', 'leave out record 0')
+    await refuses(store.put(A, recordsFrom(1, 1, 1)), 'store_conflict', 'skip record 0')
     await store.put(A, recordsFrom(0, 2, 1))
-    await refuses(store.put(A, [record(2, 1), record(4, 1)]), 'store_conflict', 'leave out record 3')
+    await refuses(store.put(A, [record(2, 1), record(4, 1)]), 'store_conflict', 'skip record 3')
     await refuses(store.put(A, [record(-1, 1)]), 'store_conflict', '-1')
     same(await positions(store, A, 0), [0, 1], 'the log')
   },

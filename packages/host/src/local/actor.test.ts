@@ -1,4 +1,4 @@
-// The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
+// The end of a session's actor: what it no longer does, and that every waiting caller gets an error.
 import type { Logger, Store } from '@baton/core'
 import { BatonError, defineAgent, createSpec } from '@baton/core'
 import type { Effect, Input } from '@baton/core/machine'
@@ -49,12 +49,12 @@ async function opened() {
   return { actor, store, deaths }
 }
 
-/** A performer that only looks at effects. */
+/** A performer that calls `perform` and does no work. */
 function every(perform: (effect: Effect) => unknown): () => Pick<Performer, 'perform'> {
   return () => ({ perform: (effect) => void perform(effect) })
 }
 
-/** Every append waits for the gate. */
+/** Holds every append until the gate opens. */
 function gated(store: Store) {
   const gate = Promise.withResolvers<number>()
   const asked = Promise.withResolvers<void>()
@@ -137,7 +137,7 @@ test('an actor whose store hangs takes so many inputs, and every answer that it 
     stored,
     ...Array.from({ length: 10_000 }, (_, index) => actor.submit([{ ...INPUT, inputId: `i${index}` }])),
   ]
-  for (const one of waiting) one.catch(() => {}) // they end when the actor is killed
+  for (const one of waiting) one.catch(() => {}) // they reject when the actor is killed
   expect(await actor.submit([{ ...INPUT, inputId: 'one more' }])).toMatchObject([
     { type: 'refused', code: 'queue_full' },
   ])
@@ -152,9 +152,9 @@ test('an actor whose store hangs takes so many inputs, and every answer that it 
     { type: 'work-lost', work: { type: 'model', attempt: 1 } },
   ]
   const taken = awaited.map((input) => actor.submit([input]))
-  // One that is not awaited does not come in beside one that is.
+  // An input that is not awaited is refused even next to one that is.
   const beside = actor.submit([fired, { ...INPUT, inputId: 'beside' }])
-  beside.catch(() => {}) // taken, it would end when the actor is killed
+  beside.catch(() => {}) // if accepted, it would reject when the actor is killed
   const waits = new Promise((resolve) => void setImmediate(resolve, 'it waits'))
   expect(await Promise.race([beside, waits])).toMatchObject([{ type: 'refused' }, { type: 'refused' }])
   actor.kill(KILLED)

@@ -1,4 +1,4 @@
-// The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
+// The actor of one session: processes inputs in order, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
@@ -11,49 +11,50 @@ import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorInit extends LogAccess {
   readonly newId: () => string
-  /** Its actor in this process died. */
+  /** Set when the session's previous actor in this process died. */
   readonly isReopened: boolean
-  /** Owner of the session, if it is new. */
+  /** The owner, used if the session is new. */
   readonly principal: Principal
-  /** Asked once, when the log was read. @throws BatonError when the session has no agent */
+  /** Called once, after the log was read. @throws BatonError when the session has no agent */
   readonly specFor: (state: State) => Spec | Promise<Spec>
-  /** The wall clock, and what waits are measured by. */
+  /** Supplies the wall clock and the monotonic time for measuring waits. */
   readonly clock: Clock
   readonly listener: ActorListener
 }
 
 export interface ActorListener extends LogListener {
-  /** After each commit. */
+  /** Called after each commit. */
   onCommit(state: State, history: History): void
   /**
-   * The store failed or another owner took over: the actor is dead and its work must stop. A failure before the actor
-   * started is thrown by its opening instead.
+   * Called when the store failed or another owner took over: the actor is dead and its work must stop. A failure before
+   * the actor started is thrown from `openActor` instead.
    */
   onDeath(cause: BatonError): void
 }
 
 export interface Actor {
-  /** Inputs that are handed in together are decided together. Rejects with the cause of its death. */
+  /** Inputs passed in one call are decided together. Rejects with the cause of the actor's death. */
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
   /**
-   * Starts to perform effects, first everything that is outstanding. The performer is made for the first. Called once.
-   * @throws BatonError when an effect cannot be performed; then the actor is dead
+   * Starts performing effects, beginning with everything outstanding. The performer is created for the first effect.
+   * Called once.
+   * @throws BatonError when an effect cannot be performed; the actor is then dead
    */
   start(performer: () => Pick<Performer, 'perform'>): void
-  /** Decides by this spec from now on. */
+  /** Uses this spec for all later decisions. */
   setSpec(spec: Spec): void
-  /** The session's time, in which all its deadlines are. */
+  /** The session's time, used for all its deadlines. */
   readonly clock: Clock
-  /** After the newest commit. */
+  /** The state after the newest commit. */
   readonly state: State
   readonly history: History
-  /** Inputs wait to be decided or stored. */
+  /** Whether inputs are waiting to be decided or stored. */
   isBusy(): boolean
-  /** Refuses everything from now on. */
+  /** Refuses all further inputs. */
   kill(cause: BatonError): void
-  /** Dies of what nobody expected: a report that was promised and rejects. */
+  /** Kills the actor after an unexpected failure: a report that must never reject did. */
   fail(cause: unknown): void
-  /** Ends the ownership of the log, after the actor was killed or has died. */
+  /** Releases ownership of the log, after the actor was killed or has died. */
   release(left: LeftBehind): Promise<void>
 }
 
@@ -64,7 +65,7 @@ interface Mail {
 }
 
 /**
- * Opens a session's log as its only owner, and recovers what a dead process left undone.
+ * Opens a session's log as its only owner, and recovers work that a dead process left unfinished.
  * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
  */
 export async function openActor(init: ActorInit): Promise<Actor> {
@@ -102,13 +103,14 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   const downMs = Math.max(0, clock.nowMs() - log.lastMs)
-  // A session that only rested has lost nothing. One whose actor died proves that its store takes records again.
+  // A session that was only at rest has lost nothing. If its actor died, this record proves that the store accepts writes
+  // again.
   const restarts = init.isReopened || losesByRestart(state) ? [{ type: 'host-restarted', downMs } as const] : []
   if (!isNew) await actor.submit([{ type: 'agent-changed' }, ...restarts])
   return actor
 }
 
-/** Short, since it stands in every call's id, and of letters and digits only, as providers want ids. */
+/** Short, because it is part of every call id. Letters and digits only, as providers require. */
 function makeLogId(id: string): string {
   return id.replace(/[^a-zA-Z0-9]/g, '').slice(0, 8)
 }
@@ -129,12 +131,12 @@ class SessionActor implements Actor {
   readonly #owned: OwnedLog
   readonly #seen = new SeenInputs()
   #spec: Spec
-  /** Inputs that wait to be decided. */
+  /** Inputs waiting to be decided. */
   #mail: Mail[] = []
   #mailCount = 0
   #busy = false
   #dead: BatonError | undefined
-  /** None until recovery is through, and none after its death. */
+  /** Undefined until recovery has finished, and after the actor's death. */
   #makePerformer: (() => Pick<Performer, 'perform'>) | undefined
   #performer: Pick<Performer, 'perform'> | undefined
 
@@ -169,7 +171,8 @@ class SessionActor implements Actor {
     try {
       this.#perform(outstanding(this.state), this.state)
     } catch (cause) {
-      // Alive it would go on to write beside its successor. The caller learns of it by the throw, not as of a death.
+      // If it stayed alive, it would keep writing alongside its successor. The caller gets the throw instead of
+      // `onDeath`.
       this.#makePerformer = undefined
       const failure = isBatonError(cause) ? cause : describeInternal(cause)
       this.#die(failure, [])
@@ -191,11 +194,11 @@ class SessionActor implements Actor {
     return promise
   }
 
-  /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
+  /** Decides all waiting inputs in sequence and commits them in one append (group commit). Called only by `submit`. */
   async commit(): Promise<void> {
     const { session, clock: wall } = this.#init
-    await Promise.resolve() // what is submitted in the same moment, as results of tools side by side, is one commit
-    // Its death takes all that waits.
+    await Promise.resolve() // inputs submitted in the same tick, such as results of parallel tools, share one commit
+    // If the actor dies, everything waiting is rejected.
     while (this.#mail.length > 0) {
       const mail = this.#mail
       this.#mail = []
@@ -209,7 +212,7 @@ class SessionActor implements Actor {
         const batch = decideBatch(start, inputs)
         const append = { session, owned: this.#owned, afterPos: this.state.pos, records: batch.records }
         if (batch.records.length > 0) await appendSurely(this.#init, append)
-        // Killed in the meantime: whether the records are there, the next owner reads from the log.
+        // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
@@ -221,7 +224,7 @@ class SessionActor implements Actor {
     this.#busy = false
   }
 
-  /** An effect that was performed before may have ended the session. */
+  /** The session may have ended through an earlier effect. */
   #perform(effects: readonly Effect[], state: State): void {
     for (const effect of effects) {
       this.#performer ??= this.#makePerformer?.()
@@ -255,14 +258,17 @@ class SessionActor implements Actor {
   }
 }
 
-/** Inputs from outside that may wait while the store hangs; it fails by its own deadline. */
+/** Maximum number of outside inputs that wait while the store hangs. The store call fails at its own deadline. */
 const MAILBOX_MAX = 10_000
 const FULL: Refused = {
   type: 'refused',
   code: 'queue_full',
-  message: `${MAILBOX_MAX} inputs wait for the store already`,
+  message: `${MAILBOX_MAX} inputs are already waiting for the store`,
 }
-/** Answers to what the machine asked for: no more come than it asked, and a refused one would leave a wait without an end. */
+/**
+ * Answers the machine asked for. Their number is bounded by what it asked, and refusing one would leave a wait that
+ * never ends.
+ */
 const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'model-finished',
   'model-failed',

@@ -1,4 +1,4 @@
-// Memory of a streamed answer, counted in a process of its own whose garbage is collected before each count.
+// Memory of a streamed answer, measured in a separate process that collects garbage before each measurement.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

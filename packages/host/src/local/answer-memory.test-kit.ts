@@ -1,11 +1,11 @@
-// A program that streams long answers into a host over a SQLite file, and prints how many bytes its heap holds meanwhile and
-// afterwards. It runs with --expose-gc; its arguments are the number of answers, the UTF-16 units of each and the store's path.
+// A program that streams long answers into a host over a SQLite file, and prints the heap's bytes during and after. It
+// runs with --expose-gc; its arguments are the number of answers, the UTF-16 units of each, and the store's path.
 import { setImmediate } from 'node:timers/promises'
 import { createHost, defineAgent, openSqliteStore } from '../index.ts'
 
 const [answers = 1, chars = 0, path = ''] = process.argv.slice(-3).map((word, at) => (at < 2 ? Number(word) : word))
 
-/** As long as a token with its blank. */
+/** The length of a token with its space. */
 const PIECE_CHARS = 8
 /** Pieces between two turns of the event loop, in which records are written. */
 const BURST = 200
@@ -47,8 +47,8 @@ const host = createHost({ agent, store })
 const session = await host.session('s')
 const before = measure()
 for (let at = 0; at < Number(answers); at++) await session.send('Write').answer
-// Earlier writes of the store's thread come before this one's answer. Its messages may still hold their records, so the least of
-// several looks counts.
+// Earlier writes of the store's thread finish before this one is answered. Its messages may still hold their records,
+// so the smallest of several measurements counts.
 let after = Infinity
 for (let look = 0; look < MEASURES; look++) {
   await session.send('Write').answer

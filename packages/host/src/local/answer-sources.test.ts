@@ -1,4 +1,4 @@
-// Sources of an answer: at most so many sources, each once, and none where it cites nothing or too much.
+// Sources of an answer: a limited number, each once, and none if it cites nothing or too much.
 import type { Model } from '@baton/core'
 import { ANSWER_SOURCES_MAX, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,5 +1,5 @@
-// A tool asks its user with a schema of a library: the user is shown the JSON Schema, and the tool gets what the library makes of
-// the answer.
+// A tool asks its user with a library's schema: the user sees the JSON Schema, and the tool gets the answer as parsed
+// by the library.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Clients of a local session: attached again after a store failure, and not kept once they are detached.
+// Clients of a local session: reattached after a store failure, and not retained once detached.
 import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
@@ -55,13 +55,13 @@ test('a result for a call whose id is no name is refused, and the session and it
 test('a client that is being attached while its handle closes is not left behind in the session', async () => {
   const run = world()
   const session = await run.open()
-  const other = await run.open() // the session stays open
+  const other = await run.open() // keeps the session open
   const attaching = session.attach({ look: () => 'here' })
   const [refused] = await Promise.allSettled([attaching, run.time.until(session.close())])
   expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'session_closed' } })
   const turn = other.send('go')
   await run.time.settle()
-  expect(await run.facts('call-offered')).toEqual([]) // nobody is there to run it
+  expect(await run.facts('call-offered')).toEqual([]) // no client is attached to run it
   turn.answer.catch(() => {})
 })
 
@@ -297,7 +297,7 @@ test('a program that waits for a tool which a source has not brought yet runs it
 
 test('clients that were detached and readings that ended are not kept', async () => {
   setFlagsFromString('--expose-gc')
-  const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives
+  const collectGarbage = runInNewContext('gc') as () => void // what the flag exposes
   const session = await world().open()
   const gone: WeakRef<object>[] = []
   for (let index = 0; index < 10; index++) {
@@ -307,7 +307,7 @@ test('clients that were detached and readings that ended are not kept', async ()
     await client.detach()
     for await (const frame of frames) if (frame.type === 'fact') break
   }
-  await new Promise((resolve) => void setImmediate(resolve)) // what was looked at in this task is held to its end
+  await new Promise((resolve) => void setImmediate(resolve)) // objects dereferenced in a task are retained until it ends
   collectGarbage()
   const kept = gone.slice(0, -2).filter((each) => each.deref() !== undefined)
   expect(kept).toEqual([])

@@ -1,4 +1,4 @@
-// The end of a session here, and the log at its beginning: in which order, and how much of it.
+// Closing and opening a session: in which order, and how much of its log is read.
 import type { Model, Store, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -144,6 +144,6 @@ test('a session that was let go before it came to rest, and is held and let go a
   await time.settle()
   await again.close()
   await time.settle()
-  // Time stands still: a timer would still be there.
+  // Time does not advance, so a timer would still be pending.
   expect(time.pending()).toBe(0)
 })

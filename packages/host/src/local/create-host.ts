@@ -1,4 +1,4 @@
-// The local host: sessions as actors in this process, over a store.
+// The local host: runs sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
   Agent,
@@ -36,81 +36,96 @@ import { limitStoreActs } from './store-in-time.ts'
 export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** The agent of sessions that name none. */
   readonly agent?: A
-  /** The system's clock, timers, randomness and network by default. */
+  /** Clock, timers, randomness and network. Defaults to those of the system. */
   readonly environment?: Environment
   /**
-   * Turns a model's id into a model. By default ids are those of `baton models`, such as `anthropic/claude-haiku-4-5`, and
-   * keys are read from the variables. @throws BatonError `unknown_model`, `model_not_configured`
+   * Turns a model id into a model. By default, ids are those of `baton models`, such as `anthropic/claude-haiku-4-5`,
+   * and keys are read from `variables`. @throws BatonError `unknown_model`, `model_not_configured`
    */
   readonly modelOf?: (id: string) => Model
-  /** Environment variables with keys and addresses for the default `modelOf`, such as `ANTHROPIC_API_KEY`. Those of the process by default. */
+  /**
+   * Environment variables with keys and addresses for the default `modelOf`, such as `ANTHROPIC_API_KEY`. Defaults to
+   * `process.env`.
+   */
   readonly variables?: Readonly<Record<string, string | undefined>>
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
-  /** Returns the cost of a model call in millionths of a US dollar; undefined if it is not known. See @baton/models/prices. */
+  /**
+   * Returns the cost of a model call in millionths of a US dollar, or `undefined` if unknown. See @baton/models/prices.
+   */
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
-  /** In memory by default. Whoever opened it closes it, after the host has stopped. */
+  /**
+   * Storage for sessions. Defaults to memory. The caller that opened the store closes it, after the host has
+   * stopped.
+   */
   readonly store?: Store
   /**
-   * The address at which other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
-   * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
+   * The address where other hosts on the same store can reach this one. They find it in `session_held` and forward
+   * requests for sessions this host owns. With @baton/server, use the `address` of its `peers`, such as
+   * `ws://10.0.0.5:8080`.
    */
   readonly address?: string
-  /** Handed to every tool as `context.services`; what the agent's tools say that they need. */
+  /** Passed to every tool as `context.services`. Its type is what the agent's tools require. */
   readonly services?: unknown
   /**
-   * Secrets, such as keys, that messages of failed tools and models must not show; each is replaced by `[redacted]`. Those of the
-   * variables by default, where `modelOf` is the default too.
+   * Secrets, such as keys, to hide in error messages of tools and models; each is replaced by `[redacted]`. Defaults to
+   * the keys found in `variables` if `modelOf` is the default too.
    */
   readonly secrets?: readonly string[]
-  /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
+  /** Milliseconds an interrupted model has to report the text it had produced, 0 to 60,000. Default: 1,000. */
   readonly interruptMs?: number
   /**
-   * Milliseconds that the next model call of a session waits for one that was aborted and has not ended; 0 to 60,000. 5,000 by
-   * default. Then the log says that it was abandoned.
+   * Milliseconds a session's next model call waits for an aborted call to end, 0 to 60,000. After that, the aborted
+   * call is logged as abandoned. Default: 5,000.
    */
   readonly abortMs?: number
-  /** Milliseconds that a session is kept after its last record; for ever by default. Sessions in use are always kept. */
+  /**
+   * Milliseconds to keep a session after its last record. Sessions are kept indefinitely by default; sessions in use
+   * are always kept.
+   */
   readonly retentionMs?: number
-  /** Records of a busy session between two snapshots of it. 256. */
+  /** Number of records between two snapshots of a busy session. Default: 256. */
   readonly snapshotRecords?: number
   readonly log?: Logger
-  /** Watch the sessions from beside, as `traceSessions` and `createMetrics` do. */
+  /** Observers of all sessions, such as `traceSessions` and `createMetrics`. */
   readonly observers?: readonly SessionObserver[]
 }
 
-/** `await using host = createHost(…)` stops it at the end of the block. Its methods work on their own. */
+/**
+ * A host over a store. `await using host = createHost(…)` stops it at the end of the block. Its methods can be used
+ * detached.
+ */
 export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
   /**
-   * In a handler of `uncaughtException` or `unhandledRejection`: the call whose tool left the error behind, as in a timer
-   * of its own; undefined where it was not a tool of this host.
+   * Returns the call whose tool caused the current error, for handlers of `uncaughtException` or `unhandledRejection`:
+   * a tool's timer may throw after the tool returned, for example. `undefined` if no tool of this host caused it.
    */
   strayCall(): { readonly session: string; readonly callId: string; readonly tool: string } | undefined
 
   /**
-   * Opens every session that a former host left with something outstanding and that no host holds, so that its turn goes
-   * on without waiting for its user. Call it at the start, before or while clients come; on a store that several hosts
-   * share with `everyMs`, for the sessions of those that die later.
+   * Opens every session that a dead host left with outstanding work and that no host holds, so that its turn continues
+   * without waiting for its user. Call it at startup, before or while clients connect. On a store shared by several
+   * hosts, pass `everyMs` to also pick up sessions of hosts that die later.
    * @throws BatonError `store_failed`
    */
   recover(options?: RecoverOptions): Promise<Recovery>
 }
 
 /**
- * Makes a host. It does not keep the process alive: what does is a turn that runs, or a client's call that is waited for.
- * @throws BatonError `unknown_model`, `model_not_configured` (the key of a model that an agent names is not set; not where
- * `modelOf` is given), `invalid_agent`, `invalid_option`
+ * Creates a host. The host alone does not keep the process alive; a running turn or a pending client call does.
+ * @throws BatonError `unknown_model`, `model_not_configured` (the key for a model named by an agent is missing; only
+ * checked without `modelOf`), `invalid_agent`, `invalid_option`
  */
 export function createHost<A extends Agent = Agent>(options?: HostOptions<A> & NeededServices<A>): LocalHost<A>
 export function createHost(options: HostOptions = {}): LocalHost {
   checkOptions(options)
-  // Nobody else can own what is in a store that nobody else has.
+  // No other process can reach this store, so leases need not expire.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
   const store = limitStoreActs(disk, environment.timers)
   const log = options.log ? guardLog(options.log) : SILENT
   const running = new AsyncLocalStorage<ToolJob>()
-  const runTool = running.run.bind(running) as RunTool // with a call's own input and context
+  const runTool = running.run.bind(running) as RunTool // runs a tool with the call's own input and context
   const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs } = options
   const openSessions = new OpenSessions(environment)
   const blobs = guardBlobs(store.blobs, openSessions)
@@ -194,10 +209,10 @@ function readNamedModels(options: HostOptions, environment: Environment, log: Lo
   return { modelOf, secrets: options.secrets ?? secrets }
 }
 
-/** @throws BatonError `invalid_option` for an unknown field, and for a store that is not open, such as a file name */
+/** @throws BatonError `invalid_option` for an unknown field, or a store that is not open, such as a file name */
 function checkOptions(options: HostOptions): void {
   checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
-  const { store, agents } = options as { readonly store?: unknown; readonly agents?: unknown } // as JavaScript may give them
+  const { store, agents } = options as { readonly store?: unknown; readonly agents?: unknown } // untyped callers
   if (agents !== undefined && !Array.isArray(agents))
     throw new BatonError({
       code: 'invalid_option',
@@ -222,12 +237,13 @@ interface RemovalInit {
 
 function createRemoval({ store, leases, directory, openSessions }: RemovalInit) {
   const removeAlone = async (name: string): Promise<void> => {
-    const opening = await readOpening(store, name).catch(() => undefined) // what is damaged can be removed
+    const opening = await readOpening(store, name).catch(() => undefined) // a damaged session can be removed
     await leases.remove(name)
     if (opening) directory.noteRemoval(name, opening.principal)
   }
   const remove: LocalHost['remove'] = async (name, by) => {
-    // Before it is closed: a session is not disturbed by someone whose it is not, nor where nobody can say whose it is.
+    // Checked before closing: a session must not be disturbed by a principal that does not own it, or when its owner
+    // cannot be determined.
     const opening = by && (await readOpening(store, name))
     if (by && opening && opening.principal !== by.id) throw createForeignError(name, by)
     await openSessions.alone(name, () => removeAlone(name))
@@ -235,7 +251,10 @@ function createRemoval({ store, leases, directory, openSessions }: RemovalInit) 
   return { remove, removeAlone }
 }
 
-/** Drops blobs of closed or removed sessions: a late result would belong to nobody, or to the next session of that name. */
+/**
+ * Rejects blobs of closed or removed sessions: a late result would be orphaned, or end up in the next session of that
+ * name.
+ */
 function guardBlobs(blobs: BlobStore, openSessions: OpenSessions): BlobStore {
   return {
     ...blobs,
@@ -252,7 +271,7 @@ function shareTimers(environment: Environment): Environment {
   return { clock, transport, timers: new SharedTimers(environment), newId: environment.newId.bind(environment) }
 }
 
-/** Catches errors of a program's logger, which must not end the work that is logged. */
+/** Catches errors thrown by the program's logger, so that logging never ends the work being logged. */
 function guardLog(log: Logger): Logger {
   const guard =
     (level: keyof Logger): Logger['info'] =>
@@ -260,13 +279,13 @@ function guardLog(log: Logger): Logger {
       try {
         log[level](message, data)
       } catch {
-        // Nobody is left to tell.
+        // There is nowhere left to report this.
       }
     }
   return { info: guard('info'), warn: guard('warn') }
 }
 
-/** Takes what it is told and does nothing; a built-in is no step on the way of a call. */
+/** Ignores everything. */
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 
 const HOST_FIELDS = {
@@ -292,8 +311,8 @@ const HOST_FIELDS = {
   ]),
   elsewhere: {
     storage: 'store',
-    memory: 'conversations are kept by store, and what of them the model reads is window of the agent',
-    voice: 'an agent that is spoken with has profile: voice; createVoice of @baton/client/voice says its answers',
+    memory: 'conversations are kept in store; how much of them the model reads is set by window of the agent',
+    voice: 'set profile: voice on the agent; createVoice of @baton/client/voice speaks its answers',
     logger: 'log',
     models: 'modelOf',
     model: 'defaultModel',

@@ -1,5 +1,5 @@
-// Values that nest deeper than JSON.stringify can write again: they are refused where they enter, and an old log that holds
-// some can be read.
+// Values nested deeper than JSON.stringify can write: they are refused on input, and an old log that contains some can
+// be read.
 import { tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ noUnhandledRejections()
 
 const TOO_DEEP = 'the arguments are deeper than 100 levels; nothing was executed'
 
-/** The value is an object of so many levels. */
+/** Returns JSON for an object with this many levels. */
 function writeDeep(levels: number): string {
   return `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 }
@@ -95,10 +95,10 @@ test('an old log that holds such arguments and results is read, told and gone on
   expect((await world.time.until(again.send('go on').answer)).text).toBe('again')
 })
 
-/** The record as a version without a bound wrote it. */
+/** The record as written by a version without the limit. */
 function deepen(record: SessionRecord): SessionRecord {
   const text = JSON.stringify(record)
     .replace('"arguments":"{}"', `"arguments":${JSON.stringify(writeDeep(20_000))}`)
     .replace('"value":{"a":1}', `"value":${writeDeep(3000)}`)
-  return JSON.parse(text) as SessionRecord // it was one
+  return JSON.parse(text) as SessionRecord // it was a record before
 }

@@ -1,4 +1,5 @@
-// The end of a session or a host while something else is under way: what is let go, what is told, once, and what stays as it was.
+// The end of a session or a host while other work is in progress: what is released, what is reported once, and what
+// stays unchanged.
 import type { SessionChange, Store } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -17,7 +18,7 @@ import {
 
 noUnhandledRejections()
 
-/** A store whose appends fail so often, with this error. */
+/** A store whose appends fail this many times, with this error. */
 function createFailingStore(code: BatonError['code'] = 'store_failed') {
   const disk = ownStore()
   const state = { failures: 0, acquired: 0, closed: 0 }

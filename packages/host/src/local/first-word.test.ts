@@ -1,4 +1,4 @@
-// How long a turn waits for the first word of an answer: retries and fallback models fit into one bound.
+// How long a turn waits for the first word of an answer: retries and fallback models share one limit.
 import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, voice } from '@baton/core'
 import { describe, expect, test } from 'vitest'
@@ -14,11 +14,11 @@ interface Said {
   /** Milliseconds from its first piece to its end. */
   readonly talksMs?: number
   readonly fails?: { readonly retryAfterMs?: number }
-  /** Says nothing, and does not end when its signal aborts. */
+  /** Says nothing, and ignores its abort signal. */
   readonly isDeaf?: true
 }
 
-/** Answers by its script; without one it says nothing, and ends when its signal aborts. */
+/** Answers by its script. Without one, it says nothing and ends when its signal aborts. */
 function createSlowModel(id: string, { environment: { timers } }: ManualTime, script: readonly Said[] = []) {
   const askedMs: number[] = []
   const wait = (ms: number) => new Promise<void>((resolve) => void timers.start(ms, resolve))
@@ -58,7 +58,7 @@ function createSlowModel(id: string, { environment: { timers } }: ManualTime, sc
 
 type Scripts = Readonly<Record<string, readonly Said[]>>
 
-/** The outcome of a turn, after how many milliseconds, and when each model was asked. */
+/** Plays one turn: returns its outcome, its duration, and when each model was called. */
 async function play(scripts: Scripts, init: Partial<TestWorldInit> = { profile: voice }) {
   const time = createManualTime()
   const slow = Object.entries(scripts).map(([id, script]) => createSlowModel(id, time, script))

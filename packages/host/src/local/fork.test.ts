@@ -1,4 +1,4 @@
-// Copies of sessions, and conversations that were taken back behind their window before the host began anew.
+// Copies of sessions, and conversations that were rewound behind their window before a host restart.
 import type { Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,5 +1,5 @@
-// One handle of a session: its words keep their order while pictures are being stored, are said once though they are sent twice, and
-// end when it is closed.
+// One handle of a session: its messages keep their order while pictures are stored, are accepted once even if sent
+// twice, and fail once it is closed.
 import type { ImagePart, Schema, Session, UserInput } from '@baton/core'
 import { tool } from '@baton/core'
 import { getEventListeners } from 'node:events'
@@ -26,7 +26,10 @@ function picture(bytes: string): ImagePart {
   return { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: bytes } }
 }
 
-/** A world whose store keeps each picture once the test lets it: the oldest that waits, or all, also those to come. */
+/**
+ * A world whose store holds each picture until the test releases it: either the oldest one, or all current and later
+ * ones.
+ */
 function createSlowWorld(more: Partial<TestWorldInit> = {}) {
   const waiting: (() => void)[] = []
   let isSlow = true
@@ -55,7 +58,7 @@ test.each<[string, Follow]>([
   [
     'its withdrawal',
     async (session) => {
-      await session.control('pause') // it waits then
+      await session.control('pause') // so that the message waits
       return await session.withdraw('said')
     },
   ],
@@ -294,7 +297,7 @@ const CLOSED: readonly [string, (session: Session) => unknown][] = [
 test.each(CLOSED)('a handle that was closed says nothing more: %s', async (_, say) => {
   const { open, records, host } = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await open()
-  const other = await open() // the session itself stays open
+  const other = await open() // keeps the session open
   await session.close()
   const before = await records()
   const said = await Promise.resolve(say(session)).catch((cause: unknown) => cause)

@@ -1,4 +1,4 @@
-// A store that does not answer: every wait for it has an end, and a session waits for its own acts alone.
+// A store that does not answer: every wait for it ends, and a session waits for its own operations only.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
@@ -14,7 +14,7 @@ noUnhandledRejections()
 
 type ActName = 'snapshots.put' | 'snapshots.latest' | 'blobs.put' | 'read' | 'release' | 'append' | 'acquire' | 'remove'
 
-/** Hangs for one session and one act from the moment that it is told to. */
+/** Hangs for one session and one operation, from when the test says so. */
 function createHangingStore(session: string) {
   const disk = ownStore()
   const hanging = new Set<ActName>()
@@ -77,7 +77,7 @@ test.each(['snapshots.put', 'snapshots.latest', 'read', 'release', 'append', 'ac
   },
 )
 
-/** Opens the stuck session, lets an act hang from then on, talks once more, and removes the session. */
+/** Opens the stuck session, makes an operation hang, talks once more, and removes the session. */
 async function removeWhile(name: ActName) {
   const { time, disk, hangIn, world, talk } = await start()
   await talk('stuck')
@@ -99,7 +99,7 @@ test.each(['snapshots.latest', 'release', 'read'] as const)(
 )
 
 test.each([
-  ['snapshots.put', 'what it still writes of the session'],
+  ['snapshots.put', 'running writes of the session'],
   ['remove', 'remove'],
 ] as const)('a removal while %s hangs fails in its time, and says for what it waited', async (name, what) => {
   const { removing, disk } = await removeWhile(name)

@@ -1,11 +1,11 @@
-// Heard words are counted in the answer at the moment of the interrupt, whatever happens while it is counted.
+// Heard words are counted in the answer at the moment of the interrupt, whatever happens while they are counted.
 import { defineAgent } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'
 
-/** The first answer is being written, and its first sentence is there. */
+/** Starts an answer and waits until its first sentence has been streamed. */
 async function speak(steps: readonly ScriptedStep[]) {
   const model = createScriptedModel({ steps })
   const host = createHost({ agent: defineAgent({ name: 'a', model }) })

@@ -1,4 +1,4 @@
-// Keeping of sessions by a host, and for how long: recovery at start, snapshots, retention, removal, export and import.
+// How a host keeps sessions: recovery at startup, snapshots, retention, removal, export and import.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -269,7 +269,7 @@ test('what is no exported session is refused by its line, and nothing of it is s
   const store = createMemoryStore()
   const refused = async (given: readonly string[]): Promise<unknown> =>
     await importSession(store, given).catch((cause: unknown) => cause)
-  expect(await refused([])).toMatchObject({ code: 'log_damaged', message: 'line 0: it holds no session' })
+  expect(await refused([])).toMatchObject({ code: 'log_damaged', message: 'line 0: there is no session in the file' })
   expect(await refused(['{"a":1}'])).toMatchObject({ message: 'line 1: it is neither a session, a record nor a blob' })
   expect(await refused([...lines.slice(0, 2), '{"type":'])).toMatchObject({ message: 'line 3: it is not JSON' })
   expect(await refused(lines.slice(1))).toMatchObject({ message: 'line 1: it is not an exported session' })
@@ -310,9 +310,9 @@ test('what is looked for again and again is told once, and read again only when 
   expect(reads.toSorted()).toEqual(['broken', SESSION])
   expect(told.map((line) => line.replace(/ \{.*/, '')).toSorted()).toEqual([
     'a session could not be recovered',
-    'a session of another agent is left as it is',
+    'a session of another agent was not recovered',
   ])
-  // It is put back from elsewhere, and is no better.
+  // It is restored from elsewhere, equally damaged.
   await disk.remove('broken')
   await disk.restore('broken', [{ ...broken, nowMs: broken.nowMs + 1 }])
   disk.expireLeases()

@@ -1,4 +1,4 @@
-// A result of a client with a lease that another input overtakes.
+// A client's result under a lease, when another input is processed before it.
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'

@@ -1,4 +1,5 @@
-// Writes of a session that still run when it is removed: they do not come back, and no later session of the name has them.
+// Writes of a session that are still running when it is removed: they are not stored afterwards, and no later session
+// of that name sees them.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
@@ -16,7 +17,7 @@ noUnhandledRejections()
 
 const SECRET = 'my secret '.repeat(2000)
 
-/** A session of ann whose tool's large result, or whose snapshots, the store is slow to take. */
+/** A session of ann whose tool's large result, or whose snapshots, the store is slow to accept. */
 async function start(slow: 'results' | 'snapshots') {
   const time = createManualTime()
   const disk = ownStore()

@@ -1,4 +1,4 @@
-// A session of a thousand turns holds no more of the world than one of a single turn: no timers, listeners or runs.
+// A session of a thousand turns retains no more than one of a single turn: no timers, listeners or runs.
 import { getEventListeners } from 'node:events'
 import type { Model } from '@baton/core'
 import { BatonError, defineAgent, voice } from '@baton/core'
@@ -77,7 +77,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
   }
   const performer = new Performer({
     environment,
-    session: { session: 's', world: context as SessionWorld }, // only what work needs is asked for here
+    session: { session: 's', world: context as SessionWorld }, // only what work needs is used here
     aborted: new AbortedCalls(context),
     history,
     feed: new SessionFeed({ readPast: () => createMemoryStore().read('s', 0) }),
@@ -89,7 +89,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
       throw cause
     },
   })
-  /** Resolves once what was begun has reported, or the event loop has turned. */
+  /** Resolves once the work has reported, or the event loop has turned. */
   const start = async (effect: Effect): Promise<void> => {
     performer.perform(effect, STATE)
     await settle()

@@ -1,4 +1,5 @@
-// Two hosts over one store: who holds a session, who may take it, and what a host does that cannot renew its leases.
+// Two hosts over one store: who holds a session, who may take it over, and what a host does that cannot renew its
+// leases.
 import type { Store, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -30,7 +31,7 @@ test('a host that recovers, or is asked for a session, leaves alone what a healt
   const one = createProcess(time, store, { tools: [pay], steps: [listCalls('pay'), { text: 'paid' }] })
   const two = createProcess(time, store, { tools: [pay], steps: [] })
   const turn = (await one.open()).send('pay')
-  // Several leases long: the host that works renews its own.
+  // Several leases long: the working host renews its own.
   for (let lease = 0; lease < 5; lease++) {
     await time.pass(LEASE_MS)
     expect(await time.until(two.host.recover())).toEqual({ recovered: 0, failed: 0 })
@@ -120,7 +121,7 @@ test.each([
     const before = appends
     resolve('receipt')
     await time.pass(LEASE_MS * 0.2)
-    expect(one.warnings).toContain('leases could not be renewed and are given up')
+    expect(one.warnings).toContain('leases expired because they could not be renewed')
     const two = createProcess(time, store, { tools: [pay], steps: [{ text: 'I do not know' }] })
     expect(await time.until(two.host.recover())).toEqual({ recovered: 1, failed: 0 })
     await time.pass(300_000)
@@ -157,7 +158,7 @@ test('a renewal that is answered late counts from when it was sent', async () =>
   const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [listCalls('act')] })
   const session = await one.open()
   session.send('go').answer.catch(() => {})
-  // Sent after a quarter of the lease, and answered after 0.7 of it: to the store it ends 1.25 leases from now.
+  // Sent after a quarter of the lease, and answered after 0.7 of it: in the store it ends 1.25 leases from now.
   await time.pass(LEASE_MS * 1.05)
   expect([renewals > 1, signals[0]?.aborted]).toEqual([true, true])
 })
@@ -239,7 +240,7 @@ test('a host that was fenced takes its sessions back when its store is back and 
   failures = 3
   expect((await time.until(answer)).text).toBe('answer')
   expect(one.model.requests).toHaveLength(2)
-  expect(one.warnings).toContain('a session is opened again')
+  expect(one.warnings).toContain('a session failed and is being reopened')
 })
 
 test('a session that was acquired after its time is given back', async () => {

@@ -1,4 +1,4 @@
-// Content that a provider refuses for its own sake is left out of later requests, so that the session goes on.
+// Content that a provider refuses is left out of later requests, so that the session can continue.
 import type { ContentPart, ErrorCode, ImagePart, Message, ModelRequest, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -27,7 +27,7 @@ function holdsMedia(message: Message): boolean {
   return parts.some((part) => part.type !== 'text')
 }
 
-/** A provider that refuses every request with a picture in it. */
+/** A provider that refuses every request with a picture. */
 function refusesPictures({ messages }: ModelRequest): ScriptedStep {
   return messages.some(holdsMedia) ? failing('model_invalid_request') : { text: 'fine' }
 }
@@ -37,7 +37,7 @@ async function say(world: TestWorld, session: Session, input: string | readonly 
   return await world.time.until(
     answer.then(
       ({ text }) => text,
-      (cause: unknown) => (cause as BatonError).code, // of a turn that failed
+      (cause: unknown) => (cause as BatonError).code, // from a turn that failed
     ),
   )
 }

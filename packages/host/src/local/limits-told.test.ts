@@ -1,5 +1,5 @@
-// Every limit of a turn that bites is told: as an event, on the answer or as the error of the turn. The page of the limits says
-// the defaults that hold.
+// Every limit that takes effect in a turn is reported: as an event, on the answer, or as the turn's error. The page
+// about limits lists the actual defaults.
 import { readFile } from 'node:fs/promises'
 import type { SessionEventOf } from '@baton/core'
 import { DEFAULT_LIMITS } from '@baton/core/machine'

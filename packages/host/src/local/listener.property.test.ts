@@ -1,5 +1,5 @@
-// Whatever is said, fails, is stopped, paused and started again, here or in another process: each input that was taken stands
-// once and in order in what the model is asked in the end, and no two model calls ever run at once.
+// Random inputs, failures, stops, pauses and restarts, in this and other processes: each accepted input is in the
+// model's final request once and in order, and two model calls never overlap.
 import type { Session } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Random, ScriptedStep } from '@baton/core/testing'
@@ -42,7 +42,7 @@ async function play(seed: number) {
       signal.addEventListener('abort', () => reject(new Error('aborted')))
     })
   const { run } = model
-  // A call runs until it has settled: an abort is only a wish.
+  // A call runs until it has settled: an abort is only a request.
   Object.assign(model, {
     run: async (...given: Parameters<typeof run>) => {
       running.now += 1
@@ -69,7 +69,7 @@ async function play(seed: number) {
       if (!isBatonError(cause) || cause.code !== 'session_stopped') throw cause
     }
   }
-  /** Phases of the session in which an urgent event came. */
+  /** Phases of the session in which an urgent event arrived. */
   const phases = new Set<string>()
   const tell = (event: Parameters<typeof listener.event>[0]): Promise<unknown> => {
     phases.add(listener.session.phase)
@@ -127,7 +127,7 @@ test('each input that was taken is read once, in order, and no two model calls r
     totals.refused += inputs - taken.length
     totals.calls += calls.length
   }
-  // The host ends an interrupt at once: no event comes in between.
+  // The host ends an interrupt at once, so no event arrives during one.
   expect([...told].toSorted()).toEqual(['calling', 'idle', 'modelling', 'paused', 'stopped'])
   console.log(
     `listener: ${seeds} conversations, ${JSON.stringify(totals)}, events in the phases ${[...told].join(', ')}`,

@@ -1,4 +1,4 @@
-// Shared by the tests of listeners: a listener over a host in a world whose time a test moves.
+// Shared by the tests of listeners: a listener over a host in a world whose time the test controls.
 import type { AgentInit, Host, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { ScriptedModelInit } from '@baton/core/testing'
@@ -29,7 +29,7 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
     listener.on('error', ({ code }) => told.push(['error', code]))
     return listener
   }
-  /** In a new process over the same store. */
+  /** Starts another process over the same store. */
   const listen = (more: ListenerOptions = {}) => {
     const host = createHost({ environment, store })
     return { host, listener: listenOn(host, more) }

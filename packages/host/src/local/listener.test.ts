@@ -1,4 +1,4 @@
-// An agent that listens, over the local host: what it reads together, what comes out of it, how it is stopped and started.
+// A listening agent over the local host: what it reads together, what it returns, how it is stopped and started.
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createListener } from '@baton/runtime'
 import { expect, test } from 'vitest'
@@ -64,7 +64,7 @@ test('an urgent event may end the running answer; what was said so far is told a
   await time.until(listener.event({ type: 'BEGIN' }))
   await time.pass(1500)
   await time.until(listener.event({ type: 'WITHDRAWN', urgency: 'interrupt' }))
-  // The model notices the abort with its next piece, and the next call begins then.
+  // The model notices the abort with its next piece; then the next call begins.
   await time.pass(600)
   expect(told).toEqual([
     ['response', 'one ', 'interrupted'],
@@ -98,7 +98,7 @@ test('every step that says something is told, and every call that settles; silen
     ['tool_call', 'look', {}, 'ok'],
     ['tool_call', 'unknown', {}, 'error'],
   ])
-  // The silence is not in the conversation.
+  // Silence is not part of the conversation.
   expect(model.requests).toHaveLength(3)
   expect(textsTold(model, 'assistant')).toEqual(['Let me look.[call][call][call]'])
 })
@@ -220,7 +220,7 @@ test('a place in the middle of an answer gives the next process the whole answer
     await time.until(listener.event({ type: 'BEGIN' }))
     await time.pass(second * 1000)
     const { cursor } = listener
-    await time.until(listener.close()) // the answer goes on without it
+    await time.until(listener.close()) // the answer continues without it
     await time.pass(10_000)
     await time.until(host.stop())
     const next = listen(cursor ? { cursor } : {})
@@ -257,7 +257,7 @@ test('whatever a handler throws, at once or later, is told of, and the next even
 test('what is misspelt is refused: an option, the name of an event, a field, an urgency', async () => {
   const { time, host, listener } = createListened({ steps: () => ({ text: 'heard' }) })
   const agent = defineAgent({ name: 'listening', model: 'offline' })
-  const create = createListener as (...given: readonly unknown[]) => unknown // as a program without types has it
+  const create = createListener as (...given: readonly unknown[]) => unknown // as an untyped program calls it
   expect(() => create(host, agent, { sesion: 'call-1' })).toThrow('it is called "session" here')
   expect(() => create(host, agent, { asks: 'no' })).toThrow('asks must be true or false, not "no"')
   expect(() => create(host)).toThrow('an agent must be made by defineAgent, not undefined')

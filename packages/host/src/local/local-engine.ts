@@ -6,12 +6,12 @@ import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
-/** The parts that all sessions of a host share. */
+/** Dependencies shared by all sessions of a host. */
 export interface LocalEngineInit extends Omit<
   LocalSessionInit,
   'session' | 'agent' | 'principal' | 'meta' | 'aborted'
 > {
-  /** Milliseconds that an aborted model call is waited for. */
+  /** Milliseconds to wait for an aborted model call to end. */
   readonly abortMs?: number | undefined
 }
 
@@ -23,7 +23,7 @@ export function createLocalEngine({ abortMs, ...init }: LocalEngineInit, openSes
     const { local, leave } = await openSessions.hold(session, () =>
       openLocalSession({ ...shared, session, agent, principal, meta }),
     )
-    // A stranger changes nothing before it is told that the session is another's.
+    // A principal that does not own the session must be refused before anything changes.
     if (agent && local.state().principal === principal.id) await adoptAgent(local, agent, leave)
     return { engine: local, leave }
   }

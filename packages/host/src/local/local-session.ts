@@ -1,4 +1,4 @@
-// One session in this process: its actor, a new one when that dies, its readers and its snapshots.
+// One session in this process: its actor, which is replaced when it dies, its readers and its snapshots.
 import type {
   JsonObject,
   Accepted,
@@ -28,11 +28,11 @@ import type { LimitedStore } from './store-in-time.ts'
 export interface LocalSessionInit {
   readonly session: string
   readonly leases: SessionLeases
-  /** Wins over the catalog's choice. */
+  /** Overrides the catalog's choice. */
   readonly agent: Agent | undefined
-  /** Owner of the session, if it is new. */
+  /** The owner, used if the session is new. */
   readonly principal: Principal
-  /** The meta with which a new session will be described. */
+  /** The metadata of a new session. */
   readonly meta: JsonObject
   readonly catalog: Catalog
   readonly store: LimitedStore
@@ -43,14 +43,14 @@ export interface LocalSessionInit {
   /** Records between two snapshots. */
   readonly snapshotRecords: number
   readonly observer: SessionObserver | undefined
-  /** Told when a list of sessions would show it otherwise. */
+  /** Notified when the session's entry in a list would change. */
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
 }
 
-/** Openings of a session whose store fails, before it is given up until somebody asks again. */
+/** Attempts to reopen a session whose store fails, before it is closed until the next request. */
 const REOPEN_TRIES = 5
 const REOPEN_MS = 200
-/** Inputs that may wait for a session that is opened again. */
+/** Inputs that may wait while a session is being reopened. */
 const WAITING_MAX = 1000
 
 /** @throws BatonError when the log cannot be read or owned */
@@ -65,21 +65,21 @@ export class LocalSession implements CopyingEngine, ActorListener {
   readonly #init: LocalSessionInit
   readonly #feed: SessionFeed
   readonly #observed: ObservedSession | undefined
-  /** Records committed during the opening. The observer gets them once the session has a state. */
+  /** Records committed while opening. The observer gets them once the session has a state. */
   #untold: SessionRecord[] | undefined
   readonly #snapshots: SnapshotTaker
-  /** From `open` on. */
+  /** Set by `open`. */
   #actor!: Actor
   readonly #world: OpenWorld
   #performer: Performer | undefined
-  /** Position of the newest record that was committed here. */
+  /** Position of the newest record committed by this process. */
   #committedPos = -1
-  /** The state that a list of sessions was told last. */
+  /** The state last reported to session lists. */
   #listed: State | undefined
   #closed: BatonError | undefined
-  /** Its end, from the moment when it is closed. */
+  /** Set when closing starts; resolves when it has finished. */
   #ending: Promise<void> | undefined
-  /** Why it could not be opened again, from then on. */
+  /** Set for good once the session could not be reopened. */
   #failure: BatonError | undefined
   #reopening: Reopening | undefined
 
@@ -104,7 +104,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       this.#actor = await this.#openActor(false)
       this.#startActor()
     } catch (cause) {
-      await this.#actor?.release('work') // one that could not be opened has released its log itself
+      await this.#actor?.release('work') // an actor that could not be opened has released its log itself
       await this.#world.dispose()
       throw cause
     }
@@ -122,9 +122,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.#actor.history
   }
 
-  /** Commits through the actor; while the session is opened again, its successor. */
+  /** Commits through the actor, or through its successor while the session is being reopened. */
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
-    // They are what users said, and what clients have done.
+    // These inputs are users' words and clients' completed actions, so they wait for the successor.
     if (this.#reopening) return this.#submitLater(this.#reopening, inputs)
     if (this.#failure) return Promise.reject(createClosedError(this.session, this.#failure))
     return this.#actor.submit(inputs)
@@ -135,7 +135,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   /**
-   * Goes on with this agent, where it is another one: what runs ends with the old one's tools. One change at a time.
+   * Switches to this agent if it differs; running work finishes with the old agent's tools. Changes are applied one at
+   * a time.
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
   adopt(agent: Agent): Promise<void> {
@@ -151,27 +152,27 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return copySession(this.#init.store, { from: this.session, to })
   }
 
-  /** Its log has another owner, or its store failed for good: ask the host for it again. */
+  /** Whether the log has another owner or the store failed permanently. Ask the host for the session again. */
   isClosed(): boolean {
     return this.#closed !== undefined
   }
 
-  /** Nothing is outstanding, and no turn waits or runs. */
+  /** Whether nothing is outstanding and no turn is waiting or running. */
   isAtRest(): boolean {
     return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state)
   }
 
   /**
-   * Resolves when the session has read its log again. It does so after a failure, because another owner may have continued it
-   * meanwhile. Undefined if it is up to date. Never rejects.
+   * Resolves when the session has read its log again, which it does after a failure because another owner may have
+   * continued it meanwhile. `undefined` if it is up to date. Never rejects.
    */
   get reopened(): Promise<void> | undefined {
     return this.#reopening?.done
   }
 
   /**
-   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends. A session
-   * ends once, also one that was lost.
+   * Stops the session's work here and records in the store whether it needs recovery. Resolves when that is done.
+   * Closing happens once, also for a session that was lost.
    */
   close(): Promise<void> {
     return (this.#ending ??= this.#close())
@@ -184,11 +185,11 @@ export class LocalSession implements CopyingEngine, ActorListener {
     actor.kill(this.#closed)
     this.#performer?.close()
     this.#feed.end()
-    // A removal of the session comes after its snapshots.
-    // The state of one that committed nothing has an epoch that no record of it has.
+    // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
+    // that no record has, so no snapshot is taken.
     const isOwn = actor.state.pos === this.#committedPos
     await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
-    // The next owner of the log may ask a model at once.
+    // Waits for aborted model calls, because the log's next owner may call a model at once.
     const aborted = this.abortedCalls()
     if (aborted) await aborted
     await this.#end(actor, rests ? 'nothing' : 'work')
@@ -228,8 +229,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   onDeath(cause: BatonError): void {
-    if (this.#closed) return // by its closing, which also ends the ownership, when all is stored
-    const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
+    if (this.#closed) return // closed on purpose: closing also stores everything and releases the log
+    const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // the one thing that can throw in it is a logger
     this.#reopening = again
     void again.done.then(() => {
       if (this.#reopening !== again) return
@@ -238,7 +239,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     })
   }
 
-  /** As an observer sees it. */
+  /** The session as an observer sees it. */
   #describe(): ObservedSession {
     const { store } = this.#init
     return {
@@ -275,7 +276,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     })
   }
 
-  /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
+  /** Chooses the agent after the log was read, because the log has the session's owner and metadata. */
   async #specFor({ agent, principal, meta, pos }: State): Promise<Spec> {
     if (!this.#world.isOpen) {
       const isNew = pos < 0
@@ -291,14 +292,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.world.spec
   }
 
-  /** Decides with the new tools from now on; calls of tools that are gone settle. */
+  /** Switches to the new tools; calls of removed tools are settled. */
   #changeAgent(): void {
     this.#actor.setSpec(this.world.spec)
-    // A session that died tells its successor, which begins with the new agent anyway.
+    // If the session has died, its successor starts with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
 
-  /** @throws BatonError when something outstanding cannot be performed; then nothing of it goes on */
+  /** @throws BatonError when an outstanding effect cannot be performed; then all effects are stopped */
   #startActor(): void {
     const actor = this.#actor
     const untold = this.#untold ?? []
@@ -327,13 +328,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
     }
   }
 
-  /** The log is the truth: whatever failed, a new actor begins from it, as after a restart. */
+  /** Starts a new actor from the log after any failure, as after a restart: the log is the truth. */
   async #reopen(cause: BatonError): Promise<void> {
     const { log } = this.#init
     const { session } = this
     this.#performer?.close()
     for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && !IS_FINAL.has(cause.code); tries++) {
-      log.warn('a session is opened again', { session, cause: cause.message })
+      log.warn('a session failed and is being reopened', { session, cause: cause.message })
       await this.#pause(tries)
       if (this.isClosed()) return
       try {
@@ -342,31 +343,31 @@ export class LocalSession implements CopyingEngine, ActorListener {
         this.#actor.kill(this.#closed)
         return await this.#actor.release('work')
       } catch (failure) {
-        log.warn('a session could not be opened', { session, cause: describeThrown(failure) })
+        log.warn('a session could not be reopened', { session, cause: describeThrown(failure) })
       }
     }
-    if (this.isClosed()) return // by its closing, which ends the rest
+    if (this.isClosed()) return // closed on purpose: closing does the rest
     this.#closed = cause
     this.#feed.end()
     await (this.#ending ??= this.#end(this.#actor, 'work'))
   }
 
-  /** Each wait is twice as long as the one before. */
+  /** Waits, twice as long each time. */
   #pause(tries: number): Promise<void> {
     const { timers } = this.#init.environment
     return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
   }
 }
 
-/** Another owner has the log; the store's file is gone, and stays gone for this process. */
+/** Errors that retrying cannot fix: another owner has the log, or the store's file is gone for this process. */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone'])
 
-/** The store may be well again: what it said once is not said for ever. */
+/** The store may have recovered since: its hint is only repeated for a final error. */
 function createClosedError(session: string, cause: BatonError): BatonError {
   return new BatonError({
     code: cause.code,
     message: `session ${session} was closed here after a failure: ${cause.message}`,
-    hint: (IS_FINAL.has(cause.code) && cause.hint) || 'Open the session again; what was accepted is kept.',
+    hint: (IS_FINAL.has(cause.code) && cause.hint) || 'Open the session again; accepted inputs are kept.',
     cause,
   })
 }
@@ -374,11 +375,11 @@ function createClosedError(session: string, cause: BatonError): BatonError {
 interface Reopening {
   /** Never rejects. */
   readonly done: Promise<void>
-  /** Inputs that wait for it. */
+  /** Number of inputs waiting for it. */
   waiting: number
 }
 
-/** In these phases it only goes on when somebody says so. */
+/** Phases in which the session waits for a command. */
 const RESTING: ReadonlySet<Phase> = new Set<Phase>(['idle', 'paused', 'stopped'])
 
 function isResting(state: State): boolean {
@@ -388,5 +389,5 @@ function isResting(state: State): boolean {
 const FULL: Refused = {
   type: 'refused',
   code: 'queue_full',
-  message: `${WAITING_MAX} inputs wait for the session to be opened again`,
+  message: `${WAITING_MAX} inputs are already waiting for the session to be reopened`,
 }

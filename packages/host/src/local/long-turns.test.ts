@@ -1,5 +1,5 @@
-// A turn whose tools bring much more than the model's window holds: results go behind handles, the model reads on, and the
-// turn ends with an answer.
+// A turn whose tools return far more than the model's window holds: results are stored behind handles, the model reads
+// further pieces, and the turn ends with an answer.
 import { defineAgent, tool } from '@baton/core'
 import type { ModelRequest } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -8,7 +8,7 @@ import { createHost } from './create-host.ts'
 
 const CHARS_PER_TOKEN = 4
 const WINDOW = { contextTokens: 4096, actAtTokens: 3500, reserveTokens: 500 }
-/** 3,000 lines with their numbers, so that each piece can be told from the others. */
+/** 3,000 numbered lines, so that each piece can be identified. */
 const BOOK = Array.from({ length: 3000 }, (_, at) => `line ${at}`).join('\n')
 
 function createBook(steps: Parameters<typeof createScriptedModel>[0]['steps'], window: object = {}) {
@@ -80,7 +80,7 @@ test('the model reads on behind the handle that it was given, piece by piece, an
   const [, first = '', second = '', third = ''] = seen
   expect(first).toMatch(/^line 0\n[^]*\[characters 0 to 1000 of \d+\. Read on with result\.read/)
   expect(BOOK.startsWith(first.split('\n[')[0] ?? '-')).toBe(true)
-  // It goes on where the beginning ended, although that beginning was itself a beginning.
+  // It continues where the beginning ended, although that beginning was itself cut from a beginning.
   expect(BOOK.slice(1000)).toContain(second.split('\n[')[0])
   expect(second).toContain('[characters 1000 to 2000 of')
   expect(third).toContain('[characters 2000 to 3000 of')

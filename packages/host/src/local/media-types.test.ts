@@ -1,4 +1,4 @@
-// The media type of a picture, at the edges where one comes into a session: a user's message, and the result of a tool.
+// The media type of a picture where it enters a session: in a user's message, and in a tool's result.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Pictures and files in inputs and results: kept as blobs, with limits of their own, and sent as they were given.
+// Pictures and files in inputs and results: stored as blobs, with their own limits, and sent as they were given.
 import type { BlobStore, ContentPart, FilePart, ImagePart, Message, Store } from '@baton/core'
 import { tool } from '@baton/core'
 import { hash } from 'node:crypto'
@@ -40,7 +40,7 @@ function readHandle(part: ImagePart | FilePart): string {
   return hash('sha256', Buffer.from(buildData(part), 'base64'), 'hex')
 }
 
-/** A store whose blobs do what a test says. */
+/** A store whose blobs are replaced by the test. */
 function createStoreWith(blobs: Partial<BlobStore>): Store {
   const store = createMemoryStore()
   return { ...store, blobs: { ...store.blobs, ...blobs } }

@@ -1,4 +1,4 @@
-// A host's use of a model's own claims: its window shortens the history, and a name that nobody knows is told once.
+// A host uses what a model declares: its window shortens the history, and an unknown name is logged once.
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -56,6 +56,6 @@ test('after a refusal that names the window, the answer that is asked for fits b
   await host.stop()
   const [first, ...later] = model.requests.map(({ settings }) => settings.maxOutputTokens ?? 0)
   expect(first).toBe(4000)
-  // About 1,000 tokens of input, and something for what the estimate may miss.
+  // About 1,000 tokens of input, plus a margin for the estimate's error.
   for (const tokens of later) expect(tokens).toSatisfy((given: number) => given > 1500 && given < 2000)
 })

@@ -1,4 +1,4 @@
-// Meaning of a model's name without a resolver of the program: the variables of the process tell, before the first turn.
+// Model names in a program without a resolver: the process's variables decide, before the first turn.
 import type { HttpRequest } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { createHost } from './create-host.ts'
 const KEY = 'sk-of-a-test-0123456789'
 const MODEL = 'anthropic/claude-sonnet-4-5'
 
-/** A host whose network answers each request with these events of Anthropic. */
+/** A host whose network answers each request with these Anthropic events. */
 function setUp(options: HostOptions, events: readonly object[] = []) {
   const asked: HttpRequest[] = []
   const environment = createNodeEnvironment({

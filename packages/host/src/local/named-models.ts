@@ -1,5 +1,5 @@
-// Models by their names, where a program does not say itself what a name means: keys and addresses are in the variables of
-// the process, under the names that the providers use. A name that cannot be asked is refused before the first turn.
+// Models by name, for programs without their own `modelOf`: keys and addresses come from the process's environment
+// variables, under the names that the providers use. A name that cannot be used is refused before the first turn.
 import type { Agent, Environment, Logger, Model } from '@baton/core'
 import type { Variables } from '@baton/models/choose-model'
 import { createModelOf, secretsIn } from '@baton/models/choose-model'
@@ -12,9 +12,11 @@ export interface NamedModelsInit {
 }
 
 export interface NamedModels {
-  /** @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` when a variable cannot be what it says */
+  /**
+   * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` when a variable has an invalid value
+   */
   readonly modelOf: (id: string) => Model
-  /** Keys and tokens of the variables. */
+  /** Keys and tokens found in the variables. */
   readonly secrets: readonly string[]
 }
 
@@ -22,7 +24,7 @@ export function createNamedModels({ variables, environment, log }: NamedModelsIn
   const { transport, clock } = environment
   let find: ((id: string) => Model) | undefined
   return {
-    // Made for the first name: a variable that is wrong is no concern of a program that names no model.
+    // Created for the first name: an invalid variable must not affect a program that names no model.
     modelOf: (id) => {
       find ??= createModelOf({
         variables,
@@ -41,7 +43,7 @@ export function createNamedModels({ variables, environment, log }: NamedModelsIn
 }
 
 /**
- * Looks up every model that the agents name, fallbacks too.
+ * Resolves every model that the agents name, fallbacks included.
  * @throws BatonError as `modelOf` does
  */
 export function checkNamedModels(

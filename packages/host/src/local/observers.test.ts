@@ -1,4 +1,4 @@
-// Events for the log and the observers of a host: model calls with their ids, retries, another model, every commit.
+// Events for a host's log and observers: model calls with their ids, retries, fallback models, every commit.
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { CallView, JsonObject, Logger } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -49,7 +49,7 @@ test('the log and the call’s event say at once that no connected client runs a
   const warnings = lines.filter(({ level }) => level === 'warn')
   expect(warnings).toMatchObject([
     {
-      message: 'no connected client runs the tool of a call, which waits for one',
+      message: 'no connected client can run the call, so it waits for one',
       session: 's',
       tool: 'look',
       clients: 1,
@@ -79,7 +79,7 @@ test('the log does not say that a call waits which fails at once', async () => {
   const host = createHost({ environment: time.environment, agent, log })
   await time.until((await host.session('s')).send('go').answer)
   expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-    'no connected client runs the tool of a call, which does not wait for one',
+    'no connected client can run the call, and it does not wait for one',
   ])
   await host.stop()
 })
@@ -109,9 +109,9 @@ test('the log has each model call, its retry and the model that takes over, with
   )
   expect(told).toEqual([
     'warn | a model call failed | scripted/m0 | model_overloaded | 529 | req-1 [redacted]',
-    'warn | a model is asked again | scripted/m0 | model_overloaded',
+    'warn | a model call is retried | scripted/m0 | model_overloaded',
     'warn | a model call failed | scripted/m0 | model_overloaded | 529 | req-1 [redacted]',
-    'warn | a model is asked again | scripted/m0 | model_overloaded',
+    'warn | a model call is retried | scripted/m0 | model_overloaded',
     'warn | another model takes over | scripted/m0 | scripted/m1',
     'info | a model answered | scripted/m1',
   ])

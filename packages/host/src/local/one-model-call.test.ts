@@ -1,5 +1,5 @@
-// One model call at a time, as the model sees it: a call counts as running until its promise has settled, not until its signal
-// aborts. Every way to give a call up is played with a model that takes its time to stop.
+// One model call at a time, from the model's view: a call is running until its promise settles, not until its signal
+// aborts. Every way to give up a call is played with a model that is slow to stop.
 import type { Model, Session } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createListener } from '@baton/runtime'
@@ -10,7 +10,7 @@ import { createManualTime, createTestWorld, noUnhandledRejections } from './test
 
 noUnhandledRejections()
 
-/** Says a word, waits to be aborted, and settles `endMs` after that; never where that is infinite. */
+/** Says a word, waits to be aborted, and settles `endMs` later; never if that is Infinity. */
 function createSlowModel(time: ManualTime, endMs: number) {
   const running = { now: 0, most: 0, calls: 0 }
   const { timers } = time.environment
@@ -43,7 +43,7 @@ function createWorld(endMs: number, host: Partial<HostOptions> = {}) {
   return { ...createTestWorld({ steps: [], models: model, time, host }), running, slow: model }
 }
 
-/** Begins a model call, and says something without waiting for its answer. */
+/** Begins a model call without waiting for its answer. */
 function say(session: Session, text = 'first'): void {
   session.send(text, { inputId: text }).answer.catch(() => {})
 }

@@ -1,11 +1,11 @@
-// The sessions that a host has open: each is opened once, whoever asks, and leaves the memory when nobody holds it.
+// A host's open sessions: each is opened once for all callers, and leaves memory when it has no more holders.
 import type { Environment } from '@baton/core'
 import { createStoppedError, within } from '@baton/runtime'
 import type { LocalSession } from './local-session.ts'
 
 export interface HeldSession {
   readonly local: LocalSession
-  /** Lets go of the session; called once. */
+  /** Releases the session. Called once. */
   readonly leave: () => void
 }
 
@@ -13,21 +13,21 @@ interface OpenSession {
   readonly opening: Promise<LocalSession>
   local: LocalSession | undefined
   holders: number
-  /** Ends the wait for the next look at whether it has come to rest. */
+  /** Cancels the next check for whether the session has come to rest. */
   stopLooking: () => void
 }
 
-/** Milliseconds between two looks at whether a session that nobody holds has come to rest. */
+/** Milliseconds between checks for whether a session without holders has come to rest. */
 const REST_LOOK_MS = 60_000
-/** Milliseconds for which sessions that are being opened are waited for. */
+/** Milliseconds to wait for sessions that are still opening. */
 const OPENING_MS = 5000
-/** Milliseconds that sessions get to be closed. */
+/** Milliseconds that closing sessions may take. */
 const CLOSING_MS = 5000
 
 export class OpenSessions {
   readonly #environment: Environment
   readonly #sessions = new Map<string, OpenSession>()
-  /** Writes of sessions that are closing; a host that stops waits for them. */
+  /** Writes of closing sessions, by promise; stopping the host waits for them. */
   readonly #leaving = new Map<Promise<void>, string>()
   readonly #gates = createGates()
   #isOver = false
@@ -37,13 +37,14 @@ export class OpenSessions {
   }
 
   /**
-   * Opens the session, or gives the one that is open.
-   * @throws BatonError when its log cannot be read or owned; `host_stopped` once all are closed, also for who waited meanwhile
+   * Returns the open session, or opens it.
+   * @throws BatonError when its log cannot be read or owned; `host_stopped` once all are closed, also for callers still
+   * waiting
    */
   async hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession> {
     if (this.#isOver) throw createStoppedError()
     const session = this.#open(name, openSession)
-    // Counted before it is waited for: a holder that leaves meanwhile must not close it.
+    // Counted before the wait: a holder that leaves meanwhile must not close the session.
     session.holders += 1
     const leave = (): void => {
       session.holders -= 1
@@ -66,17 +67,17 @@ export class OpenSessions {
     return this.#sessions.has(name)
   }
 
-  /** A session that is open, and not still being opened. */
+  /** Returns the session if it has finished opening. */
   find(name: string): LocalSession | undefined {
     return this.#sessions.get(name)?.local
   }
 
-  /** Closes the session if it is at rest: another host asks for it. */
+  /** Closes the session if it is at rest, because another host wants it. */
   handOver(name: string): void {
     if (this.find(name)?.isAtRest()) void this.alone(name, () => Promise.resolve())
   }
 
-  /** Closes the session, and runs `act` while nobody has it open; a request for it meanwhile waits. */
+  /** Closes the session and runs `act` while it is closed; requests for the session wait meanwhile. */
   alone<Value>(name: string, act: () => Promise<Value>): Promise<Value> {
     const session = this.#sessions.get(name)
     this.#sessions.delete(name)
@@ -84,24 +85,24 @@ export class OpenSessions {
       const local = await session?.opening.catch(() => undefined)
       await local?.close()
       const leaving = [...this.#leaving].flatMap(([closing, left]) => (left === name ? [closing] : []))
-      await Promise.all(leaving) // what it still had to store, when it left by itself
+      await Promise.all(leaving) // writes of an earlier close
       return await act()
     })
   }
 
-  /** Every open session; those that are being opened are waited for a while. */
+  /** Every open session, including those that finish opening within a few seconds. */
   all(): Promise<readonly LocalSession[]> {
     return settleOpenings([...this.#sessions.values()], this.#environment)
   }
 
-  /** Closes every session. Those that are at rest are released before it ends. */
+  /** Closes every session. Sessions at rest are released before this resolves. */
   async closeAll(): Promise<void> {
     this.#isOver = true
     for (const session of this.#sessions.values()) session.stopLooking()
     const open = await this.all()
     const closing = [...this.#leaving.keys(), this.#gates.allPassed(), ...open.map((local) => local.close())]
     const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
-    // Those that take longer are looked after at the next start.
+    // Sessions that take longer are recovered at the next start.
     await within(this.#environment.timers, limit, Promise.all(closing)).catch(() => {})
   }
 
@@ -119,7 +120,7 @@ export class OpenSessions {
       (local) => {
         session.local = local
       },
-      // A session that could not be opened is tried again by the next request.
+      // After a failed opening, the next request tries again.
       () => this.#forget(name, session),
     )
     return session
@@ -129,7 +130,7 @@ export class OpenSessions {
     if (this.#sessions.get(name) === session) this.#sessions.delete(name)
   }
 
-  /** Its log stays where it is; the next request opens it from there. */
+  /** Closes the session if it has no holders and is at rest. Its log is kept; the next request opens it from there. */
   #closeAtRest(name: string, session: OpenSession): void {
     const { local, holders } = session
     session.stopLooking()
@@ -151,9 +152,9 @@ export class OpenSessions {
 }
 
 interface Gates {
-  /** Runs work on one name, after the work that was begun on it before. */
+  /** Runs work on a name, after any earlier work on it. */
   run<Value>(name: string, work: () => Promise<Value>): Promise<Value>
-  /** No work on this name runs any more. */
+  /** Resolves when no work on this name is running. */
   passed(name: string): Promise<unknown>
   allPassed(): Promise<unknown>
 }
@@ -164,7 +165,7 @@ function createGates(): Gates {
   return {
     run: (name, work) => {
       const result = passed(name).then(work)
-      const settled = result.catch(() => {}) // who asked for the work hears of it
+      const settled = result.catch(() => {}) // the caller of `run` gets the error
       running.set(name, settled)
       void settled.then(() => running.get(name) === settled && running.delete(name))
       return result
@@ -174,7 +175,7 @@ function createGates(): Gates {
   }
 }
 
-/** One whose store does not answer is closed when it is open at last. */
+/** Waits for openings, within a limit. A session whose store answers later is closed as soon as it opens. */
 async function settleOpenings(
   sessions: readonly OpenSession[],
   { timers }: Environment,
@@ -184,7 +185,7 @@ async function settleOpenings(
   const settled = await Promise.allSettled(opened)
   return settled.flatMap((local, index) => {
     if (local.status === 'fulfilled') return [local.value]
-    sessions[index]?.opening.then((late) => late.close()).catch(() => {}) // it was never open
+    sessions[index]?.opening.then((late) => late.close()).catch(() => {}) // it never opened
     return []
   })
 }

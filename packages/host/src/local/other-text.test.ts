@@ -1,4 +1,4 @@
-// A model that streams something else than its answer has: whoever follows the events ends with the text of the answer.
+// A model that streams text different from its answer: readers of the events end up with the answer's text.
 import type { Model } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { expect, test } from 'vitest'

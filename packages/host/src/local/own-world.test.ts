@@ -1,4 +1,4 @@
-// A session's own world: its agent, also when it is opened again and at recovery.
+// A session's own world: its agent, also after reopening and recovery.
 import type { Agent, AgentInit } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -88,7 +88,7 @@ test('a session with an agent of its own is recovered with it, and its tools are
   void session.send('go').answer.catch(() => {})
   await time.settle()
   expect(ran).toEqual(['run'])
-  // Its process dies: nothing of it goes on.
+  // Its process dies, and its work ends.
   store.expireLeases()
   const after = createHost({ environment: time.environment, store, agents })
   expect(await time.until(after.recover())).toEqual({ recovered: 1, failed: 0 })

@@ -1,5 +1,5 @@
-// Events that pass, `call-writing`, `call-progress` and `server-tool`: a reader who comes later gets what is still being written, and
-// nothing else of them.
+// Transient events (`call-writing`, `call-progress` and `server-tool`): a late reader gets those still being written,
+// and no others.
 import type { Model, ModelEvent, Session, SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
@@ -16,7 +16,7 @@ const WRITTEN: readonly ModelEvent[] = [
   { type: 'call-delta', index: 0, text: '{"a":' },
 ]
 
-/** Events for a new reader, until it has all that there are. */
+/** Reads the events currently available to a new reader. */
 async function readNow(session: Session, time: ManualTime): Promise<readonly string[]> {
   const told: string[] = []
   const stream = session.events({ from: 'start' })

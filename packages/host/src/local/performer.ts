@@ -1,5 +1,5 @@
-// Performs the effects of one session in this process: it keeps its timers, and the model calls and tools that run. Work
-// answers with an input of its own, and never rejects.
+// Performs the effects of one session in this process: owns its timers, model calls and running tools. Work answers
+// with an input and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
 import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionFeed } from '@baton/runtime'
@@ -16,28 +16,28 @@ import {
 export interface PerformerInit {
   /** Its clock is the session's time. */
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Its agent may change. */
+  /** The session's agent may change. */
   readonly session: Pick<SessionEngine, 'session' | 'world'>
   /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
   readonly history: History
   readonly feed: Pick<SessionFeed, 'publishLive'>
-  /** Rejects when the session died: its successor begins from the log. */
+  /** Rejects when the session has died; its successor starts from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
-  /** Work never rejects; where that rule is broken, the session begins anew from its log. */
+  /** Called when work rejects, which must never happen; the session then restarts from its log. */
   readonly fail: (cause: unknown) => void
 }
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>
 
-/** Progress is logged after so much time or text, without anybody waiting for it. */
+/** Progress is logged after this much time or text, in the background. */
 const PROGRESS_MS = 500
 const PROGRESS_CHARS = 2048
 
 export class Performer {
   readonly #init: PerformerInit
   readonly #timers = new Map<string, () => void>()
-  /** Hardly ever more than one. */
+  /** Rarely more than one. */
   #models: readonly RunningModel[] = []
   readonly #tools = new Map<string, AbortController>()
   readonly questions: ToolQuestions
@@ -49,12 +49,12 @@ export class Performer {
     this.questions = new ToolQuestions({ history: () => init.history, submit: init.submit })
   }
 
-  /** Model calls and tools that run. */
+  /** Number of running model calls and tools. */
   countRunning(): number {
     return this.#models.length + this.#tools.size
   }
 
-  /** Sets and clears timers, aborts work and starts it. `state` is that of the commit. */
+  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit. */
   perform(effect: Effect, state: State): void {
     switch (effect.type) {
       case 'call-model':
@@ -77,7 +77,7 @@ export class Performer {
       case 'clear-timer':
         this.#clearTimer(`${effect.timer}:${effect.generation}`)
         break
-      // Their facts are frames already: a reader of the session sees the offer or the question.
+      // Nothing to do: their facts already reach readers as frames.
       case 'offer-call':
       case 'withdraw-offer':
       case 'ask-approval':
@@ -90,7 +90,7 @@ export class Performer {
     }
   }
 
-  /** Aborts all, without an answer. */
+  /** Aborts everything, without reports. */
   close(): void {
     this.#isClosed = true
     this.questions.close()
@@ -128,7 +128,7 @@ export class Performer {
     const job = createModelJob(state, effect)
     const before = aborted.count > 0 ? aborted.settled(session.session) : undefined
     const asking = before ? this.#askAfter(before, job, io) : performModel(session.world, job, io)
-    // An aborted attempt has answered already; what it brings now would be stale.
+    // An aborted attempt has already answered, so its late report would be stale.
     this.#takeReport(asking, (report) => {
       settle()
       run.stopTimer?.()
@@ -138,7 +138,10 @@ export class Performer {
     })
   }
 
-  /** Asks once earlier calls have settled. The wait counts towards `firstWordMs`. Undefined if the call was aborted meanwhile. */
+  /**
+   * Calls the model once earlier calls have settled. The wait counts towards `firstWordMs`. `undefined` if the call was
+   * aborted meanwhile.
+   */
   async #askAfter(before: Promise<void>, job: ModelJob, io: ModelIo): Promise<Input | undefined> {
     const { session, environment } = this.#init
     const { effect } = job
@@ -168,7 +171,7 @@ export class Performer {
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),
     })
-    // Late or not: the machine knows, and logs it.
+    // Reported even when late: the machine decides, and logs it.
     this.#takeReport(performTool(session.world, job, io), (report) => {
       this.#tools.delete(key)
       if (report) submit([report]).catch(ignoreDeath)
@@ -179,7 +182,7 @@ export class Performer {
     work.then(take).catch(this.#init.fail)
   }
 
-  /** Text goes to the readers at once; the log follows now and then, and nobody waits for it. */
+  /** Sends text to readers at once. Progress is logged in the background now and then. */
   #stream(run: RunningModel, frame: LiveFrame): void {
     if (!this.#models.includes(run)) return
     this.#init.feed.publishLive(frame)
@@ -201,11 +204,12 @@ export class Performer {
 
   #abortModel(attempt: number, state: State): void {
     const run = this.#models.find((one) => one.attempt === attempt)
-    // One that has answered is stale; one that was withdrawn in the commit that began it has said nothing.
+    // Without a run, the attempt has either answered (its stop is stale) or was withdrawn in the commit that began it
+    // (it has no text).
     if (!run && attempt <= this.#newestAttempt) return
     this.#models = this.#models.filter((one) => one !== run)
     if (run) this.#abort(run)
-    // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
+    // Only an interrupt needs the text so far; it does not wait for the model to stop.
     if (!state.interrupting) return
     this.#report({ type: 'model-stopped', attempt, text: run?.text.read() ?? '' })
   }
@@ -217,7 +221,7 @@ export class Performer {
     aborted.note(session.session, settled)
   }
 
-  /** A tool that ignores its signal may never end: it is forgotten here and now. */
+  /** Forgets the tool at once, because a tool that ignores its signal may never end. */
   #abortTool(key: string): void {
     const cancellation = this.#tools.get(key)
     this.#tools.delete(key)
@@ -230,7 +234,7 @@ export class Performer {
     const key = `${timer}:${generation}`
     const cancel = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
       this.#timers.delete(key)
-      // A system timer takes no more than 24 days: then it is set again.
+      // A system timer lasts 24 days at most, so a longer wait sets it again.
       if (clock.nowMs() < atMs) this.#setTimer(effect)
       else this.#report({ type: 'timer-fired', timer, generation })
     })
@@ -242,7 +246,7 @@ export class Performer {
     this.#timers.delete(key)
   }
 
-  /** A session that died takes no reports; its successor begins its work anew. */
+  /** A dead session accepts no reports; its successor starts its work again. */
   #report(report: Input): void {
     this.#init.submit([report]).catch(ignoreDeath)
   }
@@ -256,8 +260,8 @@ interface RunningModel {
   /** Never rejects. */
   readonly settled: Promise<void>
   readonly text: GrowingText
-  /** How much of the text was logged. */
+  /** Length of the text that was logged. */
   loggedChars: number
-  /** While there may be text that was not logged. */
+  /** Set while some text may not have been logged. */
   stopTimer: (() => void) | undefined
 }

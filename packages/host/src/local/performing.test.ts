@@ -1,5 +1,5 @@
-// Work of one session while it is given up: what late models and tools say is neither shown nor logged, timers keep their time,
-// and the log follows an answer at its pace.
+// Work of a session that is given up: late output of models and tools is neither shown nor logged, timers fire on time,
+// and the log follows an answer at its own pace.
 import type { SessionEvent, Store, Timers, ToolContext } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
@@ -14,7 +14,7 @@ import {
 
 noUnhandledRejections()
 
-/** Events of a session from now on. */
+/** Collects the session's events from now on. */
 async function noteEvents(session: Awaited<ReturnType<ReturnType<typeof createTestWorld>['open']>>) {
   const events: SessionEvent[] = []
   const reader = session.events({ from: 'now' })
@@ -91,7 +91,7 @@ test.each([
   )
 })
 
-/** Timers of a system that waits no longer than this. */
+/** Timers of a system with this maximum delay. */
 function capTimers(time: ManualTime, mostMs: number): Timers {
   return { start: (delayMs, callback) => time.environment.timers.start(Math.min(delayMs, mostMs), callback) }
 }

@@ -1,4 +1,5 @@
-// A limit on what a turn costs is refused where the price of a model is not known: when the host is made, or when the model is chosen.
+// A cost limit on turns is refused if the price of a model is unknown: when the host is created, or when the model is
+// chosen.
 import type { Model } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// Sessions that are asked for, removed and left at the same moment.
+// Sessions that are opened, removed and left at the same moment.
 import type { Acquired, Store, StoredSession } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -146,7 +146,7 @@ test('a session that nobody could own any more is not kept in memory', async () 
   const world = createTestWorld({ store, steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
   const session = await world.open()
   store.expireLeases()
-  const { epoch } = (await store.acquire(SESSION, 'another host')) as Acquired // nobody holds it
+  const { epoch } = (await store.acquire(SESSION, 'another host')) as Acquired // the session has no holder
   await store.release(SESSION, epoch)
   session.send('go').answer.catch(() => {})
   await world.time.settle()

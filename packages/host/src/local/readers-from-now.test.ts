@@ -1,4 +1,4 @@
-// Whoever begins to read in the middle of something is told from then on what a reader from the beginning is told.
+// A reader that starts in the middle sees, from then on, what a reader from the beginning sees.
 import type { Session, SessionEvent } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -12,9 +12,9 @@ const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
 
 interface Moment {
   readonly init: Partial<TestWorldInit>
-  /** Up to the moment. */
+  /** Runs before the second reader starts. */
   readonly before: (session: Session, world: TestWorld) => Promise<unknown>
-  /** From there to the end. */
+  /** Runs from there to the end. */
   readonly after: (session: Session, world: TestWorld) => Promise<unknown>
 }
 
@@ -22,7 +22,7 @@ async function firstCall(world: TestWorld): Promise<string> {
   return (await world.facts('step-finished')).at(-1)?.calls[0]?.callId ?? ''
 }
 
-/** A tool that runs until the test lets it. */
+/** A tool that runs until the test opens its gate. */
 function createGated(more: Parameters<typeof act>[1] = {}) {
   const gate = Promise.withResolvers<string>()
   return { tool: act(() => gate.promise, more), open: () => gate.resolve('found') }
@@ -143,7 +143,7 @@ test.each(Object.entries(MOMENTS))('%s', async (_, make) => {
   const { init, before, after } = make()
   const world = createTestWorld({ steps: [], ...init })
   const session = await world.open()
-  await connect(session).attach() // somebody can be asked
+  await connect(session).attach() // makes a client known that can be asked
   await connect(session).detach()
   if (init.tools?.some((one) => (one as { name: string }).name === 'act')) await connect(session).attach()
   const turn = session.send('go')
@@ -167,7 +167,7 @@ test.each(Object.entries(MOMENTS))('%s', async (_, make) => {
   expect(later(told)).toEqual(later(await all))
 })
 
-/** Texts come in other pieces, with other places, and `live` where each reading began. */
+/** Leaves out what depends on where a reading began: how text is split, and `live`. */
 function readBody(event: SessionEvent): readonly object[] {
   return event.type === 'text' || event.type === 'live' ? [] : [{ ...event, cursor: undefined }]
 }

@@ -1,21 +1,24 @@
-// Recovery at the start of a host: opens the sessions that a dead host left with outstanding work, which continues.
+// Recovery at host startup: opens the sessions that a dead host left with outstanding work, so that they continue.
 import type { Logger, Session, StoredSession, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface Recovery {
-  /** Sessions that were opened again. */
+  /** Number of sessions that were reopened. */
   readonly recovered: number
   /**
-   * Sessions that could not be opened. Each is logged once per reason. A damaged session, or one of another agent, is looked at
-   * again when its log changes, when somebody asks for it or at the next start; the others at every look.
+   * Number of sessions that could not be opened. Each is logged once per reason. A damaged session, or one of another
+   * agent, is retried when its log changes, when it is requested, or at the next start; others at every look.
    */
   readonly failed: number
 }
 
 export interface RecoverOptions {
-  /** Milliseconds between two further looks, until the host stops; without it there is this one. A failed look is logged. */
+  /**
+   * Milliseconds between further looks, until the host stops. Without it there is only this one. A failed look is
+   * logged.
+   */
   readonly everyMs?: number
 }
 
@@ -28,26 +31,26 @@ export interface RecoverInit {
   readonly open: (session: string, principal: string) => Promise<Session>
 }
 
-/** Sessions that are opened at once. */
+/** Sessions opened in parallel. */
 const AT_ONCE = 8
-/** Sessions that are remembered because they were not recovered; the others are looked at again each time. */
+/** Unrecovered sessions to remember. Any others are retried at every look. */
 const LEFT_MAX = 10_000
 
-/** Why a session was not recovered, and how it was listed then. */
+/** Why a session was not recovered, and how it was listed at that time. */
 interface Left {
   readonly listed: string
   readonly reason: string
 }
 
-/** By their names. */
+/** Unrecovered sessions by name. */
 type LeftSessions = Map<string, Left>
 
 const OTHER_AGENT = 'another agent'
-/** Reasons that only a change of the session’s log takes away. */
+/** Reasons that last until the session's log changes. */
 const LASTING: ReadonlySet<string> = new Set([OTHER_AGENT, 'log_damaged', 'log_version_unknown'])
 
 /**
- * `former` are those that the last look left; `left` becomes those of this one.
+ * Looks once. `former` holds the sessions the last look left; `left` is filled with those of this one.
  * @throws BatonError `store_failed` when the sessions cannot be listed
  */
 async function recoverSessions(init: RecoverInit, former: LeftSessions, left: LeftSessions): Promise<Recovery> {
@@ -70,7 +73,7 @@ async function recoverSessions(init: RecoverInit, former: LeftSessions, left: Le
       const outcome = await recover(init, session)
       if (outcome.type === 'other-agent')
         note(OTHER_AGENT, () =>
-          init.log.info('a session of another agent is left as it is', { session, agent: outcome.agent }),
+          init.log.info('a session of another agent was not recovered', { session, agent: outcome.agent }),
         )
       if (outcome.type === 'recovered') recovered += 1
     } catch (cause) {
@@ -80,7 +83,7 @@ async function recoverSessions(init: RecoverInit, former: LeftSessions, left: Le
       note(reason, () => init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) }))
     }
   }
-  // Read by several at once, each session goes to one of them.
+  // The workers share the iterator, so each session goes to only one of them.
   const work = async (): Promise<void> => {
     for (let next = await sessions.next(); next.done !== true; next = await sessions.next()) await look(next.value)
   }
@@ -88,7 +91,7 @@ async function recoverSessions(init: RecoverInit, former: LeftSessions, left: Le
   return { recovered, failed }
 }
 
-/** Looks once, and with `everyMs` again and again until it is stopped. */
+/** Looks once, or repeatedly with `everyMs` until it is stopped. */
 export function createRecovery(init: RecoverInit & { readonly timers: Timers }) {
   const { timers, log } = init
   let isStopped = false
@@ -103,14 +106,14 @@ export function createRecovery(init: RecoverInit & { readonly timers: Timers }) 
   const lookAgain = async (everyMs: number): Promise<void> => {
     try {
       const { recovered } = await look()
-      if (recovered > 0) log.info('sessions of a host that died go on here', { sessions: recovered })
+      if (recovered > 0) log.info('sessions of a dead host continue here', { sessions: recovered })
     } catch (cause) {
-      log.warn('sessions that could be recovered were not found', { cause: describeThrown(cause) })
+      log.warn('recoverable sessions could not be listed', { cause: describeThrown(cause) })
     }
     wait(everyMs)
   }
   const wait = (everyMs: number): void => {
-    stopTimer() // of an earlier call: one looks for all
+    stopTimer() // of an earlier call: one timer is enough
     if (!isStopped) stopTimer = timers.start(everyMs, () => void lookAgain(everyMs), { isBackground: true })
   }
   return {
@@ -133,6 +136,6 @@ async function recover({ store, knows, open }: RecoverInit, name: string): Promi
   if (!opening) return { type: 'gone' }
   if (!knows(opening.agent)) return { type: 'other-agent', agent: opening.agent }
   const session = await open(name, opening.principal)
-  await session.close() // it stays open by itself while something is outstanding
+  await session.close() // stays open by itself while work is outstanding
   return { type: 'recovered' }
 }

@@ -1,4 +1,5 @@
-// Stores that fail and processes that die, seen through the Session API: what was accepted is answered, what is once runs once.
+// Failing stores and dying processes, seen through the Session API: accepted inputs are answered, and `once` tools run
+// once.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -19,11 +20,11 @@ import {
 noUnhandledRejections()
 
 interface Faults {
-  /** Appends that fail before anything is stored, after it was stored, or never answer. */
+  /** Appends that fail before storing, fail after storing, or never answer. */
   before: number
   after: number
   hang: number
-  /** Readings that fail. */
+  /** Reads that fail. */
   read: number
   appends: number
 }
@@ -87,7 +88,7 @@ test('a store that fails for good in mid-turn costs an attempt, and the turn is 
   session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
   expect((await time.until(turn.answer)).text).toBe('answer')
   expect(model.requests).toHaveLength(2)
-  expect(warnings).toContain('a session is opened again')
+  expect(warnings).toContain('a session failed and is being reopened')
   expect(time.pending()).toBe(0)
 })
 
@@ -97,7 +98,7 @@ test('what a session stored in the moment of its death reaches its readers when 
   const seen = collect(session.frames({ pos: 0 }))
   const turn = session.send('go')
   await time.pass(50)
-  // The answer is stored, but the session never learns of it.
+  // The answer is stored, but the session never learns that.
   Object.assign(faults, { after: 1, before: 0, read: 1 })
   expect((await time.until(turn.answer)).text).toBe('answer')
   await session.close()
@@ -142,10 +143,10 @@ test('a store that stays broken ends the session; the host opens it again when s
   await time.until(frames.done)
   await expect(session.send('more').answer).rejects.toMatchObject({ code: 'store_failed' })
   faults.before = 0
-  // The store is well again: what it said once is not said as if it were so now.
+  // The store has recovered: its old error is not repeated as if it still held.
   await expect(session.send('more').answer).rejects.toMatchObject({
     message: expect.stringContaining('was closed here after a failure'),
-    hint: 'Open the session again; what was accepted is kept.',
+    hint: 'Open the session again; accepted inputs are kept.',
   })
   const [one, two] = await time.until(Promise.all([open(), open()]))
   expect((await time.until(one.send('again').answer)).text).toBe('answer')
@@ -179,9 +180,9 @@ test('a session whose work could be begun in part only leaves nothing of it when
   broken.count = 1
   session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
   expect((await time.until(turn.answer)).text).toBe('answer')
-  expect(warnings).toContain('a session could not be opened')
-  expect(warnings.filter((warning) => warning === 'a session is opened again')).toHaveLength(2)
-  // The first call, the one that was begun in part and aborted, and the one that answered.
+  expect(warnings).toContain('a session could not be reopened')
+  expect(warnings.filter((warning) => warning === 'a session failed and is being reopened')).toHaveLength(2)
+  // The first call, the one that was aborted when only part of the work could start, and the one that answered.
   expect(model.requests).toHaveLength(3)
   expect(await facts('turn-finished')).toHaveLength(1)
   expect(time.pending()).toBe(0)
@@ -224,7 +225,7 @@ test('nor where somebody waited for the session: its turn does not begin again o
   const asked = host.session(session.id).catch(({ code }: BatonError) => code)
   await time.settle()
   await time.until(host.stop())
-  await time.pass(60_000) // until the model of before is done
+  await time.pass(60_000) // until the earlier model is done
   expect([await asked, model.requests.length, time.pending()]).toEqual(['host_stopped', 1, 0])
   expect(await store.acquire(session.id, 'another')).toMatchObject({ type: 'acquired' })
 })

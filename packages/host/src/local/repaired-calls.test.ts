@@ -1,5 +1,5 @@
-// Arguments with small mistakes: what is repaired runs and is told in the log, what is not goes back to the model, and what
-// was cut off is never touched.
+// Arguments with small mistakes: repaired calls run and the log says so, unrepairable ones go back to the model, and
+// truncated ones are never touched.
 import type { FinishReason, JsonObject, Model, ModelCallPart, ModelPart } from '@baton/core'
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -20,7 +20,7 @@ interface Ran {
   /** Results as the model read them. */
   readonly told: string
   readonly repairs: readonly string[] | undefined
-  /** The arguments that the history keeps. */
+  /** The arguments kept in the history. */
   readonly kept: string | undefined
   readonly outcome: string
 }

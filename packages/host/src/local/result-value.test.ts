@@ -1,4 +1,5 @@
-// The JSON value of a result stands beside its text: of tools and of clients, also where the text is too long to be shown.
+// The JSON value of a result is kept along with its text, for tools and clients, even if the text is too long to be
+// shown.
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { TestWorld } from './test-world.test-kit.ts'

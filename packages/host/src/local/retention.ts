@@ -1,4 +1,4 @@
-// Removes sessions that nobody has used for a while.
+// Removes sessions that have not been used for a while.
 import type { Environment, ErrorCode, Logger } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -11,7 +11,7 @@ export interface RetentionInit {
   readonly store: LimitedStore
   readonly environment: Environment
   readonly log: Logger
-  /** Milliseconds that a session is kept after its last record. */
+  /** Milliseconds to keep a session after its last record. */
   readonly keepMs: number
   readonly openSessions: OpenSessions
   /** Removes one session. @throws BatonError `session_held`, `store_failed` */
@@ -20,12 +20,14 @@ export interface RetentionInit {
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 3_600_000
-/** Milliseconds by which the clock may be ahead, at most; of sessions that are kept for less, so much less. */
+/**
+ * Milliseconds the clock may be ahead before it is doubted. If sessions are kept for less, that shorter time applies.
+ */
 const PATIENCE_MS = 7 * 86_400_000
 
 /**
- * Looks at once, then every hour, until the returned function is called. The first look leaves what a dead host was at
- * work on: a recovery comes first, however long the host was away.
+ * Looks at once, then every hour until the returned function is called. The first look skips sessions with work left by
+ * a dead host: they are recovered first, however long the host was down.
  */
 export function startRetention(init: RetentionInit): () => void {
   const { store, environment, keepMs } = init
@@ -55,7 +57,7 @@ async function removeOld(init: RetentionInit, clock: TrustedClock, isFirst: bool
       if (damage !== undefined) continue
       if (lastMs > untilMs || openSessions.isOpen(session) || holder || (isFirst && isOwned)) continue
       if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
-      log.info('a session was removed: nobody used it', { session, lastUse: describeMoment(lastMs) })
+      log.info('an unused session was removed', { session, lastUse: describeMoment(lastMs) })
     }
   } catch (cause) {
     log.warn('old sessions could not be removed', { cause: describeThrown(cause) })
@@ -69,26 +71,26 @@ async function findNewestMs(store: LimitedStore, beforeMs: number): Promise<numb
 }
 
 function tellAhead(log: Logger, { nowMs, aheadMs, heldMs }: Extract<ClockReading, { readonly type: 'ahead' }>): void {
-  log.warn('no old session is removed: the clock is far ahead of what is known', {
+  log.warn('old sessions are kept because the clock is implausibly far ahead', {
     code: 'clock_implausible' satisfies ErrorCode,
     clock: describeMoment(nowMs),
     aheadHours: Math.round(aheadMs / HOUR_MS),
     seenHours: Math.round(heldMs / HOUR_MS),
-    hint: 'Correct the clock. Where it is right, old sessions are removed once a host has run with it for long enough.',
+    hint: 'Correct the clock. If it is right, old sessions will be removed once a host has run with it for long enough.',
   })
 }
 
 const HOUR_MS = 3_600_000
 
-/** An ISO date, or the bare number where the clock is beyond the dates of JavaScript. */
+/** An ISO date, or the bare number if it is beyond the range of JavaScript dates. */
 function describeMoment(ms: number): string {
   const moment = new Date(ms)
   return Number.isNaN(moment.getTime()) ? String(ms) : moment.toISOString()
 }
 
 /**
- * A session with more records than it was listed with has been used since; it is kept, as one that another host took, and
- * one that cannot be read: somebody may want to look at what is left of it.
+ * Removes a session unless it has been used since it was listed, another host has taken it, or it cannot be read: its
+ * remains may still be needed.
  */
 async function removeUnused({ store, remove, log }: RetentionInit, session: string, records: number): Promise<boolean> {
   try {

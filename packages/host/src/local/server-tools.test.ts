@@ -1,4 +1,4 @@
-// Tools that a provider runs reach whoever reads the turn.
+// Tools run by a provider are events for readers of the turn.
 import type { Model, SessionEvent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

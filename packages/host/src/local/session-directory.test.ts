@@ -1,4 +1,4 @@
-// Lists of sessions: filtered, a page at a time, by principal; and what those who watch are told.
+// Lists of sessions: filtered, paged, by principal; and the events for their watchers.
 import type { Logger, SessionChange } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -66,7 +66,7 @@ test('a list over SQLite comes in pages, each session once, whatever letters the
   const store = await openSqliteStore(join(folder, 'store.sqlite'))
   const model = createScriptedModel({ steps: () => ({ text: 'hello' }) })
   const host = createHost({ store, agent: defineAgent({ name: 'one', model }) })
-  // By code units the smile comes before the fullwidth tilde, by bytes after it.
+  // By code units the smile sorts before the fullwidth tilde, by bytes after it.
   const names = ['a', '\uff5e', '\u{1f600}', '\ue000', '\u{10000}', 'z', 'é']
   for (const name of names) await (await host.session(name)).close()
   const seen: string[] = []
@@ -243,7 +243,7 @@ test('whoever stops watching hears nothing more, also of what had happened by th
 test('a session that another host made anew under an old name is listed as the new one', async () => {
   const { host, open, store } = createDirectory()
   const other = createDirectory(store)
-  for (const id of ['x', 'y', 'z']) await other.open(id, 'bob') // its ids are others
+  for (const id of ['x', 'y', 'z']) await other.open(id, 'bob') // whose ids differ
   await (await open('trip', 'ann')).close()
   const list = async () => (await host.sessions({ principal: 'ann' })).sessions
   const [before] = await list()

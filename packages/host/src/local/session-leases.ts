@@ -1,6 +1,6 @@
-// The leases of one host: taken with each session, renewed all at once while it holds any, and given up before they end.
-// It reads no clock: it counts its own ticks, of which several fit in a lease. What makes it safe also when this process was
-// asleep for longer than a lease are the epochs of the store.
+// One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
+// own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
+// epochs keep it safe.
 import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
@@ -10,18 +10,18 @@ import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
 export interface SessionLeasesInit {
   readonly store: LimitedStore
-  /** The store itself: what is acquired too late is given back. */
+  /** The store itself: a lease acquired after its deadline must be returned. */
   readonly disk: Pick<Store, 'acquire' | 'leaseMs'>
   readonly owner: string
-  /** Address at which other hosts pass on requests for this host's sessions. */
+  /** The address where other hosts send requests for this host's sessions. */
   readonly address: string | undefined
   readonly timers: Timers
   readonly log: Logger
-  /** Another owner asks for a session of this host; told at each renewal until it is released. */
+  /** Called when another owner asks for a session of this host, at each renewal until it is released. */
   readonly onHandover: (session: string) => void
 }
 
-/** The state of a log when this host came to own it. */
+/** A log as it was when this host acquired it. */
 export interface OwnedLog {
   readonly epoch: number
   /** Position of its last record; -1 for a new session. */
@@ -30,20 +30,20 @@ export interface OwnedLog {
   readonly isHeld: boolean
 }
 
-/** Ticks in a lease. At each one the leases are renewed. */
+/** Ticks per lease. Leases are renewed at each tick. */
 const LEASE_TICKS = 4
-/** Ticks from the sending of the last renewal that succeeded, after which this host acts as if its leases had ended. */
+/** Ticks since the last successful renewal was sent, after which this host treats its leases as expired. */
 const FENCE_TICKS = 3
 
 export class SessionLeases {
   readonly #init: SessionLeasesInit
   readonly #held = new Map<string, HeldLease>()
-  /** Ownerships that are over, of which the store could not be told. */
+  /** Ended ownerships that the store could not be told about. */
   readonly #unreleased = new Set<Ending>()
-  /** Acquisitions that the store has not answered. */
+  /** Acquisitions the store has not answered yet. */
   #asking = 0
   #ticks = 0
-  /** Every lease that is held was given or renewed in this tick, or later. */
+  /** The tick in which the oldest held lease was acquired or renewed, or an earlier one. */
   #renewedAt = 0
   #stopTick: (() => void) | undefined
   #isStopped = false
@@ -52,18 +52,18 @@ export class SessionLeases {
     this.#init = init
   }
 
-  /** @throws BatonError `session_held`, `store_failed`; whatever else the store throws */
+  /** @throws BatonError `session_held`, `store_failed`, or whatever else the store throws */
   async acquire(session: string): Promise<OwnedLog> {
     const { disk, owner, address, timers } = this.#init
     this.#asking += 1
-    if (!this.#stopTick) this.#startTick() // a lease is counted from before it is given
+    if (!this.#stopTick) this.#startTick() // the lease's time counts from before it is granted
     const sentAt = this.#ticks
     const acquiring = disk.acquire(session, owner, address)
     try {
       const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
       const outcome = await within(timers, limit, acquiring)
       if (outcome.type === 'held') {
-        // A holder that takes no requests is asked to hand the session over, which may fail.
+        // A holder without an address is asked to hand the session over. The request may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
         throw createHeldError(session, outcome)
       }
@@ -71,14 +71,14 @@ export class SessionLeases {
       if (this.#isOver()) throw leaseLost(session)
       const { epoch, pos } = outcome
       const lease: HeldLease = { epoch, pos, isHeld: true, onLost: () => {} }
-      this.#drop([session]) // an earlier epoch of its own
+      this.#drop([session]) // this host's earlier epoch
       this.#held.set(session, lease)
       return lease
     } catch (cause) {
-      // A late answer belongs to nobody.
+      // A late answer has no taker, so the lease is returned.
       acquiring
         .then((late) => (late.type === 'acquired' ? this.release(session, late.epoch, 'work') : undefined))
-        .catch(() => {}) // who asked has its failure already
+        .catch(() => {}) // the caller already has its error
       throw cause
     } finally {
       this.#asking -= 1
@@ -86,14 +86,17 @@ export class SessionLeases {
     }
   }
 
-  /** Says whom to tell when this host must act as if the lease had ended; at once, where it has lost it already. */
+  /** Calls `tell` when this host must act as if the lease had ended, or at once if it already has. */
   whenLost(session: string, epoch: number, tell: (cause: BatonError) => void): void {
     const lease = this.#held.get(session)
     if (lease?.epoch === epoch) lease.onLost = tell
     else tell(leaseLost(session))
   }
 
-  /** Ends an ownership. Never rejects: a store that fails is told again at each tick; if it hears nothing the lease ends. */
+  /**
+   * Ends an ownership. Never rejects: a failed release is retried at each tick, and in the worst case the lease
+   * expires.
+   */
   async release(session: string, epoch: number, left: LeftBehind): Promise<void> {
     if (this.#held.get(session)?.epoch === epoch) this.#drop([session])
     await this.#tell({ session, epoch, left, isAsked: false })
@@ -108,7 +111,7 @@ export class SessionLeases {
     await store.remove(session, owner)
   }
 
-  /** Nothing is renewed any more, and nothing is held. */
+  /** Stops renewing and drops every lease. */
   stop(): void {
     this.#isStopped = true
     this.#stopTick?.()
@@ -160,7 +163,8 @@ export class SessionLeases {
   #fence(): void {
     const lost = [...this.#held]
     this.#drop([...this.#held.keys()])
-    if (lost.length > 0) this.#init.log.warn('leases could not be renewed and are given up', { sessions: lost.length })
+    if (lost.length > 0)
+      this.#init.log.warn('leases expired because they could not be renewed', { sessions: lost.length })
     for (const [session, { onLost }] of lost) onLost(leaseLost(session))
   }
 
@@ -176,7 +180,7 @@ export class SessionLeases {
     }
   }
 
-  /** With nothing to renew and nothing to tell there is nothing to wait for. */
+  /** Stops the ticks when nothing needs renewing or releasing. */
   #rest(): void {
     if (this.#held.size + this.#unreleased.size + this.#asking > 0) return
     this.#stopTick?.()
@@ -191,7 +195,7 @@ interface HeldLease extends OwnedLog {
 
 interface Ending extends OwnedEpoch {
   readonly left: LeftBehind
-  /** The store is being told. */
+  /** Whether a release is in flight. */
   isAsked: boolean
 }
 
@@ -201,6 +205,6 @@ interface OwnedEpoch {
 }
 
 function leaseLost(session: string): BatonError {
-  const message = `session ${session}: the store could not be reached to renew its lease, so this host lets go of it`
+  const message = `session ${session}: its lease could not be renewed because the store did not answer, so this host gave it up`
   return new BatonError({ code: 'store_failed', message })
 }

@@ -1,4 +1,4 @@
-// One session's log in memory: the folded state, the history with its bodies, and how both are read back from a store.
+// One session's log in memory: the folded state, the history with its bodies, and how both are read from a store.
 import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
@@ -18,23 +18,23 @@ export interface SessionLog {
 export interface LogAccess {
   readonly session: string
   readonly store: LimitedStore
-  /** The store itself: an append has a deadline for each of its tries. */
+  /** The store itself: each append attempt has its own deadline. */
   readonly disk: Pick<Store, 'append'>
   readonly leases: SessionLeases
   readonly timers: Timers
-  /** Waits before an append is tried again. */
+  /** Waits before an append is retried. */
   readonly pause: (tries: number) => Promise<void>
   readonly listener: LogListener
 }
 
 export interface LogListener {
-  /** Every record of the log in order: those that were read when it was opened, then each that is committed (`isNew`). */
+  /** Called for every record in order: first those read at opening, then each commit (`isNew`). */
   onRecord(record: SessionRecord, isNew?: boolean): void
-  /** The records up to this position were not read when it was opened: a snapshot has what they did. */
+  /** Called when records up to this position were skipped at opening, because a snapshot covers them. */
   onSnapshot(pos: number): void
 }
 
-/** Milliseconds that the whole log of a session may take to be read. */
+/** Milliseconds that reading a session's whole log may take. */
 const READ_MS = 120_000
 
 /**
@@ -50,7 +50,7 @@ export async function acquireLog({ leases, session }: LogAccess): Promise<OwnedL
 }
 
 /**
- * Folds a session's log, from its snapshot where it has one.
+ * Folds a session's log, from its snapshot if it has one.
  * @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed`
  */
 export async function readLog(access: LogAccess, { pos }: OwnedLog): Promise<SessionLog> {
@@ -77,11 +77,11 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
   if (state.pos === lastPos) return { state, history, lastMs: state.nowMs }
   throw new BatonError({
     code: 'log_damaged',
-    message: `the log ends at record ${state.pos}; its last one is ${lastPos}`,
+    message: `the log ends at record ${state.pos}, but its last record should be ${lastPos}`,
   })
 }
 
-/** A rewind may reach behind the window, to what the history has let go: then it is folded again, from the whole log. */
+/** Rebuilds the history from the whole log if a rewind reached behind the window, to messages it had dropped. */
 export async function refillHistory(
   { store, session }: Pick<LogAccess, 'store' | 'session'>,
   { state, history }: Pick<SessionLog, 'state' | 'history'>,
@@ -100,8 +100,8 @@ export interface BegunFold {
 }
 
 /**
- * From the session's snapshot, where it has one that can be used: a snapshot only saves time. Its own record is looked at:
- * no two owners have one epoch, so a snapshot that was written late, over the log of another session of this name, is told.
+ * Starts from the session's snapshot if it has a usable one; a snapshot only saves time. The record at its position is
+ * compared: no two owners share an epoch, so a snapshot written late, over another session of this name, is detected.
  */
 async function beginFold(
   store: Pick<LimitedStore, 'read' | 'snapshots'>,
@@ -144,13 +144,12 @@ export interface Append {
   readonly records: readonly SessionRecord[]
 }
 
-/** Tries of an append whose store failed without saying whether it had stored the records. */
+/** Attempts at an append whose store failed without saying whether it stored the records. */
 const APPEND_TRIES = 3
 
 /**
- * Appends, and where the store failed in between looks whether the records are there after all: an input that was
- * committed must not be refused, and must not be committed twice. Without the lease it does not append. A store that is
- * gone or locked is not asked again.
+ * Appends. After a failure it checks whether the records were stored: a committed input must be neither refused nor
+ * committed twice. Does not append without the lease, or retry a store that is gone or locked.
  * @throws BatonError `store_conflict`, `store_failed`, `store_gone`, `store_locked`
  */
 export async function appendSurely(access: LogAccess, append: Append): Promise<void> {
@@ -162,7 +161,7 @@ export async function appendSurely(access: LogAccess, append: Append): Promise<v
       return
     } catch (cause) {
       const failure = asStoreError(session, cause)
-      // A file that is gone can still be read by who has it open: finding the records in it would prove nothing.
+      // A deleted file can still be read through an open handle, so finding the records in it would prove nothing.
       if (failure.code === 'store_gone' || failure.code === 'store_locked') throw failure
       if (tries > 1 && (await isStored(access, append))) return
       if (failure.code === 'store_conflict' || tries === APPEND_TRIES) throw failure
@@ -171,7 +170,7 @@ export async function appendSurely(access: LogAccess, append: Append): Promise<v
   }
 }
 
-/** @throws BatonError `store_failed` when that cannot be known either */
+/** @throws BatonError `store_failed` when that cannot be determined either */
 async function isStored(access: LogAccess, append: Append): Promise<boolean> {
   try {
     return await inTime(access, STORE_ACT_MS, findRecords(access.store, append))
@@ -193,11 +192,11 @@ async function findRecords(store: LimitedStore, { session, owned, afterPos, reco
 function notHeld(session: string): BatonError {
   return new BatonError({
     code: 'store_failed',
-    message: `session ${session}: this host does not hold its lease any more`,
+    message: `session ${session}: this host no longer holds its lease`,
   })
 }
 
-/** Wraps whatever a store throws in an error with one of these codes. */
+/** Wraps anything a store throws in an error with one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
   if (isBatonError(cause) && known === 'session_held') return cause

@@ -1,11 +1,11 @@
-// Warns in the log of what a turn waits for or suffers from: model calls that are made again, another model that takes over, a
-// call that no client runs. Neither content nor a secret is in it.
+// Logs warnings about what delays or degrades a turn: retried model calls, a fallback model, a call that no client
+// runs. Warnings contain neither content nor secrets.
 import type { Logger } from '@baton/core'
 import type { FactOf, State } from '@baton/core/machine'
 import type { SessionObserver } from '../observer.ts'
 
 export function createSessionWarnings(log: Logger): SessionObserver {
-  /** By session: the model that was asked last, and whether another one takes over. */
+  /** By session: the last model called, and whether a fallback follows. */
   const asked = new Map<string, { readonly model: string; readonly isLeft: boolean }>()
   return {
     onRecord: ({ facts, nowMs }, { id: session, state }) => {
@@ -20,9 +20,9 @@ export function createSessionWarnings(log: Logger): SessionObserver {
           const { attempt, reason, error, retryAtMs } = fact
           const model = asked.get(session)?.model
           if (model !== undefined) asked.set(session, { model, isLeft: reason === 'fallback' })
-          // Its agent may say nothing: the turn ends with that answer.
+          // The agent may choose to say nothing, and that ends the turn.
           if (facts.some((other) => other.type === 'turn-finished' && other.outcome === 'silent')) continue
-          log.warn('a model is asked again', {
+          log.warn('a model call is retried', {
             session,
             attempt,
             reason,
@@ -43,14 +43,17 @@ interface Moment {
   readonly state: State
 }
 
-/** Only of a call that nobody was asked to run: clients come and go, and what one of them has left is taken up by the next. */
+/**
+ * Warns only about a call that was never offered to a client: clients come and go, and the next one takes over what
+ * another left.
+ */
 function warnOfCall(log: Logger, { session, nowMs, state }: Moment, clock: FactOf<'call-clock-set'>): void {
   const { callId, mode, deadlineMs, graces } = clock
   const call = state.step?.calls.find((open) => open.callId === callId)
   if (mode !== 'away' || deadlineMs === null || graces > 0 || !call || call.offer) return
   const waitsMs = deadlineMs - nowMs
-  const what = waitsMs > 0 ? 'which waits for one' : 'which does not wait for one'
-  log.warn(`no connected client runs the tool of a call, ${what}`, {
+  const what = waitsMs > 0 ? 'so it waits for one' : 'and it does not wait for one'
+  log.warn(`no connected client can run the call, ${what}`, {
     session,
     callId,
     tool: call.name,

@@ -1,4 +1,4 @@
-// Sessions of the local host: stores that cannot be opened, readers that are too slow, and what is kept in memory.
+// Sessions of the local host: stores that cannot be opened, readers that are too slow, and what stays in memory.
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
@@ -67,7 +67,7 @@ test('a session that nobody holds leaves the memory once it is at rest, and come
   expect((await world.facts('turn-finished')).map(({ outcome }) => outcome)).toEqual(['answered'])
   const again = await world.open()
   expect((await world.time.until(again.send('b').answer)).text).toBe('two')
-  // It rested, and nobody was attached: nothing was lost, and the log says nothing of it.
+  // It was at rest without clients, so nothing was lost and the log does not mention the restart.
   expect(await world.facts('host-restarted')).toEqual([])
 })
 

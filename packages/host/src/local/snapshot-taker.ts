@@ -1,4 +1,4 @@
-// Snapshots of one session, so that it is opened again without reading its whole log.
+// Snapshots of one session, so that it can be opened without reading its whole log.
 import type { Logger } from '@baton/core'
 import type { History, Snapshot, State } from '@baton/core/machine'
 import { takeSnapshot } from '@baton/core/machine'
@@ -9,12 +9,12 @@ export interface SnapshotTakerInit {
   readonly store: LimitedStore
   readonly session: string
   readonly log: Logger
-  /** Records between two snapshots of a session that is busy. */
+  /** Records between two snapshots of a busy session. */
   readonly snapshotRecords: number
 }
 
 export const SNAPSHOT_RECORDS = 256
-/** Records that are worth a snapshot when a session comes to rest: one in so many of those of a busy one. */
+/** A session at rest is worth a snapshot after this fraction of a busy session's records. */
 const REST_PART = 8
 
 export class SnapshotTaker {
@@ -22,7 +22,7 @@ export class SnapshotTaker {
   dueAtPos: number
   readonly #init: SnapshotTakerInit
   #lastPos = -1
-  /** The writing of the newest one; it ends after that of those before. */
+  /** The newest write; it ends after all earlier ones. */
   #storing: Promise<void> | undefined
 
   constructor(init: SnapshotTakerInit) {
@@ -30,18 +30,18 @@ export class SnapshotTaker {
     this.dueAtPos = init.snapshotRecords - 1
   }
 
-  /** A snapshot up to this position exists. */
+  /** Notes that a snapshot up to this position exists. */
   startAfter(pos: number): void {
     this.#noteTaken(Math.max(this.#lastPos, pos))
   }
 
-  /** Takes the last one, where it is worth it, when a session comes to rest; ends when every snapshot is stored. */
+  /** Takes a last snapshot if it is worth it, when a session comes to rest. Resolves when every snapshot is stored. */
   finish(state: State, history: History): Promise<void> {
     if (state.pos - this.#lastPos >= Math.ceil(this.#init.snapshotRecords / REST_PART)) this.take(state, history)
     return this.settled()
   }
 
-  /** Ends when every snapshot that was taken is stored. */
+  /** Resolves when every snapshot is stored. */
   async settled(): Promise<void> {
     await this.#storing
   }
@@ -56,7 +56,7 @@ export class SnapshotTaker {
     this.dueAtPos = pos + this.#init.snapshotRecords
   }
 
-  /** Nothing is lost with a snapshot: the log has what it has. */
+  /** Stores a snapshot. A lost one does no harm: the log has everything. */
   async #store(snapshot: Snapshot, earlier: Promise<void> | undefined): Promise<void> {
     const { store, session, log } = this.#init
     try {

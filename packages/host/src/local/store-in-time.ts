@@ -1,13 +1,16 @@
-// A store as a host uses it: every act has a deadline, so that a store which does not answer holds up nothing for ever.
+// A store as a host uses it: every operation has a deadline, so that a store that hangs cannot block anything forever.
 import type { Store, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Limit } from '@baton/runtime'
 import { within } from '@baton/runtime'
 
-/** Milliseconds that one act of a store may take, and each piece of a list or a log. */
+/** Milliseconds for one store operation, and for each item of a list or a log. */
 export const STORE_ACT_MS = 30_000
 
-/** All but what has deadlines of its own: what is acquired too late must be given back, and appends are tried again. */
+/**
+ * A store without the operations whose deadlines are handled elsewhere: a late lease must be returned, and appends are
+ * retried.
+ */
 export type LimitedStore = Omit<Store, 'leaseMs' | 'acquire' | 'append' | 'close'>
 
 export function createLateError(name: string): BatonError {
@@ -15,9 +18,9 @@ export function createLateError(name: string): BatonError {
 }
 
 /**
- * Waits for running writes of a session before it is removed: they would come back after it, and belong to
- * the next session of its name. Fails when they do not end.
- * @throws BatonError `store_failed` from every act that takes longer than its time
+ * Adds a deadline to every operation. `remove` first waits for running writes of the session, because they would
+ * recreate it for the next session of its name, and fails if they do not end.
+ * @throws BatonError `store_failed` from every operation that exceeds its time
  */
 export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
   const limit = (name: string): Limit => ({ timeoutMs: STORE_ACT_MS, error: () => createLateError(name) })
@@ -31,7 +34,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     (session: string, ...given: Given): Promise<void> =>
       within(timers, limit(name), writes.note(session, act(session, ...given)))
   const remove: Store['remove'] = async (session, owner) => {
-    await within(timers, limit('what it still writes of the session'), writes.ended(session))
+    await within(timers, limit('running writes of the session'), writes.ended(session))
     await within(timers, limit('remove'), store.remove(session, owner))
   }
   const { blobs, heartbeat } = store
@@ -64,7 +67,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
   }
 }
 
-/** Running writes, by session. */
+/** Running writes by session. */
 class Writes {
   readonly #running = new Map<string, Set<Promise<void>>>()
 
@@ -85,7 +88,7 @@ class Writes {
   }
 }
 
-/** Each piece has the whole time. */
+/** Limits the time for each item. */
 async function* eachInTime<Value>(timers: Timers, limit: Limit, read: AsyncIterable<Value>): AsyncGenerator<Value> {
   const reader = read[Symbol.asyncIterator]()
   let isHanging = false
@@ -98,7 +101,7 @@ async function* eachInTime<Value>(timers: Timers, limit: Limit, read: AsyncItera
       yield next.value
     }
   } finally {
-    // One that does not answer would not answer to this either.
+    // A read that hangs would hang here too.
     if (!isHanging) await reader.return?.()
   }
 }

@@ -18,15 +18,15 @@ interface Timer {
 
 export interface ManualTime {
   readonly environment: Environment
-  /** Milliseconds that only go forward, however the wall clock is set. */
+  /** Monotonic clock in milliseconds, unaffected by the wall clock. */
   nowMs(): number
-  /** Sets the wall clock forward, or back where `ms` is below 0. */
+  /** Sets the wall clock forward, or back if `ms` is negative. */
   setWall(ms: number): void
-  /** Timers that wait. */
+  /** Number of pending timers. */
   pending(): number
-  /** Lets every promise run to its end. */
+  /** Lets every promise run to completion. */
   settle(): Promise<void>
-  /** Lets so much time pass; everything that is due in it happens at its moment. */
+  /** Lets this much time pass; everything due meanwhile happens at its moment. */
   pass(ms: number): Promise<void>
   /** Lets time pass until `work` has ended, an hour at most. */
   until<Value>(work: Promise<Value>): Promise<Value>
@@ -46,7 +46,7 @@ export function createManualTime(): ManualTime {
       timers = timers.filter((other) => other !== timer)
     }
   }
-  // Nothing in these tests waits for more than promises: once the event loop has turned, all of them have run.
+  // Nothing in these tests waits for more than promises, so all have run once the event loop has turned.
   const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
   const runNext = async (untilMs: number): Promise<boolean> => {
     await settle()
@@ -82,7 +82,7 @@ export function createManualTime(): ManualTime {
   return { environment, nowMs: () => nowMs, setWall, pending: () => timers.length, settle, pass, until }
 }
 
-/** A clock that cannot be read when the performer sets a timer, so often. */
+/** A clock that fails when the performer sets a timer, this many times. */
 export function createBrokenClock(time: ManualTime, broken: { count: number }): Clock {
   const nowMs = (): number => {
     const isPerformer = new Error().stack?.includes('performer.ts') ?? false
@@ -148,15 +148,15 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
   }
 }
 
-/** A store of one host: nobody renews anything, so time stands still when nothing else happens. */
+/** A store of one host: leases need no renewal, so time stands still when nothing else happens. */
 export function ownStore(): MemoryStore {
   return createMemoryStore({ leaseMs: Infinity })
 }
 
-/** Milliseconds of a lease in the store that hosts share. */
+/** Milliseconds of a lease in a store shared by hosts. */
 export const LEASE_MS = 10_000
 
-/** A world of one process over a store that others share; `die` ends its timers, and with them its renewals. */
+/** A world of one process over a shared store. `die` ends its timers, including its renewals. */
 export function createProcess(time: ManualTime, store: Store, init: TestWorldInit) {
   let isAlive = true
   const { timers } = time.environment
@@ -166,7 +166,7 @@ export function createProcess(time: ManualTime, store: Store, init: TestWorldIni
   return { ...world, die: () => void (isAlive = false) }
 }
 
-/** A store of several hosts, whose leases have an end. */
+/** A store for several hosts, with leases that expire. */
 export function createSharedStore() {
   const time = createManualTime()
   return { time, store: createMemoryStore({ clock: time.environment.clock, leaseMs: LEASE_MS }) }
@@ -178,7 +178,7 @@ export async function listSessions(store: Store): Promise<readonly StoredSession
   return sessions
 }
 
-/** Fails each test of the file that leaves a rejection nobody handles. A file calls it once. */
+/** Fails each test of the file that leaves an unhandled rejection. Call it once per file. */
 export function noUnhandledRejections(): void {
   let unhandled: unknown[] = []
   const note = (cause: unknown): void => void unhandled.push(cause)

@@ -1,4 +1,4 @@
-// Clocks that are wrong when a host starts, or that are corrected while it is away.
+// Clocks that are wrong when a host starts, or corrected while it is down.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
@@ -51,7 +51,7 @@ test('lists say when a session was used by the wall clock, not by the session’
   expect(sessions).toMatchObject([{ id: SESSION, lastMs: time.nowMs() }])
 })
 
-/** A store with one session at rest, whose host stopped; the next one starts when the clock was set. */
+/** Creates a store with one session at rest, whose host stopped; the next host starts after the clock was set. */
 async function leaveSession(store: Store = ownStore(), host = {}) {
   const time = createManualTime()
   const first = createTestWorld({ time, store, steps: () => ({ text: 'answer' }), host })
@@ -76,7 +76,7 @@ test.each([
   const { host, logged } = start(30 * DAY_MS)
   await time.pass(2 * HOUR_MS)
   expect(await listSessions(store)).toHaveLength(1)
-  const message = 'no old session is removed: the clock is far ahead of what is known'
+  const message = 'old sessions are kept because the clock is implausibly far ahead'
   const told = { code: 'clock_implausible', aheadHours: days * 24 }
   expect(logged).toMatchObject([1, 2, 3].map(() => [message, told]))
   time.setWall(-days * DAY_MS)

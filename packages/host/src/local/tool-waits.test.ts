@@ -1,4 +1,4 @@
-// How long a host waits before it tries a tool again that failed: by the clock of the tool itself.
+// How long a host waits before it retries a failed tool, by the tool's own clock.
 import { expect, test } from 'vitest'
 import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
 

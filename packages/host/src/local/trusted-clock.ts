@@ -1,5 +1,6 @@
-// Whether the wall clock may be believed by what deletes. A clock that is set forward looks like a long time in which no host
-// ran; what tells them apart is time itself: what a host has seen pass, and a clock that stays as it is.
+// Decides whether the wall clock can be trusted before anything is deleted. A clock set forward looks like a long
+// downtime. Time itself tells the difference: how much of it a host has seen pass, and whether the clock stays
+// consistent.
 import type { Clock, LogStore } from '@baton/core'
 import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core'
 
@@ -7,27 +8,27 @@ export interface TrustedClockInit {
   readonly clock: Clock
   readonly store: Pick<LogStore, 'heartbeat'>
   /**
-   * Milliseconds by which the clock may be ahead of what is known; one that is further ahead is believed once a host has
-   * run with it for as long.
+   * Milliseconds the clock may be ahead of the known time. A clock further ahead is trusted once a host has run with it
+   * for this long.
    */
   readonly patienceMs: number
 }
 
 export type ClockReading =
   | { readonly type: 'believed'; readonly nowMs: number }
-  /** `heldMs`: for so long a host has run with this clock. */
+  /** `heldMs`: how long a host has run with this clock. */
   | { readonly type: 'ahead'; readonly nowMs: number; readonly aheadMs: number; readonly heldMs: number }
 
 /** The content of the store's heartbeat. */
 interface Known {
-  /** The wall clock as it was believed last. */
+  /** The wall clock when it was last trusted. */
   readonly wallMs: number
   readonly heldMs: number
 }
 
 export class TrustedClock {
   readonly #init: TrustedClockInit
-  /** When the process began with it: what was recorded since then may be of a wrong clock itself. */
+  /** When this process started using the clock: records made since then may carry a wrong time themselves. */
   readonly #startMs: number
   #known: Known | undefined
   #readAtMs = 0
@@ -38,7 +39,7 @@ export class TrustedClock {
   }
 
   /**
-   * `findNewestMs` finds the time of the newest record that is older than a time; it is asked once.
+   * Reads the clock. `findNewestMs` returns the time of the newest record before a given time; it is called once.
    * @throws BatonError `store_failed`
    */
   async read(findNewestMs: (beforeMs: number) => Promise<number>): Promise<ClockReading> {
@@ -64,7 +65,7 @@ export class TrustedClock {
   }
 }
 
-/** Nothing is known of a store without one, or with one that cannot be read. */
+/** Parses a heartbeat. A missing or unreadable one yields zeros. */
 function readKnown(text = ''): Known {
   const parsed = parseJson(text)
   const { wallMs, heldMs } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}

@@ -1,11 +1,11 @@
-// The beginning for a reader of the newest turn: also a turn that begins in the record that ends the one before.
+// The first event for a reader of the newest turn, also for a turn that begins in the record that ends the previous one.
 import type { EventCursor, Session, SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'
 
-/** All that is past. */
+/** Reads all past events. */
 async function readPast(session: Session, from: 'turn' | EventCursor): Promise<readonly SessionEvent[]> {
   const events: SessionEvent[] = []
   for await (const event of session.events({ from })) {

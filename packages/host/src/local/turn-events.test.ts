@@ -20,7 +20,7 @@ test('a reader that begins with a turn is told nothing of the interrupted one be
   await session.interrupt()
   const turn = session.send('next')
   await world.time.settle()
-  // Ends in silence: one record closes the old step and begins the new turn.
+  // It ends in silence: one record closes the old step and begins the new turn.
   end('done')
   await world.time.until(turn.answer)
   const told: string[] = []

@@ -1,11 +1,12 @@
-// How far one tool call walks, counted by `walk.test-kit.ts`: the figures are printed, and may only shrink.
+// How many files and functions one tool call runs through, counted by `walk.test-kit.ts`: the figures are printed, and
+// may only shrink.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { Walk } from './walk.test-kit.ts'
 
-/** Lower them when the way gets shorter. Calls are printed alone: how often a timer looks depends on the machine. */
+/** Lower them when the path gets shorter. Calls are only printed: how often a timer looks depends on the machine. */
 const MOST: Omit<Walk, 'calls'> = { files: 61, named: 286, functions: 359, commits: 4 }
 
 test('a tool call walks no further than before', async () => {

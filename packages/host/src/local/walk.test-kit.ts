@@ -1,16 +1,17 @@
-// Counts how far one tool call walks, by V8's precise coverage: a turn with one server tool and two model calls, from the user's
-// words to the last session event. `npm run walk` prints it. A test runner wraps modules, so this is a program of its own.
+// Counts how much code one tool call runs through, with V8's precise coverage: a turn with one server tool and two
+// model calls, from the user's message to the last session event. `npm run walk` prints it. A test runner wraps
+// modules, so this is a separate program.
 import type { Profiler } from 'node:inspector'
 import { Session as Inspector } from 'node:inspector/promises'
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 
 export interface Walk {
-  /** Files of core, runtime and host of which a function ran. */
+  /** Files of core, runtime and host in which a function ran. */
   readonly files: number
-  /** Functions that ran, those without a name included. */
+  /** Functions that ran, including anonymous ones. */
   readonly functions: number
-  /** Functions that have a name. */
+  /** Named functions that ran. */
   readonly named: number
   /** Calls of these functions. */
   readonly calls: number
@@ -30,7 +31,7 @@ async function countWalk(): Promise<Walk> {
   const store = createMemoryStore()
   const host = createHost({ environment, store, agent: defineAgent({ name: 'walker', model, tools: [echo] }) })
   const session = await host.session('walk')
-  await session.send('first').answer // what a session makes once is no part of the way
+  await session.send('first').answer // what a session creates once is not counted
   let commits = 0
   const append: typeof store.append = store.append.bind(store)
   Object.assign(store, {
@@ -59,7 +60,7 @@ function countCalls({ ranges, functionName }: Profiler.FunctionCoverage): number
   return functionName === '<instance_members_initializer>' ? 0 : (ranges[0]?.count ?? 0)
 }
 
-/** Functions that ran meanwhile, and none that ran before. */
+/** Returns the functions that ran during `act`, without any that ran before. */
 async function coverTurn(act: () => Promise<unknown>): Promise<readonly Profiler.ScriptCoverage[]> {
   const inspector = new Inspector()
   inspector.connect()

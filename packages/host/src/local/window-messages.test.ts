@@ -1,4 +1,4 @@
-// The window's limit on messages, as a program hears of it.
+// The window's limit on messages, as a program sees it.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

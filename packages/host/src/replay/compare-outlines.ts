@@ -1,19 +1,19 @@
-// Two outlines of one conversation, line by line: what was recorded, and what happens now.
+// Compares two outlines of a conversation line by line: the recorded one and the replayed one.
 import type { Settlement } from '@baton/core/machine'
 import type { OutlinedCall, OutlinedTurn } from './session-outline.ts'
 
 export interface ReplayDifference {
   readonly turn: number
-  /** Place in the turn: `step 2, look`. */
+  /** Place in the turn, such as `step 2, look`. */
   readonly place: string
   readonly recorded: string
   readonly now: string
 }
 
-/** UTF-16 units of a text in a difference. */
+/** UTF-16 units of a text shown in a difference. */
 const SHOWN_CHARS = 200
 
-/** `results`: whether what tools returned is compared too, not only how their calls ended. */
+/** Compares a turn. With `results`, values returned by tools are compared too, not only how their calls ended. */
 export function compareTurns(
   recorded: OutlinedTurn,
   now: OutlinedTurn | undefined,
@@ -29,8 +29,8 @@ export function compareTurns(
   })
 }
 
-/** How a call ended that the world decided: it came too late, or its process died. */
-const WORLD = 'as the world was'
+/** A call's end that depended on the environment: its result was late, or its process died. */
+const WORLD = 'decided by the environment'
 
 function listLines({ steps, end }: OutlinedTurn, results: boolean): Map<string, string> {
   const lines = new Map<string, string>()
@@ -48,8 +48,8 @@ function listLines({ steps, end }: OutlinedTurn, results: boolean): Map<string, 
 }
 
 function describeApproval({ asks, decision }: OutlinedCall): string {
-  if (!asks) return 'is not asked for'
-  return `is asked for${decision ? `: ${decision.decision}` : ''}`
+  if (!asks) return 'not requested'
+  return `requested${decision ? `: ${decision.decision}` : ''}`
 }
 
 function describeSettlement(settlement: Settlement | undefined, results: boolean): string {

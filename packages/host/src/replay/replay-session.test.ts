@@ -1,4 +1,4 @@
-// A session of yesterday and an agent of today: what is as it was, and what is told to differ.
+// Replays a recorded session with today's agent: what is unchanged, and what is reported as different.
 import type { Agent, AgentInit, LogStore, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -88,7 +88,7 @@ test('a tool that is gone, takes other arguments or must not be approved any mor
   const { differences } = await replaySession({ agent: createAgent(changed as readonly Tool[]), lines })
   expect(differences).toEqual([
     { turn: 1, place: 'step 1, call 1, read', recorded: 'ok', now: 'error, invalid_arguments' },
-    { turn: 1, place: 'step 1, call 2, pay, approval', recorded: 'is asked for: approve', now: 'is not asked for' },
+    { turn: 1, place: 'step 1, call 2, pay, approval', recorded: 'requested: approve', now: 'not requested' },
     { turn: 1, place: 'step 1, call 3, look', recorded: 'ok', now: 'error, tool_not_found' },
   ])
 })
@@ -134,7 +134,7 @@ test('what follows an interruption is not compared, and that is said', async () 
     session: 's',
     turns: 1,
     differences: [],
-    notes: ['an answer was interrupted: only the turns before (1) are compared'],
+    notes: ['an answer was interrupted: only the turns before it (1) were compared'],
   })
 })
 

@@ -1,5 +1,5 @@
-// An exported session, run again: the agent of today gets the model answers of then, and what comes out otherwise is named.
-// Its tools return what they returned then, unless they are to run.
+// Replays an exported session: today's agent gets the recorded model answers, and every difference is reported. Its
+// tools return their recorded results unless they are set to run.
 import type { Agent, ClientHandlers, JsonObject, Model, Session, Tool } from '@baton/core'
 import { BatonError, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -14,14 +14,14 @@ import { outlineSession, readInputs } from './session-outline.ts'
 
 export interface ReplaySessionOptions {
   readonly agent: Agent
-  /** Lines of an export, as `exportSession` gives them. */
+  /** Lines of an export, as `exportSession` returns them. */
   readonly lines: AsyncIterable<string> | Iterable<string>
   /**
-   * Which tools of the server run: none by default, then they return what they returned; `pure` runs those without an effect,
-   * `all` those with effects too. What tools that ran return is compared.
+   * Which server tools run. Default: `none`, so all return their recorded results. `pure` runs tools without effects,
+   * `all` also those with effects. Results of tools that ran are compared.
    */
   readonly run?: 'none' | 'pure' | 'all'
-  /** Handed to tools that run. */
+  /** Passed to tools that run. */
   readonly services?: unknown
 }
 
@@ -29,7 +29,7 @@ export type { ReplayDifference }
 
 export interface ReplayReport {
   readonly session: string
-  /** Turns that were compared. */
+  /** Number of turns compared. */
   readonly turns: number
   readonly differences: readonly ReplayDifference[]
   /** Parts that were not compared, and why. */
@@ -39,13 +39,13 @@ export interface ReplayReport {
 /** Progress of the replay. */
 interface Place {
   readonly turn: OutlinedTurn
-  /** Steps that were answered in it. */
+  /** Steps of it answered so far. */
   steps: number
 }
 
 /**
- * Replays a session turn by turn, without network, up to where somebody interrupted, paused or rewound it.
- * @throws BatonError `log_damaged`, `log_version_unknown`, `invalid_option` for lines that are no export
+ * Replays a session turn by turn, without network, up to where it was interrupted, paused or rewound.
+ * @throws BatonError `log_damaged`, `log_version_unknown`, `invalid_option` for lines that are not an export
  */
 export async function replaySession(options: ReplaySessionOptions): Promise<ReplayReport> {
   const { lines, run = 'none' } = options
@@ -80,17 +80,17 @@ export async function replaySession(options: ReplaySessionOptions): Promise<Repl
   const notes =
     outline.cutBy === undefined
       ? []
-      : [`${outline.cutBy}: only the turns before (${outline.turns.length}) are compared`]
+      : [`${outline.cutBy}: only the turns before it (${outline.turns.length}) were compared`]
   return { session, turns: outline.turns.length, differences, notes }
 }
 
-/** The recording of this call, which the model of the replay has just asked for. */
+/** The recording of this call, which the replay's model has just made. */
 function findRecorded(place: Place | undefined, callId: string): OutlinedCall | undefined {
   const index = Number(/_(\d+)$/.exec(callId)?.[1])
   return place?.turn.steps[place.steps - 1]?.calls[index]
 }
 
-/** Sends what was said, decides as people decided. Never rejects: how the turn ended stands in the log. */
+/** Sends the recorded inputs and repeats the recorded decisions. Never rejects: the log says how the turn ended. */
 async function playTurn(session: Session, place: Place): Promise<void> {
   const { inputs } = place.turn
   const sent = session.send(readInputs(inputs), { asks: inputs.every(({ asks }) => asks !== false) })
@@ -106,7 +106,7 @@ async function playTurn(session: Session, place: Place): Promise<void> {
       decision === 'edit' && input?.ok && isJsonObject(input.value)
         ? { decision, input: input.value }
         : { decision: decision === 'edit' ? ('approve' as const) : decision }
-    // An edit may fit the tool no more: then the request runs out of its time, and the log says so.
+    // An edit may no longer fit the tool. Then the request expires, and the log says so.
     await session
       .decide({ approvalId: event.approvalId, ...decided, ...(reason !== undefined && { reason }) })
       .catch(ignore)
@@ -116,7 +116,7 @@ async function playTurn(session: Session, place: Place): Promise<void> {
 
 function ignore(): void {}
 
-/** Says what was said at this place. What came into the turn then comes now, before the answer is given. */
+/** A model that repeats the recorded answers. Inputs that arrived during the turn are sent again before the answer. */
 function createReplayedModel(
   place: { readonly current: Place | undefined },
   held: { readonly session: Session | undefined },
@@ -135,7 +135,7 @@ function createReplayedModel(
     if (!step)
       throw new BatonError({
         code: 'replay_mismatch',
-        message: 'the model is asked more often than it was',
+        message: 'the model was called more often than in the recording',
         retryable: false,
       })
     if (step.steered.length > 0)
@@ -159,7 +159,7 @@ interface Replaying {
   readonly model: Model
 }
 
-/** The agent with the model of the replay, and with tools that return what they returned. */
+/** The agent with the replay's model, and with tools that return their recorded results. */
 function createReplayedAgent(
   { agent, run = 'none' }: ReplaySessionOptions,
   { outline, records, place, model }: Replaying,
@@ -174,7 +174,7 @@ function createReplayedAgent(
   const known = new Set(own.map(({ name }) => name))
   const brought = listBrought(records).filter(({ name }) => !known.has(name))
   for (const { name } of brought) known.add(name)
-  // Tools of sources come from outside, where a replay does not go.
+  // Tools of sources come from outside, which a replay does not reach.
   const used = new Set(
     outline.turns.flatMap(({ steps }) => steps.flatMap(({ calls }) => calls.map(({ name }) => name))),
   )
@@ -192,20 +192,20 @@ function createReplayedAgent(
   return {
     ...agent,
     models: [model.id],
-    tools: [...own, ...brought, ...(stubs as readonly Tool[])], // each has `execute` of a tool
+    tools: [...own, ...brought, ...(stubs as readonly Tool[])], // each has the `execute` of a tool
     sources: run === 'all' ? agent.sources : [],
     window: { ...agent.window, summarise: false },
   }
 }
 
-/** Tools that clients brought with them, as client tools of the agent. */
+/** Tools that clients declared, as client tools of the agent. */
 function listBrought(records: readonly SessionRecord[]): readonly Tool[] {
   const tools = new Map<string, Tool>()
   for (const { facts } of records)
     for (const fact of facts)
       if (fact.type === 'client-tools-set')
         for (const { name, description, inputSchema, effect } of fact.tools)
-          tools.set(name, tool({ name, description, input: inputSchema as JsonObject, effect })) // an object when it was brought
+          tools.set(name, tool({ name, description, input: inputSchema as JsonObject, effect })) // declared as an object
   return [...tools.values()]
 }
 
@@ -219,7 +219,7 @@ function createHandlers({ tools }: Agent, place: { readonly current: Place | und
   )
 }
 
-/** @throws Error where the call did not return anything then */
+/** @throws Error if the recorded call returned nothing */
 function repeatResult(recorded: OutlinedCall | undefined): unknown {
   const settlement = recorded?.settlement
   if (settlement?.type === 'ok')
@@ -230,5 +230,5 @@ function repeatResult(recorded: OutlinedCall | undefined): unknown {
         ),
       }
     )
-  throw new Error(settlement && 'message' in settlement ? settlement.message : 'nothing was returned')
+  throw new Error(settlement && 'message' in settlement ? settlement.message : 'the recorded call returned nothing')
 }

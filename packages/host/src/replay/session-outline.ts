@@ -1,4 +1,4 @@
-// The outline of a session, turn by turn and without times and ids. A replay is driven by it and compares it.
+// The outline of a session, turn by turn, without times and ids. A replay follows it and is compared with it.
 import type { ModelAnswer, ModelPart } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord, Settlement } from '@baton/core/machine'
 
@@ -22,18 +22,18 @@ export interface OutlinedTurn {
   readonly turn: number
   readonly inputs: FactOf<'input-accepted'>[]
   readonly steps: OutlinedStep[]
-  /** The error of a turn whose model failed for good. */
+  /** The error of a turn whose model call finally failed. */
   failure?: FactOf<'attempt-failed'>['error']
   end?: FactOf<'turn-finished'>
 }
 
 export interface SessionOutline {
   readonly turns: readonly OutlinedTurn[]
-  /** Why turns after these are left out. */
+  /** Why later turns are left out. */
   readonly cutBy?: string
 }
 
-/** Up to where a person took something back, interrupted or paused: from there on nothing is comparable. */
+/** Outlines the turns up to a rewind, an interrupt or a pause; later ones cannot be compared. */
 export function outlineSession(records: readonly SessionRecord[]): SessionOutline {
   const turns: OutlinedTurn[] = []
   const waiting = new Map<string, FactOf<'input-accepted'>>()
@@ -117,7 +117,7 @@ function toAnswer({ parts, finish, usage, model }: FactOf<'step-finished'>): Mod
   return { parts: said, finish, usage, model }
 }
 
-/** An input as text: the request to a replay's model does not matter. */
+/** Joins inputs into one text, which suffices because the replay's model ignores its request. */
 export function readInputs(inputs: readonly FactOf<'input-accepted'>[]): string {
   return inputs.map(({ body }) => readBody(body)).join('\n') || '(nothing new)'
 }

@@ -1,4 +1,5 @@
-// Leases between the hosts of one process: who asks is told until the session is let go, and an end is that of its own lease.
+// Leases between the hosts of one process: a request for a session is reported until the session is released, and
+// ending a lease does not end its successor.
 import { expect, test } from 'vitest'
 import { LeaseBook } from './lease-book.ts'
 
@@ -20,7 +21,7 @@ test('who asks for a session is heard until it is let go, also where its holder 
   if (anew.type === 'given') book.end('s', anew)
   book.give('s', 'one', 'ws://one')
   expect(book.renew('one').handovers).toEqual([])
-  // Nor is it heard after the lease has ended by itself.
+  // It is not reported after the lease has expired either.
   book.requestHandover('s', 'two')
   clock.now += 1000
   book.give('s', 'one', 'ws://one')

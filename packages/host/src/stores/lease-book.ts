@@ -1,13 +1,16 @@
-// Who holds which session of a store of this process, and until when. It is as old as the opened store, so whoever held
-// something before holds nothing; it knows no records and no epochs.
+// The leases of a store in this process: who holds which session, and until when. They exist in memory alone, so
+// opening a store starts without any. Records and epochs are kept elsewhere.
 import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createHeldError } from './session-held.ts'
 
 export interface LeaseOptions {
-  /** Milliseconds from the giving or renewal of a lease to its end; 10,000 by default, Infinity for a store of one host. */
+  /**
+   * Milliseconds a lease lasts after it is acquired or renewed. Default: 10,000. Use Infinity for a store with one
+   * host.
+   */
   readonly leaseMs?: number
-  /** Clock by which leases are measured. The system's by default, without the jumps of the wall clock. */
+  /** Clock that times leases. Default: the system's monotonic clock, which ignores jumps of the wall clock. */
   readonly clock?: Clock
 }
 
@@ -16,7 +19,7 @@ export interface Lease {
   readonly owner: string
   readonly address: string | undefined
   untilMs: number
-  /** Who asks for the session. */
+  /** The owner that asked for the session. */
   askedBy: string | undefined
 }
 
@@ -42,7 +45,7 @@ export class LeaseBook {
     return { owner, leaseUntilMs: untilMs, ...(address !== undefined && { address }) }
   }
 
-  /** Gives the session to `owner`, unless somebody else holds it. */
+  /** Leases the session to `owner`, unless another owner holds it. */
   give(session: string, owner: string, address: string | undefined): Lease | HeldByOther {
     const holder = this.holder(session)
     if (holder && holder.owner !== owner) return { type: 'held', ...holder }
@@ -52,7 +55,7 @@ export class LeaseBook {
     return lease
   }
 
-  /** @throws BatonError `session_held` when somebody else than `owner` holds the session */
+  /** @throws BatonError `session_held` when an owner other than `owner` holds the session */
   checkFree(session: string, owner: string | undefined): void {
     const holder = this.holder(session)
     if (holder && holder.owner !== owner) throw createHeldError(session, holder)
@@ -92,14 +95,14 @@ export class LeaseBook {
   }
 }
 
-/** Milliseconds since 1970 that only go forward, and at the pace of a second a second. */
+/** Milliseconds since 1970 by a monotonic clock. */
 const STEADY: Clock = { nowMs: () => Math.floor(performance.timeOrigin + performance.now()) }
 
-/** @throws BatonError `invalid_option`: programs without types may say anything */
+/** @throws BatonError `invalid_option`, because untyped callers may pass anything */
 export function checkLeft(left: LeftBehind): void {
   if (left !== 'nothing' && left !== 'work')
     throw new BatonError({
       code: 'invalid_option',
-      message: `what is left must be "nothing" or "work", not ${String(left)}`,
+      message: `release must be given "nothing" or "work", not ${String(left)}`,
     })
 }

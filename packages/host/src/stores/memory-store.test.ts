@@ -1,4 +1,4 @@
-// The memory store keeps the contract of all stores.
+// The memory store fulfils the contract of all stores.
 import { storeContract } from '@baton/core/testing'
 import { test } from 'vitest'
 import { createMemoryStore } from './memory-store.ts'

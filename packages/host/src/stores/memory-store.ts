@@ -1,5 +1,5 @@
-// A store that lives as long as its process: for tests, scripts and `--store memory:`. It keeps JSON text, as the stores
-// with a disk do: what it gives back is nobody else's, and what is no JSON is refused here already.
+// A store that lives as long as its process, for tests, scripts and `--store memory:`. It keeps JSON text like the
+// stores on disk, so returned values are never shared and values that JSON cannot hold are refused.
 import type { OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
@@ -9,7 +9,7 @@ import { checkLeft, LeaseBook } from './lease-book.ts'
 import { planPut } from './put-by-position.ts'
 
 export interface MemoryStore extends OwnedLogStore {
-  /** Ends every lease, as the death of every owner would: what they held can be recovered at once. */
+  /** Ends every lease, as if every owner had died: their sessions can be recovered at once. */
   expireLeases(): void
 }
 
@@ -114,7 +114,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
       if (!log || log.epoch !== epoch || pos !== afterPos)
         throw new BatonError({
           code: 'store_conflict',
-          message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}; not at ${epoch}, ${afterPos}`,
+          message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}, not at ${epoch}, ${afterPos}`,
         })
       const bodies = records.map((record) => encodeJson(session, record))
       return logs.add(log, bodies, records.at(-1)).records.length - 1
@@ -142,7 +142,7 @@ interface Log {
 
 class Logs {
   readonly #logs = new Map<string, Log>()
-  /** One count for all sessions: the owner of one that was removed must not be taken for that of its successor. */
+  /** One counter for all sessions: the owner of a removed session must not be mistaken for that of its successor. */
   #epochs = 0
 
   get(session: string): Log | undefined {
@@ -200,7 +200,7 @@ export function encodeJson(session: string, value: unknown): string {
   } catch (cause) {
     throw new BatonError({
       code: 'store_failed',
-      message: `session ${session}: JSON cannot hold what is to be kept`,
+      message: `session ${session}: the value cannot be stored as JSON`,
       cause,
     })
   }

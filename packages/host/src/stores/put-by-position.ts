@@ -1,4 +1,4 @@
-// Plans a put of records for a log that may have some of them already: the records to add, or the refusal.
+// Plans a put of records into a log that may already have some of them: returns the records to add, or a conflict.
 
 export interface PutRows {
   readonly session: string
@@ -10,7 +10,7 @@ export interface PutRows {
 export interface KnownLog {
   /** Position of its last record; -1 if it has none. */
   readonly lastPos: number
-  /** Who holds the session, and alone may add to it. */
+  /** The session's holder, the only one that may add to it. */
   readonly heldBy: string | undefined
   bodyAt(pos: number): string | undefined
 }
@@ -29,7 +29,7 @@ export function planPut({ session, positions, bodies }: PutRows, log: KnownLog):
     const body = bodies[index] ?? ''
     if (!Number.isSafeInteger(pos) || pos < 0) return conflict(`session ${session} has no position ${String(pos)}`)
     if (pos > end + 1)
-      return conflict(`session ${session} ends at record ${end}; record ${pos} would leave out record ${end + 1}`)
+      return conflict(`session ${session} ends at record ${end}; record ${pos} would skip record ${end + 1}`)
     if (pos === end + 1) {
       end = pos
       added.push(body)
@@ -37,10 +37,10 @@ export function planPut({ session, positions, bodies }: PutRows, log: KnownLog):
     }
     const stored = pos > log.lastPos ? added[pos - log.lastPos - 1] : log.bodyAt(pos)
     if (stored === undefined || !isSameJson(stored, body))
-      return conflict(`session ${session} has another record ${pos} than the one that is put`)
+      return conflict(`session ${session} already has a different record ${pos}`)
   }
   if (added.length > 0 && log.heldBy !== undefined)
-    return conflict(`session ${session} is held by ${log.heldBy}, which alone may add records to it`)
+    return conflict(`session ${session} is held by ${log.heldBy}, so only that host may add records to it`)
   return { type: 'add', bodies: added }
 }
 
@@ -48,7 +48,7 @@ function conflict(message: string): PutConflict {
   return { type: 'conflict', message }
 }
 
-/** Whatever the order of the fields: another program, or another version, may write them in its own. */
+/** Ignores the order of fields, which another program or version may write differently. */
 function isSameJson(one: string, other: string): boolean {
   return one === other || inOrder(one) === inOrder(other)
 }

@@ -1,4 +1,4 @@
-// Imports that are refused, before anything is stored: a session that is no session must not harm the others.
+// Imports that are refused before anything is stored: an invalid session must not harm others.
 import type { Store } from '@baton/core'
 import { defineAgent, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -21,10 +21,10 @@ const exported = await (async () => {
   return lines
 })()
 
-/** The first line is the heading. */
+/** The first line is the header. */
 const LAST = exported.length - 2
 
-/** The exported session with another record at this position. */
+/** The exported session with a changed record at this position. */
 function change(pos: number, edit: (record: SessionRecord) => object): readonly string[] {
   return exported.map((line) => {
     const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as it was exported

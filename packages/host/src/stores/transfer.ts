@@ -1,4 +1,5 @@
-// A session as lines of JSON: out of one store, into another. The first line says what it is, then come records and blobs.
+// Exports a session as lines of JSON, and imports it into another store. A header line is followed by records and
+// blobs.
 import type { LogStore } from '@baton/core'
 import { BatonError, checkName, checkSessionId } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -26,9 +27,9 @@ export async function* exportSession(store: LogStore, session: string): AsyncGen
 }
 
 /**
- * Puts an exported session into a store, under its own id, after every record was folded once. Resolves with that id.
- * @throws BatonError `log_damaged` (the line, and what is wrong with it), `log_version_unknown`, `invalid_option` (an
- * illegal name), `session_exists`, `store_failed`
+ * Imports an exported session under its own id, after folding every record as a check. Resolves with that id.
+ * @throws BatonError `log_damaged` (names the line and the fault), `log_version_unknown`, `invalid_option` (an illegal
+ * name), `session_exists`, `store_failed`
  */
 export async function importSession(store: LogStore, lines: AsyncIterable<string> | Iterable<string>): Promise<string> {
   let session: string | undefined
@@ -41,17 +42,17 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     const line = lineIn(text, number)
     if (session === undefined && line.type !== 'baton-session') throw damaged(number, 'it is not an exported session')
     if (line.type === 'baton-session') {
-      if (session !== undefined) throw damaged(number, 'another session begins; a file holds one')
+      if (session !== undefined) throw damaged(number, 'a second session begins, but a file may hold only one')
       checkVersion(line.version, number)
       session = line.session
     }
     if (line.type === 'record') records.push(line.record)
     if (line.type === 'blob') blobs.push(line)
   }
-  if (session === undefined || records.length === 0) throw damaged(number, 'it holds no session')
+  if (session === undefined || records.length === 0) throw damaged(number, 'there is no session in the file')
   checkSessionId(session)
   checkLog(session, records)
-  for (const { name } of blobs) checkName('a text’s name', name)
+  for (const { name } of blobs) checkName('a blob’s name', name)
   await store.restore(session, records)
   for (const { name, text } of blobs) await store.blobs.put(session, name, text)
   return session

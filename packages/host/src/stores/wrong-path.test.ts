@@ -1,4 +1,4 @@
-// Values that a program in JavaScript gives in place of the path of a store.
+// Values that an untyped program passes as the path of a store.
 import { expect, test } from 'vitest'
 import { openSharedSqliteStore } from './shared/shared-sqlite-store.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
@@ -12,6 +12,6 @@ test.each([
   for (const open of [openSqliteStore, openSharedSqliteStore])
     await expect(open(path as never)).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(new RegExp(`^a store needs the path of its file, which is text, not (${shown})`)),
+      message: expect.stringMatching(new RegExp(`^a store needs the path of its file as a string, not (${shown})`)),
     })
 })

@@ -1,4 +1,4 @@
-// Calls of tools, and what they wait for: a client that runs them, a person who is asked, a person who approves.
+// Spans of tool calls and of what they wait for: a client to run them, a person's answer, an approval.
 import type { Fact, FactOf, Settlement } from '@baton/core/machine'
 import { describeArguments, describeResult } from './span-content.ts'
 import type { Attributes, SpanEnd } from './span-data.ts'
@@ -98,7 +98,7 @@ function beginCalls(fold: SpanFold, { step, calls, parts }: FactOf<'step-finishe
     })
 }
 
-/** Nobody is attached who could run it. */
+/** A call waits for a client while none that could run it is attached. */
 function foldClock(fold: SpanFold, { callId, mode }: FactOf<'call-clock-set'>): void {
   const key = `away/${callId}`
   if (mode === 'away')
@@ -124,7 +124,7 @@ function beginWait(fold: SpanFold, callId: string, { key, name, attributes }: Wa
   fold.begin({ key, parentKey: keyOf(callId), name, kind: 'internal', attributes: { ...ids, ...attributes } })
 }
 
-/** Those of the call whose keys begin so. */
+/** Ends the call's waits whose keys start with `prefix`. */
 function endWaits(fold: SpanFold, callId: string, prefix: string, attributes: Attributes): void {
   for (const key of fold.waits.get(callId) ?? [])
     if (key.startsWith(prefix)) {
@@ -143,7 +143,7 @@ function settle(fold: SpanFold, { callId, settlement }: FactOf<'call-settled'>):
   fold.end(keyOf(callId), { ...outcome, ...reason, ...code, ...result }, findError(settlement))
 }
 
-/** A person who says no, and a call that was taken back before it began, are no errors: the outcome tells them. */
+/** A denied call and one withdrawn before it began are not errors; their outcome says enough. */
 function findError(settlement: Settlement): SpanEnd['error'] {
   switch (settlement.type) {
     case 'ok':

@@ -1,4 +1,4 @@
-// Steps of a turn, and the model calls in them: each attempt is a span of its own, with how it ended.
+// Spans of a turn's steps and of their model calls: each attempt is its own span, with its outcome.
 import type { Fact, FactOf } from '@baton/core/machine'
 import type { Usage } from '@baton/core'
 import { describeAnswer } from './span-content.ts'
@@ -122,7 +122,7 @@ function addUsage({ usage }: SpanFold, { inputTokens = 0, outputTokens = 0, cost
   usage.costMicros += costMicros
 }
 
-/** Another model or a pause was asked for: nothing went wrong. */
+/** Switching models or pausing is not an error. */
 function findError({ reason, error }: FactOf<'attempt-superseded'>): SpanEnd['error'] {
   if (error) return toError(error)
   if (reason === 'restart') return { type: 'host_restarted' }
@@ -134,7 +134,7 @@ function toError({ code, message }: { readonly code: string; readonly message: s
   return { type: code, message }
 }
 
-/** Providers whose name in the convention differs from the one in a model's id. */
+/** Providers whose name in the convention differs from the one in a model id. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: 'gcp.gemini',
   vertex: 'gcp.vertex_ai',

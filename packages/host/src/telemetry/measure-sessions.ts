@@ -1,4 +1,4 @@
-// Measurements of sessions, from their records and the pieces between them: tokens, cost, time, calls, queues.
+// Metrics of sessions, from their records and live frames: tokens, cost, durations, calls, queues.
 import type { Usage } from '@baton/core'
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
@@ -9,18 +9,18 @@ const histogram = (name: string, help: string): MetricSpec => ({ name, type: 'hi
 const gauge = (name: string, help: string): MetricSpec => ({ name, type: 'gauge', help })
 
 export const METRICS = {
-  tokens: counter('baton_tokens', 'Tokens that models counted, by model and type.'),
-  cost: counter('baton_cost_usd', 'US dollars that model calls cost, where the price is known.'),
-  attempts: counter('baton_model_calls', 'Model calls that ended, by model and outcome.'),
-  attemptSeconds: histogram('baton_model_call_seconds', 'Seconds of a model call that was answered.'),
-  firstDelta: histogram('baton_first_delta_seconds', 'Seconds from the start of a model call to its first piece.'),
-  turns: counter('baton_turns', 'Turns that ended, by agent and outcome.'),
-  turnSeconds: histogram('baton_turn_seconds', 'Seconds of a turn.'),
-  calls: counter('baton_tool_calls', 'Calls of tools that were settled, by tool and outcome.'),
+  tokens: counter('baton_tokens', 'Tokens used, as counted by models, by model and type.'),
+  cost: counter('baton_cost_usd', 'Cost of model calls in US dollars, where the price is known.'),
+  attempts: counter('baton_model_calls', 'Finished model calls, by model and outcome.'),
+  attemptSeconds: histogram('baton_model_call_seconds', 'Duration of an answered model call in seconds.'),
+  firstDelta: histogram('baton_first_delta_seconds', 'Seconds from the start of a model call to its first output.'),
+  turns: counter('baton_turns', 'Finished turns, by agent and outcome.'),
+  turnSeconds: histogram('baton_turn_seconds', 'Duration of a turn in seconds.'),
+  calls: counter('baton_tool_calls', 'Settled tool calls, by tool and outcome.'),
   callSeconds: histogram('baton_tool_call_seconds', 'Seconds from the proposal of a call to its settlement.'),
-  sessions: gauge('baton_open_sessions', 'Sessions with a commit since they were opened in this process.'),
-  openCalls: gauge('baton_open_calls', 'Calls of tools that are not settled.'),
-  queue: gauge('baton_queued_inputs', 'Inputs that wait for a turn.'),
+  sessions: gauge('baton_open_sessions', 'Open sessions with at least one commit in this process.'),
+  openCalls: gauge('baton_open_calls', 'Tool calls that are not settled yet.'),
+  queue: gauge('baton_queued_inputs', 'Inputs waiting for a turn.'),
 } as const
 
 interface Measured {
@@ -33,7 +33,7 @@ interface Measured {
   readonly calls: Map<string, { readonly name: string; readonly startMs: number }>
 }
 
-/** `nowMs`: milliseconds at the pace of a second a second, since any moment. */
+/** `nowMs`: a monotonic clock in milliseconds. */
 export function measureSessions(sink: MetricSink, nowMs: () => number): SessionObserver {
   const sessions = new Map<string, Measured>()
   const sum = (count: (measured: Measured) => number): number =>

@@ -1,4 +1,4 @@
-// The same numbers as in @baton/host/metrics, for a meter of OpenTelemetry.
+// The metrics of @baton/host/metrics, for an OpenTelemetry meter.
 import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import type { SessionObserver } from '../observer.ts'
 import { measureSessions } from './measure-sessions.ts'
@@ -6,11 +6,11 @@ import type { MetricSink, MetricSpec } from './prometheus.ts'
 
 export interface MeterOptions {
   readonly meter: Meter
-  /** Milliseconds since any moment, at the pace of a second a second; `performance.now` by default. */
+  /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly nowMs?: () => number
 }
 
-/** Numbers of every session of a host: `createHost({ observers: [meterSessions({ meter })] })`. */
+/** Measures every session of a host: `createHost({ observers: [meterSessions({ meter })] })`. */
 export function meterSessions({ meter, nowMs = () => performance.now() }: MeterOptions): SessionObserver {
   const counters = new Map<MetricSpec, Counter>()
   const histograms = new Map<MetricSpec, Histogram>()
@@ -34,7 +34,7 @@ export function meterSessions({ meter, nowMs = () => performance.now() }: MeterO
   return measureSessions(sink, nowMs)
 }
 
-/** Names have dots there, and the unit stands beside them. */
+/** OpenTelemetry names use dots and leave the unit out. */
 function toMeterName({ name }: MetricSpec): string {
   return name.replace(/^baton_/, 'baton.').replace(/_seconds$/, '')
 }

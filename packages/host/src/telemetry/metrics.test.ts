@@ -1,4 +1,4 @@
-// Numbers of real sessions: as Prometheus reads them, and as OpenTelemetry's meter gets them.
+// Metrics of real sessions, for Prometheus and for an OpenTelemetry meter.
 import { BatonError, tool } from '@baton/core'
 import {
   AggregationTemporality,

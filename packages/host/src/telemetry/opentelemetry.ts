@@ -1,4 +1,4 @@
-// The exports of @baton/host/opentelemetry. Nothing else of Baton needs @opentelemetry/api.
+// The exports of @baton/host/opentelemetry, the only part of Baton that needs @opentelemetry/api.
 export { traceSessions } from './trace-sessions.ts'
 export type { Tracing, TracingOptions } from './trace-sessions.ts'
 export { createSpanIds } from './span-ids.ts'

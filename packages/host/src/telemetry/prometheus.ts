@@ -1,27 +1,30 @@
-// Numbers by name and labels, and their text in Prometheus' exposition format 0.0.4. It knows nothing of sessions.
+// Metrics by name and labels, written in Prometheus' exposition format 0.0.4. It does not know sessions.
 
 export type Labels = Readonly<Record<string, string>>
 
 export interface MetricSpec {
-  /** In Prometheus' words; without `_total`, which counters get. Units are part of it. */
+  /** Prometheus metric name, including its unit. Counters get the suffix `_total` when written. */
   readonly name: string
   readonly type: 'counter' | 'histogram' | 'gauge'
   readonly help: string
 }
 
-/** The receiver of numbers. */
+/** Receives measurements. */
 export interface MetricSink {
   /** Adds to a counter. */
   add(metric: MetricSpec, labels: Labels, value: number): void
-  /** One more value of a histogram. */
+  /** Adds a value to a histogram. */
   observe(metric: MetricSpec, labels: Labels, value: number): void
-  /** A gauge, which is read when somebody looks. */
+  /** Registers a gauge, read each time the metrics are. */
   watch(metric: MetricSpec, read: () => number): void
 }
 
-/** Upper bounds of a histogram, in seconds. */
+/** Upper bounds of histogram buckets, in seconds. */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-/** Different labels of one metric; what comes after that counts under `other`. Models and tools have names of others. */
+/**
+ * Distinct label sets per metric; later ones count under `other`. The names of models and tools are not under our
+ * control.
+ */
 const LABELS_MAX = 500
 
 interface Series {

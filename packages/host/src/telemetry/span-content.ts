@@ -1,10 +1,10 @@
-// Content of people, models and tools as attributes of spans, only if asked for. The shapes are those of the
-// GenAI conventions (gen-ai-input-messages.json, gen-ai-output-messages.json).
+// Content of people, models and tools as span attributes, only if enabled. The shapes are those of the GenAI
+// conventions (gen-ai-input-messages.json, gen-ai-output-messages.json).
 import type { AssistantPart, FinishReason, StoredPart } from '@baton/core'
 import type { FactOf, InputBody, Settlement } from '@baton/core/machine'
 import type { Attributes } from './span-data.ts'
 
-/** UTF-16 units of one attribute; what is longer is cut. */
+/** Maximum UTF-16 units of an attribute; longer ones are cut. */
 const CONTENT_CHARS = 16_384
 
 export function describeInputs(inputs: readonly FactOf<'input-accepted'>[]): Attributes {
@@ -18,7 +18,7 @@ function listParts(body: InputBody): readonly object[] {
   return body.parts.map(describePart)
 }
 
-/** The bytes of images and files stay where they are. */
+/** Leaves out the bytes of images and files. */
 function describePart(part: StoredPart): object {
   return part.type === 'text' ? { type: 'text', content: part.text } : { type: part.type, mime_type: part.mediaType }
 }

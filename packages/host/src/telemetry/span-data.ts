@@ -1,24 +1,24 @@
-// A span as it is folded from records, before any tracing library sees it. Its key is made of numbers that the session's log
-// counts, so the same span has the same key in every process.
+// A span folded from records, independent of any tracing library. Its key is made of numbers counted by the session's
+// log, so a span has the same key in every process.
 export type AttributeValue = string | number | boolean | string[]
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
 export interface SpanEvent {
   readonly name: string
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, like all times here. */
   readonly atMs: number
   readonly attributes: Attributes
 }
 
-/** Data that all spans of one turn share. */
+/** Data shared by all spans of one turn. */
 export interface TurnTrace {
   readonly turn: number
-  /** W3C trace context of who asked for the turn. */
+  /** W3C trace context of the caller that started the turn. */
   readonly parent: string | undefined
 }
 
 export interface SpanStart {
-  /** `turn/3`, `turn/3/step/2`, `attempt/7`, `call/call_ab_2_0`. */
+  /** A key such as `turn/3`, `turn/3/step/2`, `attempt/7` or `call/call_ab_2_0`. */
   readonly key: string
   /** Absent for a turn. */
   readonly parentKey?: string
@@ -33,7 +33,7 @@ export interface SpanEnd {
   readonly key: string
   readonly endMs: number
   readonly attributes: Attributes
-  /** Present: it went wrong. `type` is a code or one word; `message` is content. */
+  /** Set on failure. `type` is a code or one word; `message` is content. */
   readonly error?: { readonly type: string; readonly message?: string }
 }
 
@@ -41,5 +41,5 @@ export type SpanChange =
   | { readonly type: 'start'; readonly span: SpanStart }
   | { readonly type: 'end'; readonly span: SpanEnd }
   | { readonly type: 'event'; readonly key: string; readonly event: SpanEvent }
-  /** Another trace has a part in this span: its W3C trace context. */
+  /** Links the span to another trace, by its W3C trace context. */
   | { readonly type: 'link'; readonly key: string; readonly traceparent: string }

@@ -1,4 +1,4 @@
-// Spans of a log, whatever the clock of its host did.
+// Spans of a log, whatever its host's clock did.
 import { defineAgent, tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'

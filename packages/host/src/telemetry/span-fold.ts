@@ -1,5 +1,6 @@
-// From the records of one session to spans, by OpenTelemetry's GenAI conventions (semantic-conventions 1.38, gen-ai-agent-spans
-// and gen-ai-spans, seen 2026-11). Pure: it knows no tracing library, no clock and no ids but those of the log.
+// Folds the records of one session into spans, following OpenTelemetry's GenAI conventions (semantic-conventions 1.38,
+// gen-ai-agent-spans and gen-ai-spans, seen 2026-11). Pure: it uses no tracing library or clock, and only ids from the
+// log.
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import { foldCall } from './fold-call.ts'
 import { foldModel } from './fold-model.ts'
@@ -9,7 +10,7 @@ import type { Attributes, AttributeValue, SpanChange, SpanEnd, SpanStart, TurnTr
 export interface SpanFoldInit {
   readonly session: string
   readonly agent: string
-  /** Whether spans hold what people, models and tools said. */
+  /** Whether spans include the text of people, models and tools. */
   readonly content: boolean
 }
 
@@ -18,26 +19,26 @@ export interface OpenSpan {
   readonly attributes: Record<string, AttributeValue>
 }
 
-/** Inputs that wait and are remembered; the oldest are forgotten first. */
+/** Waiting inputs to remember; the oldest are forgotten first. */
 const WAITING_MAX = 1000
 
 export class SpanFold {
   readonly init: SpanFoldInit
-  /** In the order in which they began, so a parent stands before its children. */
+  /** Open spans in the order they began, so a parent precedes its children. */
   readonly open = new Map<string, OpenSpan>()
-  /** By their steps, which may outlive their turn. */
+  /** Span keys by step. A step may outlive its turn. */
   readonly stepKeys = new Map<number, string>()
-  /** Waits and approvals that are open, by their calls. */
+  /** Open waits and approvals by call. */
   readonly waits = new Map<string, Set<string>>()
   readonly usage = { inputTokens: 0, outputTokens: 0, costMicros: 0 }
   trace: TurnTrace | undefined
   nowMs = 0
   pos = -1
-  /** An input entered that was accepted before the first record that was folded. */
+  /** Whether an input entered that was accepted before the first folded record. */
   missesInputs = false
   #agent: string
   #changes: SpanChange[] = []
-  /** A turn whose inputs have not entered: they say whose trace it belongs to. */
+  /** A turn whose inputs have not entered yet: they determine its trace. */
   #begun: FactOf<'turn-started'> | undefined
   readonly #waiting = new Map<string, FactOf<'input-accepted'>>()
 
@@ -46,7 +47,7 @@ export class SpanFold {
     this.#agent = init.agent
   }
 
-  /** Spans that the record begins and ends, in order. */
+  /** The spans begun and ended by the record, in order. */
   fold(record: SessionRecord): readonly SpanChange[] {
     this.#changes = []
     this.pos = record.pos
@@ -67,7 +68,7 @@ export class SpanFold {
     this.#changes.push({ type: 'start', span })
   }
 
-  /** Adds to what its end will say. */
+  /** Adds attributes to set when the span ends. */
   note(key: string, attributes: Attributes): void {
     const span = this.open.get(key)
     if (span) Object.assign(span.attributes, attributes)
@@ -77,7 +78,7 @@ export class SpanFold {
     const span = this.open.get(key)
     if (!span) return
     this.open.delete(key)
-    // People set clocks back; a span does not end before it began.
+    // A clock may be set back; a span must not end before it began.
     const endMs = Math.max(span.start.startMs, this.nowMs)
     const all = { ...span.attributes, ...attributes, ...(error && { 'error.type': error.type }) }
     this.#changes.push({ type: 'end', span: { key, endMs, attributes: all, ...(error && { error }) } })
@@ -157,7 +158,7 @@ export class SpanFold {
     const { inputTokens, outputTokens, costMicros } = this.usage
     const failed = error && { type: error.code, message: error.message }
     const key = `turn/${turn}`
-    // An attempt that is open was cut off by this end; a step with calls that are still out goes on without its turn.
+    // An open attempt was cut off by this end. A step with open calls continues without its turn.
     for (const { start } of [...this.open.values()].reverse()) {
       if (start.trace.turn !== turn) continue
       if (start.key.startsWith('attempt/'))

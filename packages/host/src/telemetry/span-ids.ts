@@ -1,5 +1,5 @@
-// The ids of spans: hashes of what names a span in its session's log, so that every process gives a span the same id. An SDK
-// asks its generator for ids; the generator here gives those that were derived, and random ones to other libraries.
+// Span ids, hashed from a span's name in its session's log, so that every process gives a span the same id. An SDK asks
+// its generator for ids: this one returns the derived ids, and random ones to other libraries.
 import { hash, randomBytes } from 'node:crypto'
 
 export interface DerivedIds {
@@ -13,11 +13,11 @@ export interface DerivedIds {
 export interface SpanIds {
   generateTraceId(): string
   generateSpanId(): string
-  /** Runs `start`, in which the generator gives these ids. */
+  /** Runs `start` while the generator returns these ids. */
   use<Value>(ids: DerivedIds, start: () => Value): Value
 }
 
-/** For the `idGenerator` of one tracer provider, and for `traceSessions`. */
+/** Creates the `idGenerator` of one tracer provider, for use with `traceSessions`. */
 export function createSpanIds(): SpanIds {
   let given: DerivedIds | undefined
   return {
@@ -34,13 +34,13 @@ export function createSpanIds(): SpanIds {
   }
 }
 
-/** `birth` tells apart two sessions that had one name, one after the other. */
+/** Identifies a log. `birth` distinguishes sessions that had the same name one after the other. */
 export interface LogName {
   readonly session: string
   readonly birth: string
 }
 
-/** The trace id of a turn that belongs to no caller's trace. */
+/** The trace id of a turn that is not part of a caller's trace. */
 export function deriveTraceId({ session, birth }: LogName, turn: number): string {
   return hash('sha256', JSON.stringify(['trace', session, birth, turn]), 'hex').slice(0, 32)
 }
@@ -49,7 +49,7 @@ export function deriveSpanId({ session, birth }: LogName, key: string): string {
   return hash('sha256', JSON.stringify(['span', session, birth, key]), 'hex').slice(0, 16)
 }
 
-/** A W3C trace context that the session has checked. */
+/** Parses a W3C trace context that the session has validated. */
 export function readTraceparent(traceparent: string): DerivedIds & { readonly traceFlags: number } {
   const [, traceId = '', spanId = '', flags = '00'] = traceparent.split('-')
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }

@@ -1,5 +1,5 @@
-// Spans of real sessions, as OpenTelemetry's own exporter in memory gets them: which there are, under which ids, and how they
-// ended, also where a process died in between.
+// Spans of real sessions in OpenTelemetry's in-memory exporter: which spans exist, their ids, and how they ended, even
+// if a process died meanwhile.
 import { BatonError, tool } from '@baton/core'
 import type { Session } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -27,7 +27,7 @@ function createExport(content = false) {
 
 type Process = ReturnType<typeof createProcess> & { readonly tracing: Tracing }
 
-/** Processes one after another over one store, whose spans go to one exporter. */
+/** Successive processes over one store, with one exporter for their spans. */
 function createProcesses({ content = false, time = createManualTime() } = {}) {
   const { exporter, start } = createExport(content)
   const store = ownStore()
@@ -39,7 +39,7 @@ function createProcesses({ content = false, time = createManualTime() } = {}) {
   return { begin, time, exporter }
 }
 
-/** A span for each line: what it is in, its name, how it ended. */
+/** One line per span: its parent, its name, how it ended. */
 function drawTree(spans: readonly ReadableSpan[]): readonly string[] {
   const lines: string[] = []
   const draw = (parent: string | undefined, depth: number): void => {
@@ -63,7 +63,7 @@ function toMs({ startTime: [seconds, nanos] }: ReadableSpan): number {
 const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
 const pay = act(() => 'paid', { name: 'pay', effect: 'once', approval: true })
 
-/** Sends, and lets everything run that needs no time. */
+/** Sends a message, and runs everything that needs no time. */
 async function begin(process: Process, said = 'go'): Promise<Session> {
   const session = await process.open()
   session.send(said).answer.catch(() => {})
@@ -295,7 +295,7 @@ test('a question to a person is a wait', async () => {
 test('a provider without the ids is refused, one that records nothing is not', () => {
   const provider = new BasicTracerProvider({ spanProcessors: [] })
   expect(() => traceSessions({ tracer: provider.getTracer('baton'), ids: createSpanIds() })).toThrow(
-    'the tracer gives its spans ids of its own',
+    'the tracer generates its own span ids',
   )
   const ids = createSpanIds()
   const never = new BasicTracerProvider({ idGenerator: ids, sampler: new TraceIdRatioBasedSampler(0) })

@@ -1,5 +1,5 @@
-// OpenTelemetry: the spans that were folded from records, started and ended with a tracer of the program's own. A span that a
-// former process began is begun again under the same ids, and only who commits a span's end ends it.
+// OpenTelemetry tracing: starts and ends the spans folded from records with the program's own tracer. A span begun by
+// an earlier process is started again under the same ids, and only the process that commits a span's end ends it.
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Logger } from '@baton/core'
@@ -15,23 +15,26 @@ export interface TracingOptions {
   /** A tracer of a provider whose `idGenerator` is `ids`. */
   readonly tracer: Tracer
   readonly ids: SpanIds
-  /** Whether spans hold messages, arguments, results and the texts of errors; false by default. */
+  /** Whether spans include messages, arguments, results and error texts. Default: false. */
   readonly content?: boolean
-  /** Told where a span could not be gone on with. */
+  /** Logs when earlier spans could not be continued. */
   readonly log?: Logger
 }
 
 export interface Tracing extends SessionObserver {
-  /** When everything that was committed so far is told to the tracer; before the provider is shut down. Never rejects. */
+  /**
+   * Resolves when the tracer has everything committed so far; await it before shutting down the provider. Never
+   * rejects.
+   */
   settled(): Promise<void>
 }
 
-/** Records of one session that may wait while its log is read; with more, the log is read again. */
+/** Records of one session that may wait while its log is read; beyond this, the log is read again. */
 const WAITING_MAX = 10_000
 
 /**
- * Spans of every session of a host: `createHost({ observers: [traceSessions({ tracer, ids })] })`.
- * @throws BatonError `invalid_option` when the tracer's provider does not ask `ids`
+ * Traces every session of a host: `createHost({ observers: [traceSessions({ tracer, ids })] })`.
+ * @throws BatonError `invalid_option` when the tracer's provider does not use `ids`
  */
 export function traceSessions(options: TracingOptions): Tracing {
   checkIds(options)
@@ -39,7 +42,7 @@ export function traceSessions(options: TracingOptions): Tracing {
   return {
     onRecord: (record, session) => {
       const known = sessions.get(session.id)
-      // A log that begins anew is another session of the same name.
+      // A log that starts over belongs to another session of the same name.
       const tracer = known && record.pos > 0 ? known : new SessionTracer(options, session)
       if (tracer !== known) sessions.set(session.id, tracer)
       tracer.take(record)
@@ -51,20 +54,20 @@ export function traceSessions(options: TracingOptions): Tracing {
   }
 }
 
-/** A tracer that records nothing has no ids at all: then there is nothing to check. */
+/** A tracer that records nothing has no ids, so there is nothing to check. */
 function checkIds({ tracer, ids }: TracingOptions): void {
   const wanted = { traceId: 'ba'.repeat(16), spanId: 'ba'.repeat(8) }
   const probe = ids.use(wanted, () => tracer.startSpan('baton.probe', { root: true }, ROOT_CONTEXT)).spanContext()
   if (trace.isSpanContextValid(probe) && probe.spanId !== wanted.spanId)
     throw new BatonError({
       code: 'invalid_option',
-      message: 'the tracer gives its spans ids of its own, so a span could not go on after a restart',
-      hint: 'Make the tracer provider with `idGenerator: ids`, the same `ids` that traceSessions gets.',
+      message: 'the tracer generates its own span ids, so spans could not continue after a restart',
+      hint: 'Create the tracer provider with `idGenerator: ids`, the same `ids` that traceSessions gets.',
     })
 }
 
 class SessionTracer {
-  /** While what came before this process is read from the log. */
+  /** Set while records of earlier processes are read from the log. */
   loading: Promise<void> | undefined
   readonly #options: TracingOptions
   readonly #session: ObservedSession
@@ -72,7 +75,7 @@ class SessionTracer {
   #fold: SpanFold
   readonly #spans = new Map<string, Span>()
   #waiting: SessionRecord[] = []
-  /** Position of the newest record that the tracer got. */
+  /** Position of the newest record passed to the tracer. */
   #toldPos = -1
   #epoch = -1
 
@@ -99,7 +102,10 @@ class SessionTracer {
     for (const change of this.#fold.fold(record)) this.#apply(change)
   }
 
-  /** From where the newest turn began, or from the beginning where an input of it was accepted long before. Never rejects. */
+  /**
+   * Reads the log from the start of the newest turn, or from the beginning if one of its inputs was accepted earlier.
+   * Never rejects.
+   */
   async #load(first: SessionRecord): Promise<void> {
     const turn = this.#session.lastTurn()
     try {
@@ -107,7 +113,10 @@ class SessionTracer {
       if (this.#fold.missesInputs) await this.#read(0, first)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
-      this.#options.log?.warn('spans that began before are lost', { session: this.#session.id, cause: why })
+      this.#options.log?.warn('earlier spans are lost because the log could not be read', {
+        session: this.#session.id,
+        cause: why,
+      })
       this.#fold = this.#createFold()
       this.#fold.pos = first.pos - 1
     }
@@ -123,7 +132,7 @@ class SessionTracer {
     this.#fold.pos = untilPos - 1
     for await (const record of this.#session.read(fromPos)) {
       if (record.pos >= untilPos) return
-      // Records that this process committed unknowingly, as when a store fails after it has stored.
+      // Records this process committed without noticing, for example when a store fails after storing them.
       const isUntold = record.epoch === this.#epoch && record.pos > this.#toldPos
       const changes = this.#fold.fold(record)
       if (!isUntold) continue
@@ -132,7 +141,7 @@ class SessionTracer {
     }
   }
 
-  /** Spans that are open in the log are begun, those that others ended are left alone. */
+  /** Starts spans that are open in the log; spans that others ended are dropped. */
   #goOn(): void {
     for (const key of this.#spans.keys()) if (!this.#fold.open.has(key)) this.#spans.delete(key)
     for (const { start } of this.#fold.open.values()) if (!this.#spans.has(start.key)) this.#start(start)

@@ -1,4 +1,5 @@
-// Errors of Baton as errors of JSON-RPC: the code says whose fault it is, and `data` has Baton's own code and what to do next.
+// Maps Baton's errors to JSON-RPC errors: the JSON-RPC code says which side is at fault, and `data` has Baton's own
+// code and a hint.
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { ErrorCode, Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
@@ -25,7 +26,10 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   cancelled: CANCELLED,
 }
 
-/** `isLocal`: the client belongs to this user and runs on this machine, so it may read what is meant for the person who runs the agent. */
+/**
+ * `isLocal`: the client belongs to this user and runs on this machine, so it may see details meant for the person
+ * running the agent.
+ */
 export function toRequestError(cause: unknown, { log, isLocal }: { readonly log: Logger; readonly isLocal: boolean }) {
   if (cause instanceof RequestError) return cause
   if (!isBatonError(cause)) {
@@ -38,5 +42,5 @@ export function toRequestError(cause: unknown, { log, isLocal }: { readonly log:
 
 /** The error of a failed turn. */
 export function createTurnError({ code, message }: { readonly code: string; readonly message: string }): BatonError {
-  return new BatonError({ code: code as ErrorCode, message }) // of a turn's own error
+  return new BatonError({ code: code as ErrorCode, message }) // from a turn's own error
 }

@@ -1,4 +1,4 @@
-// One session that a client has open: its events go to the client, prompts and choices go to the session.
+// One session that a client has open: its events go to the client; prompts and choices go to the session.
 import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -25,10 +25,10 @@ export interface AcpSessionInit {
   readonly terminals: ReadonlyMap<string, string>
 }
 
-/** Milliseconds that cancelled turns have to end before their session is closed. */
+/** Milliseconds for cancelled turns to end before their session is closed. */
 const ENDING_MS = 5000
 
-/** Prompts of this connection that are known as such: those that it shows already. */
+/** Maximum number of this connection's own prompts to remember; the client already shows them. */
 const OWN_MAX = 1000
 
 export class AcpSession {
@@ -44,13 +44,13 @@ export class AcpSession {
   #cursor: EventCursor | 'now' = 'now'
   #isAway = false
   #thinking: string
-  /** Rejects when the client has gone: a client that does not read must not keep a session open. */
+  /** Rejects when the client is gone, because a client that does not read must not keep a session open. */
   readonly #gone = Promise.withResolvers<never>()
   #isClosed = false
 
   constructor(init: AcpSessionInit) {
     this.#init = init
-    this.#gone.promise.catch(() => {}) // nothing was being told
+    this.#gone.promise.catch(() => {}) // no update may be in flight
     const { session, place, parts, wire, mode, terminals } = init
     this.#thinking = init.thinking
     this.#people = new AskedPeople({ session, wire, log: parts.log, allows: () => mode.current === 'allow' })
@@ -76,12 +76,12 @@ export class AcpSession {
     return this.#init.place
   }
 
-  /** The host has let go of the session, because another process asked for it. */
+  /** Whether the host released the session because another process asked for it. */
   get isAway(): boolean {
     return this.#isAway
   }
 
-  /** Behind what the client was told. */
+  /** Position after the last event sent to the client. */
   get cursor(): EventCursor | 'now' {
     return this.#cursor
   }
@@ -91,13 +91,13 @@ export class AcpSession {
   }
 
   /**
-   * Sends the conversation so far. `start` goes on from there.
-   * @throws BatonError `store_failed`, `log_damaged`; what the connection fails with
+   * Sends the conversation so far, and returns the cursor for `start`.
+   * @throws BatonError `store_failed`, `log_damaged`, or the connection's error
    */
   async replay(): Promise<EventCursor> {
     const { session, parts } = this.#init
     const { messages, isCut, next } = await readHistory(session, parts.limits.replayedMessages)
-    if (isCut) parts.log.info('older messages of a long session are not sent again', { session: session.id })
+    if (isCut) parts.log.info('older messages of a long session were not sent', { session: session.id })
     for (const message of messages) {
       // A waiting input is sent when the model reads it.
       if (message.role === 'user' && message.waits) continue
@@ -114,19 +114,19 @@ export class AcpSession {
     return next
   }
 
-  /** Sends what the session does now. */
+  /** Sends the session's current state. */
   async tellState(): Promise<void> {
     const { activity } = await this.#init.session.info()
     const state = activity === 'running' ? 'running' : activity === 'waiting' ? 'requires_action' : 'idle'
     await this.tell({ type: 'state', state })
   }
 
-  /** From now on the client gets what happens. @throws BatonError what the session refuses of the client's tools */
+  /** Starts sending events to the client. @throws BatonError when the session refuses the client's tools */
   async start(from: EventCursor | 'now'): Promise<void> {
     const { session, wire, parts } = this.#init
     const { callTool, runs } = wire
     this.#cursor = from
-    const events = session.events({ from }) // before the tools are offered: the session answers with a call
+    const events = session.events({ from }) // before the tools are offered, because the session may respond with a call
     this.#events = events
     if (callTool && runs)
       this.#tools = await ClientTools.open({
@@ -141,7 +141,9 @@ export class AcpSession {
     await this.#people.askAgain()
   }
 
-  /** Sends what the user says, and gives how the turn that read it ended. @throws BatonError when the session does not take it */
+  /**
+   * Sends a prompt, and resolves with the end of the turn that read it. @throws BatonError when the session refuses it
+   */
   async prompt(inputId: string, content: readonly ContentPart[]): Promise<TurnEnd> {
     const { accepted, ended } = this.say(inputId, content)
     await accepted
@@ -156,7 +158,7 @@ export class AcpSession {
     if (this.#prompts.size >= parts.limits.prompts)
       throw new BatonError({
         code: 'queue_full',
-        message: `${parts.limits.prompts} prompts of this session wait already`,
+        message: `${parts.limits.prompts} prompts are already waiting in this session`,
         retryable: true,
       })
     this.#own.add(inputId)
@@ -167,7 +169,7 @@ export class AcpSession {
     return { accepted, ended }
   }
 
-  /** Asks again for the newest answer. @throws BatonError `unknown_input` without one, `turn_in_progress` */
+  /** Asks for the newest answer again. @throws BatonError `unknown_input` if there is none, `turn_in_progress` */
   async retry(): Promise<TurnEnd> {
     const { session, parts } = this.#init
     const { messages } = await session.messages({ limit: 20 })
@@ -183,7 +185,7 @@ export class AcpSession {
     return await ended
   }
 
-  /** Ends the turn, and takes back what waits. Never rejects. */
+  /** Ends the turn and withdraws waiting prompts. Never rejects. */
   async cancel(reason: string): Promise<void> {
     const { session, parts } = this.#init
     await session.interrupt({ reason, queue: 'withdraw' }).catch((cause: unknown) => {
@@ -191,7 +193,7 @@ export class AcpSession {
     })
   }
 
-  /** Cancels what runs, and waits a while for its end. Never rejects. */
+  /** Cancels all running work, and waits a while for it to end. Never rejects. */
   async end(reason: string): Promise<void> {
     const { timers } = this.#init.parts
     await this.cancel(reason)
@@ -217,7 +219,7 @@ export class AcpSession {
     return this.#init.mode.current
   }
 
-  /** @throws BatonError `invalid_option`, and what the session refuses */
+  /** @throws BatonError `invalid_option`, or the session's refusal */
   async choose(id: string, value: unknown): Promise<void> {
     const choice = checkChoice(await this.choices(), id, value)
     const chosen = String(value)
@@ -228,13 +230,15 @@ export class AcpSession {
     else await this.#setThinking(chosen)
   }
 
-  /** Kept in the session's meta, so that it holds after a restart. @throws BatonError what the session refuses */
+  /**
+   * Stores the mode in the session's meta, so that it survives a restart. @throws BatonError when the session refuses
+   */
   async setMode(mode: Mode): Promise<void> {
     await this.#note({ mode })
     this.#init.mode.current = mode
   }
 
-  /** Stops sending; the session itself lives on. Never rejects. */
+  /** Stops sending; the session itself continues. Never rejects. */
   async leave(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -276,7 +280,7 @@ export class AcpSession {
     await session.describe({ meta: { ...meta, ...more } })
   }
 
-  /** Never rejects: a connection that is gone ends it. */
+  /** Never rejects; ends when the connection is gone. */
   async #follow(events: EventStream): Promise<void> {
     const { parts, session } = this.#init
     try {
@@ -286,7 +290,7 @@ export class AcpSession {
       }
     } catch (cause) {
       if (!this.#isClosed)
-        parts.log.info('an editor gets no more events', { session: session.id, cause: describeThrown(cause) })
+        parts.log.info('events to an editor have stopped', { session: session.id, cause: describeThrown(cause) })
     } finally {
       events.leave()
     }

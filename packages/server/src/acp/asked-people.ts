@@ -1,5 +1,5 @@
-// Puts approvals and questions of a session to the client, whose answers decide them. A request that
-// somebody else answered, or whose call is over, is taken back.
+// Shows a session's approvals and questions to the client, and applies its answers. A request that was answered
+// elsewhere, or whose call has ended, is withdrawn.
 import type { Logger, Session, SessionEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -12,7 +12,7 @@ export interface AskedPeopleInit {
   readonly session: Session
   readonly wire: Wire
   readonly log: Logger
-  /** Whether approvals that no policy asks for are given at once. */
+  /** Whether to grant approvals that no policy requires without asking. */
   readonly allows: () => boolean
 }
 
@@ -23,14 +23,14 @@ interface Asked {
 
 export class AskedPeople {
   readonly #init: AskedPeopleInit
-  /** By the id of the approval or of the question. */
+  /** Open requests by the id of the approval or question. */
   readonly #asked = new Map<string, Asked>()
 
   constructor(init: AskedPeopleInit) {
     this.#init = init
   }
 
-  /** Puts the requests that were open before this client came. Never rejects. */
+  /** Shows the requests that were open before this client connected. Never rejects. */
   async askAgain(): Promise<void> {
     const { session, log } = this.#init
     try {
@@ -38,7 +38,7 @@ export class AskedPeople {
         this.#ask(call.approvalId, call.callId, (signal) => this.#askApproval(call.approvalId, call, signal))
       for (const question of await session.questions()) this.#askQuestionOnce(question.questionId, question)
     } catch (cause) {
-      log.warn('what waits for a person could not be asked again', { cause: describeThrown(cause) })
+      log.warn('open approvals and questions could not be shown', { cause: describeThrown(cause) })
     }
   }
 
@@ -69,7 +69,7 @@ export class AskedPeople {
     }
   }
 
-  /** Takes all requests back. */
+  /** Withdraws all requests. */
   leave(): void {
     for (const id of this.#asked.keys()) this.#forget(id)
   }
@@ -106,7 +106,7 @@ export class AskedPeople {
     try {
       await session.decide(decision)
     } catch (cause) {
-      // An edit that does not fit leaves the request open; nobody would answer it.
+      // An edit that does not fit would leave the request open with nothing to answer it, so it is denied.
       if (isBatonError(cause) && cause.code === 'invalid_arguments')
         await obey(
           session.decide({
@@ -144,7 +144,7 @@ export class AskedPeople {
   }
 }
 
-/** Somebody else decided, or the call is over. */
+/** Whether the request was decided elsewhere, or the call has ended. */
 function isLate(cause: unknown): boolean {
   return isBatonError(cause) && (cause.code === 'approval_refused' || cause.code === 'question_refused')
 }

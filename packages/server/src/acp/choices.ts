@@ -1,19 +1,26 @@
-// A user's choices for a session in an editor: the model, how much it thinks, and how freely it acts.
+// A user's choices for a session in an editor: the model, its thinking effort, and how freely it may act.
 import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { ShownChoice } from './updates.ts'
 
-/** `ask`: as the agent says. `read`: only tools without an effect. `allow`: approvals that no policy asks for are given at once. */
+/**
+ * `ask`: as the agent is configured. `read`: only tools without effects. `allow`: grants approvals that no policy
+ * requires.
+ */
 export type Mode = 'ask' | 'read' | 'allow'
 
 export const MODES: readonly { readonly id: Mode; readonly name: string; readonly description: string }[] = [
-  { id: 'ask', name: 'Ask', description: 'Asks before it acts, where its tools say so' },
-  { id: 'read', name: 'Read only', description: 'Has only tools that change nothing' },
-  { id: 'allow', name: 'Allow', description: 'Acts without asking, unless a policy asks because of untrusted data' },
+  { id: 'ask', name: 'Ask', description: 'Asks before it acts, if its tools require it' },
+  { id: 'read', name: 'Read only', description: 'Uses only tools that change nothing' },
+  {
+    id: 'allow',
+    name: 'Allow',
+    description: 'Acts without asking, unless a policy requires it because of untrusted data',
+  },
 ]
 
 const THINKING: readonly { readonly value: Effort | 'default'; readonly name: string }[] = [
-  { value: 'default', name: 'As the agent says' },
+  { value: 'default', name: 'Agent default' },
   { value: 'none', name: 'None' },
   { value: 'low', name: 'Low' },
   { value: 'medium', name: 'Medium' },
@@ -44,7 +51,7 @@ export function listChoicesOf({ model, models, thinking, mode, allowed }: Chosen
     {
       id: 'model',
       name: 'Model',
-      description: 'The model that answers from the next turn on',
+      description: 'The model that answers, starting with the next turn',
       category: 'model',
       current: model,
       options: (known.includes(model) ? known : [model, ...known]).map((id) => ({ value: id, name: id })),
@@ -61,11 +68,12 @@ export function listChoicesOf({ model, models, thinking, mode, allowed }: Chosen
   return allowed === 'any' ? all : all.filter(({ id }) => id !== 'thinking')
 }
 
-/** @throws BatonError `invalid_option` for an option or a value that is not offered */
+/** @throws BatonError `invalid_option` for an option or value that is not offered */
 export function checkChoice(choices: readonly ShownChoice[], id: string, value: unknown): ShownChoice['id'] {
   const found = choices.find((choice) => choice.id === id)
   const wrong = (message: string): BatonError => new BatonError({ code: 'invalid_option', message })
-  if (!found) throw wrong(`there is no option ${show(id)}; there are ${choices.map((choice) => choice.id).join(', ')}`)
+  if (!found)
+    throw wrong(`there is no option ${show(id)}; the options are ${choices.map((choice) => choice.id).join(', ')}`)
   if (found.options.some((option) => option.value === value)) return found.id
   throw wrong(`${id} can be ${found.options.map((option) => option.value).join(', ')}, not ${show(value)}`)
 }
@@ -82,22 +90,22 @@ export function isMode(value: unknown): value is Mode {
 export function readMode(value: unknown): Mode {
   if (isMode(value)) return value
   const modes = MODES.map(({ id }) => id).join(', ')
-  throw new BatonError({ code: 'invalid_option', message: `there is no mode ${show(value)}; there are ${modes}` })
+  throw new BatonError({ code: 'invalid_option', message: `there is no mode ${show(value)}; the modes are ${modes}` })
 }
 
-/** Null takes the session's own settings away. */
+/** Null removes the session's own settings. */
 export function readThinking(value: string): ModelSettings | null {
   const found = THINKING.find((level) => level.value === value)
   return !found || found.value === 'default' ? null : { effort: found.value }
 }
 
-/** The agent in a session whose mode may change at any time. */
+/** Wraps an agent for a session whose mode may change at any time. */
 export function obeyMode(agent: Agent, modeOf: () => Mode): Agent {
   const harmless = new Set(agent.tools.filter(({ effect }) => effect === 'pure').map(({ name }) => name))
   const own = agent.prepareStep
   const narrow = (step: StepToPrepare, change: StepChange | undefined): StepChange | undefined => {
     if (modeOf() !== 'read') return change
-    // The effect of tools that come and go is not known here.
+    // The effects of dynamic tools are not known here.
     const tools = (change?.tools ?? step.tools).filter((name) => harmless.has(name))
     const { toolChoice, ...rest } = change ?? {}
     const isTaken = toolChoice?.type === 'tool' && !tools.includes(toolChoice.name)

@@ -1,11 +1,12 @@
-// Extensions of a client beyond the protocol, named in `_meta` of its capabilities: it can run client tools of the agent.
+// Client extensions beyond the protocol, announced in `_meta` of its capabilities: a client can run client tools of the
+// agent.
 import type { CallView, JsonObject } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import { isJsonObject } from '@baton/core'
 
-/** In `_meta` of the client's capabilities: true for all client tools, or their names. */
+/** Key in `_meta` of the client's capabilities: true for all client tools, or a list of their names. */
 export const CLIENT_TOOLS = 'baton/clientTools'
-/** The request that runs one: `{ sessionId, toolCallId, name, input }`, answered by `{ output }` or `{ error }`. */
+/** The request that runs a tool: `{ sessionId, toolCallId, name, input }`, answered by `{ output }` or `{ error }`. */
 export const CALL_TOOL = '_baton/call_tool'
 
 export interface ToolAsked {
@@ -15,7 +16,7 @@ export interface ToolAsked {
   readonly input: CallView['input']
 }
 
-/** Undefined if the client runs no tools. */
+/** `undefined` if the client runs no tools. */
 export function readRuns(
   capabilities: { readonly _meta?: unknown } | undefined,
 ): readonly string[] | 'all' | undefined {
@@ -25,11 +26,11 @@ export function readRuns(
   return Array.isArray(said) ? said.filter((name) => typeof name === 'string') : undefined
 }
 
-/** Reads the client's answer, whatever it is. */
+/** Reads the client's answer, whatever its shape. */
 export function readOutcome(answer: unknown): Outcome {
   const { output, error } = isJsonObject(answer) ? answer : ({} as JsonObject)
   if (typeof error === 'string') return fail(error)
-  if (output === undefined) return fail('the client gave no output')
+  if (output === undefined) return fail('the client returned no output')
   const text = typeof output === 'string' ? output : JSON.stringify(output)
   return { type: 'ok', content: [{ type: 'text', text }], value: output }
 }

@@ -1,4 +1,5 @@
-// Client tools of the agent that a client runs: it holds them by a lease, claims a call before it is asked, and brings the result.
+// Runs the agent's client tools on a client: leases them to it, claims each call before sending it, and reports the
+// result.
 import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -14,7 +15,7 @@ export interface ClientToolsInit {
 }
 
 const LEASE_MS = 30_000
-/** Milliseconds between two renewals. */
+/** Milliseconds between renewals. */
 const RENEWAL_MS = 10_000
 
 export class ClientTools {
@@ -24,7 +25,7 @@ export class ClientTools {
   #stopRenewal = (): void => {}
   #hasLeft = false
 
-  /** @throws BatonError what the session refuses of the client */
+  /** @throws BatonError when the session refuses the client */
   static async open(init: ClientToolsInit): Promise<ClientTools> {
     const { session, client, runs } = init
     const lease = await session.client({ client, leaseMs: LEASE_MS, asks: true, ...(runs && { runs }) })
@@ -53,25 +54,25 @@ export class ClientTools {
     this.#run(call, gone.signal)
       .catch((cause: unknown) => {
         const { log } = this.#init
-        if (!gone.signal.aborted) log.info('a call of a client tool could not be run', { cause: describeThrown(cause) })
+        if (!gone.signal.aborted) log.info('a client tool call could not be run', { cause: describeThrown(cause) })
       })
       .finally(() => this.#running.delete(call.callId))
   }
 
-  /** Lets go of everything. Never rejects. */
+  /** Releases the lease and aborts running calls. Never rejects. */
   async leave(): Promise<void> {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.#stopRenewal()
     for (const gone of this.#running.values()) gone.abort()
-    await this.#lease.release().catch(() => {}) // the session is closed, and the lease runs out
+    await this.#lease.release().catch(() => {}) // the session is closed; the lease will expire
   }
 
   async #run(call: CallView, signal: AbortSignal): Promise<void> {
     try {
       await this.#lease.claim(call.callId)
     } catch {
-      return // it was withdrawn or went to another client, and its next event says so
+      return // withdrawn or taken by another client; its next event says so
     }
     const outcome = await this.#init.callTool(call, signal)
     if (!signal.aborted) await this.#lease.result(call.callId, outcome)

@@ -1,4 +1,5 @@
-// Commands that a user types in place of a prompt: `/status` and `/retry`. They are answered here, and are not part of the conversation.
+// Commands that a user types instead of a prompt: `/status` and `/retry`. They are handled here and are not part of the
+// conversation.
 import type { AcpSession } from './acp-session.ts'
 import type { Block, TurnEnd, Update } from './updates.ts'
 
@@ -8,18 +9,18 @@ export interface ShownCommand {
 }
 
 export const COMMANDS: readonly ShownCommand[] = [
-  { name: 'status', description: 'Which model answers, how full its window is, and what waits' },
-  { name: 'retry', description: 'Asks for another answer in place of the newest one' },
+  { name: 'status', description: 'Shows the model, how full its window is, and what is waiting' },
+  { name: 'retry', description: 'Replaces the newest answer with another one' },
 ]
 
 export type Command = 'status' | 'retry'
 
-/** Undefined for a prompt that is for the agent. */
+/** `undefined` for a prompt to the agent. */
 export function readCommand(blocks: readonly Block[]): Command | undefined {
   const [block] = blocks
   if (blocks.length !== 1 || block?.type !== 'text') return undefined
   const [, name] = /^\/(status|retry)\s*$/.exec(block.text) ?? []
-  return name as Command | undefined // the expression has no other one
+  return name as Command | undefined // the expression allows no other
 }
 
 export async function runCommand(

@@ -1,4 +1,4 @@
-// Parts that a connection of either version is given.
+// Dependencies of a connection, for both protocol versions.
 import type { Logger } from '@baton/core'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { AcpParts } from './options.ts'
@@ -6,22 +6,22 @@ import type { AcpParts } from './options.ts'
 export interface ConnectionInit {
   readonly host: HostWithSessions
   readonly parts: AcpParts
-  /** The client belongs to this user and runs on this machine. */
+  /** Whether the client belongs to this user and runs on this machine. */
   readonly isLocal: boolean
   readonly log: Logger
 }
 
 /** An open connection, as its server sees it. */
 export interface AcpConnection {
-  /** A prompt is being answered. */
+  /** Whether a prompt is being answered. */
   isBusy(): boolean
   /** The session in which a prompt is being answered. */
   busySession(): string | undefined
-  /** Lets go of all sessions. Their turns go on. Never rejects. */
+  /** Releases all sessions. Their turns continue. Never rejects. */
   leave(): Promise<void>
 }
 
-/** An app of the SDK for one connection. */
+/** An SDK app for one connection. */
 export interface AcpApp<App> {
   readonly app: App
   readonly connection: AcpConnection

@@ -1,4 +1,4 @@
-// Cuts a text for people and says so; never in the midst of a character.
+// Cuts a text for people and says how much was cut. Never splits a surrogate pair.
 
 export function cutText(text: string, chars: number): string {
   if (text.length <= chars) return text

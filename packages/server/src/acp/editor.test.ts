@@ -228,7 +228,7 @@ test.each([null, 5, [], {}, { content: null }, { content: { length: Number.MAX_S
     })
     await expect(readTextFile?.('/work/a')).rejects.toMatchObject({
       code: 'tool_failed',
-      message: 'the editor gave no text as content',
+      message: 'the editor’s answer has no text in content',
     })
   },
 )

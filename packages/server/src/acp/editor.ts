@@ -1,5 +1,5 @@
-// An editor's services for tools: it reads and writes files, with changes that are not saved yet, and runs commands in terminals that a
-// person sees. The methods that an editor does not offer are absent.
+// An editor's services for tools: it reads and writes files, including unsaved changes, and runs commands in terminals
+// that the user sees. Methods that an editor does not offer are absent.
 import type {
   AgentContext,
   ClientCapabilities,
@@ -13,22 +13,22 @@ import { BatonError, isJsonObject } from '@baton/core'
 import { within } from '@baton/runtime'
 
 export interface Editor {
-  /** The text of a file, by its absolute path. @throws BatonError `tool_failed` */
+  /** Returns the text of a file by its absolute path. @throws BatonError `tool_failed` */
   readonly readTextFile?: (path: string) => Promise<string>
   /** @throws BatonError `tool_failed` */
   readonly writeTextFile?: (path: string, text: string) => Promise<void>
-  /** Resolves when the command has ended; an aborted one is killed. @throws BatonError `tool_failed`, `cancelled` */
+  /** Resolves when the command has ended; aborting kills it. @throws BatonError `tool_failed`, `cancelled` */
   readonly runCommand?: (command: EditorCommand) => Promise<EditorCommandEnd>
 }
 
 export interface EditorCommand {
-  /** The call that it is for: the editor shows the terminal there. */
+  /** The call that the command belongs to: the editor shows the terminal there. */
   readonly callId: string
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly timeoutMs: number
-  /** Bytes of output that are kept, the newest. */
+  /** Bytes of output to keep, dropping the oldest. */
   readonly outputBytes: number
   readonly signal: AbortSignal
 }
@@ -48,11 +48,11 @@ export interface EditorInit {
   readonly capabilities: ClientCapabilities
   readonly fileMs: number
   readonly timers: Timers
-  /** A call has a terminal from now on. */
+  /** Called when a call gets a terminal. */
   readonly onTerminal: (callId: string, terminalId: string) => Promise<void>
 }
 
-/** Milliseconds that an editor has to make a terminal, to give its output, and to end it. */
+/** Milliseconds for an editor to create a terminal, to return its output, and to end it. */
 const TERMINAL_MS = 30_000
 
 export function createEditor(init: EditorInit): Editor {
@@ -81,7 +81,7 @@ export function createEditor(init: EditorInit): Editor {
 
 type Ask = <Value>(what: string, timeoutMs: number, answer: Promise<Value>) => Promise<Value>
 
-/** A request of the editor, with a deadline and an error that a model understands. */
+/** Sends a request to the editor with a deadline, and turns failures into errors that a model understands. */
 function askWithin({ timers }: EditorInit): Ask {
   return async (what, timeoutMs, answer) => {
     const error = (): BatonError =>
@@ -90,7 +90,7 @@ function askWithin({ timers }: EditorInit): Ask {
       return await within(timers, { timeoutMs, error }, answer)
     } catch (cause) {
       if (cause instanceof BatonError) throw cause
-      const said = cause instanceof Error ? cause.message.slice(0, 500) : 'it gave no reason'
+      const said = cause instanceof Error ? cause.message.slice(0, 500) : 'no reason given'
       throw new BatonError({ code: 'tool_failed', message: `the editor could not ${what}: ${said}`, cause })
     }
   }
@@ -107,7 +107,7 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
     cwd,
     outputByteLimit: outputBytes,
   })
-  const terminalId = demandText(await ask('make a terminal', TERMINAL_MS, made), 'terminalId')
+  const terminalId = demandText(await ask('create a terminal', TERMINAL_MS, made), 'terminalId')
   const terminal = { sessionId, terminalId }
   const kill = (): void => {
     client.request(methods.client.terminal.kill, terminal).catch(() => {}) // it has ended, or is released below
@@ -127,7 +127,7 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
     )
     if (ended === undefined) throw new BatonError({ code: 'cancelled', message: 'the command was ended' })
     const answer = client.request<TerminalOutputResponse>(methods.client.terminal.output, terminal)
-    const told = await ask('give the output of the command', TERMINAL_MS, answer)
+    const told = await ask('return the output of the command', TERMINAL_MS, answer)
     return { output: demandText(told, 'output'), truncated: told.truncated === true, timedOut, ...readExit(ended) }
   } finally {
     stopTimer()
@@ -137,14 +137,14 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
 }
 
 /**
- * The SDK does not look at what an editor answers, and the editor may be a stranger's: what reads the text would take an object of a great
- * length for one.
+ * Checks an answer's text field, because neither the SDK does nor can the editor be trusted: callers would take an
+ * object with a huge `length` for a long text.
  * @throws BatonError `tool_failed`
  */
 function demandText(answer: unknown, field: string): string {
   const text = isJsonObject(answer) ? answer[field] : undefined
   if (typeof text === 'string') return text
-  throw new BatonError({ code: 'tool_failed', message: `the editor gave no text as ${field}` })
+  throw new BatonError({ code: 'tool_failed', message: `the editor’s answer has no text in ${field}` })
 }
 
 function readExit(ended: unknown): Pick<EditorCommandEnd, 'exitCode' | 'signal'> {

@@ -1,4 +1,4 @@
-// Offers the sessions of a host to editors: one connection for each stream of messages.
+// Serves a host's sessions to editors: one connection per message stream.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
@@ -16,7 +16,7 @@ export interface AcpFront {
 }
 
 export interface OpenedConnection extends AcpConnection {
-  /** Settles when the stream has ended and all sessions are let go. Never rejects. */
+  /** Settles when the stream has ended and all sessions are released. Never rejects. */
   readonly ended: Promise<void>
   close(): void
 }
@@ -51,14 +51,14 @@ function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
 }
 
 /**
- * An answer to what was never asked: ids of requests to a client are numbers. The SDK prints an id that it does not know as it is, and a
- * stranger must not write to the terminal of who runs the server.
+ * Whether a message answers a request that was never sent: our request ids are numbers. The SDK prints unknown ids as
+ * they are, and a stranger must not be able to write to the operator's terminal.
  */
 function isStrayAnswer(message: AnyMessage): boolean {
   return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
-/** Which version is spoken shows at the client's first message. */
+/** The client's first message shows which version it speaks. */
 function connect(
   init: ConnectionInit,
   stream: Stream,

@@ -1,4 +1,4 @@
-// The conversation so far, as updates: for an editor that loads a session.
+// The conversation so far as updates, for an editor that loads a session.
 import type { ChatMessage, Session } from '@baton/core'
 import { nameText, nameThought, showParts } from './projection.ts'
 import type { CallPlace } from './shown-call.ts'
@@ -8,15 +8,17 @@ import type { Update } from './updates.ts'
 export interface History {
   /** Oldest first. */
   readonly messages: readonly ChatMessage[]
-  /** Older messages were left out. */
+  /** Whether older messages were left out. */
   readonly isCut: boolean
-  /** The cursor at which events continue. */
+  /** The cursor where events continue. */
   readonly next: Awaited<ReturnType<Session['messages']>>['next']
 }
 
 const PAGE = 200
 
-/** Waiting inputs are sent when the model reads them. @throws BatonError `store_failed`, `log_damaged` */
+/**
+ * Leaves out waiting inputs, which are sent when the model reads them. @throws BatonError `store_failed`, `log_damaged`
+ */
 export async function readHistory(session: Session, most: number): Promise<History> {
   const newest = await session.messages({ limit: Math.min(PAGE, most) })
   const pages = [newest.messages]

@@ -1,5 +1,5 @@
-// Agents in editors by the Agent Client Protocol: `serveAcpOverStdio(host, { agent })` for the editor that started this process,
-// `createAcpSocket(host, { agent })` for a server's WebSockets.
+// Agents in editors, over the Agent Client Protocol: `serveAcpOverStdio(host, { agent })` for the editor that started
+// this process, `createAcpSocket(host, { agent })` for a server's WebSockets.
 export { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
 export type { AcpConnection } from './connection-init.ts'
 export type { Editor, EditorCommand, EditorCommandEnd } from './editor.ts'

@@ -1,5 +1,5 @@
-// Messages as lines of JSON over two streams of bytes. A line that is not a message is answered and passed over. A
-// client that does not read its answers is not read either.
+// Messages as lines of JSON over two byte streams. A line that is not a message is answered with an error and skipped.
+// While a client does not read its answers, no more of its messages are read.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Timers } from '@baton/core'
@@ -9,15 +9,15 @@ import type { Readable, Writable } from 'node:stream'
 export interface LineStreamInit {
   readonly input: Readable
   readonly output: Writable
-  /** Bytes of one line. */
+  /** Maximum bytes of one line. */
   readonly messageBytes: number
   readonly timers: Timers
 }
 
-/** Messages that wait to be written: while there are more, none is read. */
+/** Unwritten messages above which reading pauses. */
 const UNWRITTEN_MAX = 256
 const NEWLINE = 10
-/** Milliseconds for answers that are still due when the input has ended. */
+/** Milliseconds for outstanding answers after the input has ended. */
 const LAST_ANSWERS_MS = 10_000
 
 export function createLineStream(init: LineStreamInit): Stream {
@@ -56,17 +56,17 @@ class LineWriter {
 
   constructor(output: Writable) {
     this.#output = output
-    // Each write reports its error; without a listener the error would end the process.
+    // Each write reports its own error; without a listener the event would crash the process.
     output.on('error', () => {})
   }
 
-  /** A prompt is left out: a turn may wait for an editor that has left. */
+  /** Prompts are excluded, because a turn may be waiting for an editor that has left. */
   expectAnswer(message: object): void {
     if ('id' in message && 'method' in message && message.method !== methods.agent.session.prompt)
       this.#due.add(message.id)
   }
 
-  /** A client may write its requests, close its output and then read: it gets its answers. */
+  /** A client may send its requests, close its side, and still read the answers. */
   async untilAnswered(timers: Timers): Promise<void> {
     if (this.#due.size === 0) return
     const stopTimer = timers.start(LAST_ANSWERS_MS, () => this.#answered.resolve())
@@ -74,7 +74,7 @@ class LineWriter {
     stopTimer()
   }
 
-  /** Resolves when the output has taken it. */
+  /** Resolves when the output has accepted it. */
   write(message: object): Promise<void> {
     this.#waiting += 1
     const isAnswer = 'id' in message && !('method' in message)
@@ -99,7 +99,7 @@ class LineWriter {
 
 type Line = { readonly bytes: Buffer } | { readonly tooLong: true }
 
-/** Keeps one line at most, and nothing of a line that is too long. */
+/** Buffers at most one line, and nothing of a line that is too long. */
 async function* readLines(input: Readable, most: number): AsyncGenerator<Line, undefined> {
   let pieces: Buffer[] = []
   let length = 0
@@ -125,25 +125,25 @@ async function* readLines(input: Readable, most: number): AsyncGenerator<Line, u
       add(rest)
     }
   } catch {
-    return undefined // the other end broke off
+    return undefined // the other side broke the connection
   }
   if (length > 0) yield take()
   return undefined
 }
 
-/** Undefined for a line that is not a message: it is answered here. */
+/** Returns `undefined` for a line that is not a message, after answering it. */
 function decodeLine(line: Line, writer: LineWriter, most: number): AnyMessage | undefined {
-  if ('tooLong' in line) return refuse(writer, -32_600, `a message has at most ${most} bytes`)
+  if ('tooLong' in line) return refuse(writer, -32_600, `a message may have at most ${most} bytes`)
   const text = line.bytes.toString('utf8').trim()
   if (text === '') return undefined
   const parsed = parseJson(text)
   if (!parsed.ok) return refuse(writer, -32_700, 'the line is not JSON')
-  if (Array.isArray(parsed.value)) return refuse(writer, -32_600, 'there are no batches in this protocol')
-  if (!isJsonObject(parsed.value)) return refuse(writer, -32_600, 'a message is a JSON object')
-  return parsed.value as object as AnyMessage // the SDK looks at its fields
+  if (Array.isArray(parsed.value)) return refuse(writer, -32_600, 'this protocol has no batches')
+  if (!isJsonObject(parsed.value)) return refuse(writer, -32_600, 'a message must be a JSON object')
+  return parsed.value as object as AnyMessage // the SDK checks its fields
 }
 
 function refuse(writer: LineWriter, code: number, message: string): undefined {
-  writer.write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(() => {}) // nobody reads it
+  writer.write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(() => {}) // there is no reader
   return undefined
 }

@@ -1,4 +1,4 @@
-// The sessions that one client has open: how they are made, opened, listed, closed and removed, in whatever version it speaks.
+// The sessions that one client has open, in either protocol version: creates, opens, lists, closes and removes them.
 import type { JsonObject, Session } from '@baton/core'
 import { BatonError, findSessionIdIssue } from '@baton/core'
 import { isAbsolute } from 'node:path'
@@ -21,7 +21,7 @@ export interface SessionClient {
   createEditor(session: string, onTerminal: (callId: string, terminalId: string) => Promise<void>): Editor
 }
 
-/** A page of sessions, as both versions have it on the wire. */
+/** A page of sessions in the wire format shared by both versions. */
 export interface ListedPage {
   readonly sessions: {
     readonly sessionId: string
@@ -34,7 +34,7 @@ export interface ListedPage {
 }
 
 const PAGE = 50
-/** Calls of a session whose terminals are known. */
+/** Maximum number of calls per session whose terminals are remembered. */
 const TERMINALS_MAX = 256
 
 export class OpenSessions {
@@ -42,9 +42,9 @@ export class OpenSessions {
   readonly #parts: AcpParts
   readonly #client: SessionClient
   readonly #open = new Map<string, AcpSession>()
-  /** Openings of one session come one after the other. */
+  /** Openings by session, so that those of one session run one after another. */
   readonly #opening = new Map<string, Promise<unknown>>()
-  /** Prompts that wait for their session, by its id. */
+  /** Prompts waiting for their session, by session id. */
   readonly #reaching = new Map<string, Set<{ isCancelled: boolean }>>()
 
   constructor(host: HostWithSessions, parts: AcpParts, client: SessionClient) {
@@ -57,16 +57,17 @@ export class OpenSessions {
     return [...this.#open.values()]
   }
 
-  /** @throws BatonError `unknown_session` for one that this client has not opened */
+  /** @throws BatonError `unknown_session` if this client has not opened it */
   find(id: string): AcpSession {
     const found = this.#open.get(id)
     if (found) return found
     throw createUnknown(id)
   }
 
-  /** As `find`, and opened again where the host has let go of it. @throws BatonError as `open` */
+  /** Like `find`, but reopens a session that the host has released. @throws BatonError as `open` */
   async reach(id: string): Promise<AcpSession> {
-    // Asked again after each: of several that wait for one which failed, the first opens the session, and the others wait for that.
+    // Checked again after each: if an opening fails, the first of several waiters reopens the session and the others
+    // wait for that.
     for (let opening = this.#opening.get(id); opening; opening = this.#opening.get(id)) await opening.catch(() => {})
     const found = this.find(id)
     if (!found.isAway) return found
@@ -76,13 +77,16 @@ export class OpenSessions {
       await reached.start(found.cursor)
       return reached
     } catch (cause) {
-      // Who has it now is not done with it: the client still has it open, and may ask again.
+      // The client still has the session open, and may try again when its current holder is done.
       if (!this.#open.has(id)) this.#open.set(id, found)
       throw cause
     }
   }
 
-  /** Reaches the session for a prompt. Undefined if the client has cancelled the prompt meanwhile. @throws BatonError as `open` */
+  /**
+   * Reaches the session for a prompt. Returns `undefined` if the client cancelled the prompt meanwhile. @throws
+   * BatonError as `open`
+   */
   async reachForPrompt(id: string, signal?: AbortSignal): Promise<AcpSession | undefined> {
     const prompt = { isCancelled: false }
     const waiting = this.#reaching.get(id) ?? new Set()
@@ -96,13 +100,17 @@ export class OpenSessions {
     }
   }
 
-  /** Cancels the session's turn, and prompts that wait for the session. Does nothing for a session that is not open. */
+  /**
+   * Cancels the session's turn and the prompts waiting for the session. Does nothing for a session that is not open.
+   */
   cancel(id: string, reason: string): void {
     for (const prompt of this.#reaching.get(id) ?? []) prompt.isCancelled = true
     void this.#open.get(id)?.cancel(reason)
   }
 
-  /** @throws BatonError `invalid_event`, `quota_exceeded`, `model_not_configured`, and what `agentOf` and the host refuse */
+  /**
+   * @throws BatonError `invalid_event`, `quota_exceeded`, `model_not_configured`, or an error of `agentOf` or the host
+   */
   async create(place: OpeningPlace): Promise<AcpSession> {
     return await this.#openOnce(this.#parts.newId(), place, true)
   }
@@ -124,7 +132,7 @@ export class OpenSessions {
     const { principal, folder } = this.#parts
     if (!this.#host.sessions) return { sessions: [] }
     const isGiven = cwd !== undefined && cwd !== null
-    // Those that were begun elsewhere have no folder in their meta.
+    // Sessions started elsewhere have no folder in their meta.
     const isElsewhere = isGiven && cwd === folder
     const page = await this.#host.sessions({
       principal: principal.id,
@@ -149,23 +157,22 @@ export class OpenSessions {
     return { sessions, ...(page.cursor !== undefined && { nextCursor: page.cursor }) }
   }
 
-  /** Cancels what runs, and lets go of the session. @throws BatonError `unknown_session` */
+  /** Cancels running work and closes the session. @throws BatonError `unknown_session` */
   async close(id: string): Promise<void> {
     const found = this.find(id)
     await found.end('the editor closed the session')
     this.#open.delete(id)
   }
 
-  /** @throws BatonError `illegal_input` where the host keeps no list; `unauthorized`, `store_failed` */
+  /** @throws BatonError `illegal_input` if the host keeps no list; `unauthorized`, `store_failed` */
   async remove(id: string): Promise<void> {
     if (this.#open.has(id)) await this.close(id)
-    if (!this.#host.remove)
-      throw new BatonError({ code: 'illegal_input', message: 'sessions of this host cannot be removed' })
+    if (!this.#host.remove) throw new BatonError({ code: 'illegal_input', message: 'this host cannot remove sessions' })
     if (this.#host.has && !(await this.#host.has(id))) throw createUnknown(id)
     await this.#host.remove(id, this.#parts.principal)
   }
 
-  /** The client has gone; the turns go on. Never rejects. */
+  /** Releases all sessions of a client that is gone; their turns continue. Never rejects. */
   async leaveAll(): Promise<void> {
     await Promise.all([...this.#opening.values()].map((opening) => opening.catch(() => {})))
     const open = [...this.#open.values()]
@@ -191,7 +198,7 @@ export class OpenSessions {
     if (!former && this.#open.size >= limits.sessions)
       throw new BatonError({
         code: 'quota_exceeded',
-        message: `a connection has at most ${limits.sessions} sessions open`,
+        message: `a connection may have at most ${limits.sessions} sessions open`,
         hint: 'Close one first.',
       })
     const missing = await auth?.missing()
@@ -210,7 +217,7 @@ export class OpenSessions {
     const agent = obeyMode(await agentOf(place), () => mode.current)
     const { cwd, additionalDirectories } = given
     const meta: JsonObject = { cwd, ...(additionalDirectories.length > 0 && { additionalDirectories }) }
-    // Before it is opened again: its tools are another agent's.
+    // Closed before it is reopened, because its tools belong to another agent.
     await former?.leave()
     this.#open.delete(id)
     const session = await this.#host.session(id, { agent, principal, ...(isNew && { description: { meta } }) })
@@ -229,7 +236,7 @@ export class OpenSessions {
   }
 }
 
-/** The folders of a session now. */
+/** Updates the session's folders if they changed, and returns its meta. */
 async function noteFolder(session: Session, now: JsonObject): Promise<JsonObject> {
   const { meta } = await session.info()
   const { additionalDirectories: _, ...rest } = meta
@@ -246,14 +253,14 @@ function sorted(meta: JsonObject) {
 function checkPlace({ cwd, additionalDirectories, mcpServers }: OpeningPlace, parts: AcpParts): void {
   const refuse = (message: string): BatonError => new BatonError({ code: 'invalid_event', message })
   if (additionalDirectories.length > 0 && !parts.additionalDirectories)
-    throw refuse('this agent works in one folder; leave out additionalDirectories')
+    throw refuse('this agent works in a single folder; leave out additionalDirectories')
   for (const path of [cwd, ...additionalDirectories])
     if (!isAbsolute(path) || path.includes('\0'))
-      throw refuse(`a folder must be named by its absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
+      throw refuse(`a folder must be an absolute path, not ${JSON.stringify(path.slice(0, 200))}`)
   for (const { name, type } of mcpServers)
     if (!parts.mcp.includes(type))
       throw refuse(
-        `the MCP server ${JSON.stringify(name.slice(0, 100))} is of the type ${type}, which this agent does not connect`,
+        `the MCP server ${JSON.stringify(name.slice(0, 100))} has the type ${type}, which this agent does not support`,
       )
 }
 
@@ -265,6 +272,6 @@ function createUnknown(id: string): BatonError {
   return new BatonError({
     code: 'unknown_session',
     message: `there is no session ${JSON.stringify(id.slice(0, 100))} here`,
-    hint: 'Load it first, or begin a new one.',
+    hint: 'Load it first, or start a new one.',
   })
 }

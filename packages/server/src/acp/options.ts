@@ -1,10 +1,13 @@
-// The options of a program that offers an agent to editors over the Agent Client Protocol, and their checks.
+// Options for serving an agent to editors over the Agent Client Protocol, and their validation.
 import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { Editor } from './editor.ts'
 
-/** An MCP server that the editor wants a session to have. Its variables and headers may hold secrets, so they are in no log. */
+/**
+ * An MCP server that the editor requests for a session. Its variables and headers may hold secrets, so they are never
+ * logged.
+ */
 export type AcpMcpServer =
   | {
       readonly type: 'stdio'
@@ -20,14 +23,14 @@ export type AcpMcpServer =
       readonly headers: Readonly<Record<string, string>>
     }
 
-/** The folders of a session, as the editor names them when it opens it. */
+/** The folders of a session, as named by the editor that opens it. */
 export interface AcpPlace {
   readonly session: string
   /** An absolute path. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly AcpMcpServer[]
-  /** The editor's services for tools: files with unsaved changes, terminals that a person sees. */
+  /** The editor's services for tools: files with unsaved changes, and terminals that the user sees. */
   readonly editor: Editor
 }
 
@@ -35,60 +38,74 @@ export interface AcpAuth {
   /** Shown by the editor, such as `Log in to Baton`. */
   readonly name: string
   readonly description?: string
-  /** Words that are added to the command of the agent; it then logs a person in, in a terminal. Absent: there is no such login. */
+  /** Arguments appended to the agent's command to log in from a terminal. Without them, there is no such login. */
   readonly terminalArgs?: readonly string[]
-  /** Why sessions cannot be opened yet, in a sentence for the user; undefined when they can. Asked before each session is opened. */
+  /**
+   * Returns why sessions cannot be opened yet, in a sentence for the user, or `undefined` if they can. Called before
+   * each session is opened.
+   */
   readonly missing: () => string | undefined | Promise<string | undefined>
-  /** Forgets what a login has kept. Absent: the editor cannot log out. */
+  /** Removes stored credentials. Without it, the editor cannot log out. */
   readonly logout?: () => void | Promise<void>
 }
 
 export interface AcpOptions {
-  /** The agent of every session, unless `agentOf` gives another one. */
+  /** The agent of every session, unless `agentOf` is given. */
   readonly agent?: Agent
-  /** Makes the agent of a session, each time that an editor opens it: one with tools for its folder, or with the MCP servers of the editor. */
+  /**
+   * Creates the agent of a session each time an editor opens it, for example with tools for its folder or the editor's
+   * MCP servers.
+   */
   readonly agentOf?: (place: AcpPlace) => Agent | Promise<Agent>
-  /** The owner of the sessions; `local` by default. */
+  /** The owner of the sessions. Default: `local`. */
   readonly principal?: Principal
-  /** Name and version that editors show; the agent's name and `0.1.0` by default. */
+  /** Name and version shown by editors. Defaults: the agent's name and `0.1.0`. */
   readonly name?: string
   readonly title?: string
   readonly version?: string
-  /** The folder of sessions that were begun elsewhere, as in a terminal. Absent: the editor does not see those. */
+  /**
+   * The folder to assign to sessions started elsewhere, such as in a terminal. Without it, the editor does not see
+   * them.
+   */
   readonly folder?: string
-  /** Which servers `agentOf` connects; none by default, and `initialize` says so. */
+  /** The types of MCP servers that `agentOf` connects, as announced in `initialize`. Default: none. */
   readonly mcp?: readonly ('stdio' | 'http' | 'sse')[]
-  /** Whether `agentOf` makes agents that work in several folders. False by default: then an editor names one. */
+  /** Whether `agentOf` supports several folders. Default: false, so an editor names only one. */
   readonly additionalDirectories?: boolean
   readonly auth?: AcpAuth
-  /** Models of the agent that a user may choose; without `any` how much the model thinks may not be chosen either. `any` by default. */
+  /**
+   * Models of the agent that a user may choose. With a list, the thinking effort cannot be chosen either. Default:
+   * `any`.
+   */
   readonly models?: readonly string[] | 'any'
-  /** Also speaks the draft of version 2 with clients that ask for it. It may change without notice. False by default. */
+  /** Also speaks the draft of version 2 with clients that ask for it. It may change without notice. Default: false. */
   readonly experimentalV2?: boolean
   readonly limits?: Partial<AcpLimits>
   readonly log?: Logger
-  /** The system's by default. */
+  /** Defaults to the system's. */
   readonly timers?: Timers
   readonly clock?: Clock
   readonly newId?: () => string
 }
 
 export interface AcpLimits {
-  /** Bytes of one message of a client. 16 MiB. */
+  /** Bytes of one message from a client. Default: 16 MiB. */
   readonly messageBytes: number
-  /** Sessions that one connection has open. 64. */
+  /** Open sessions per connection. Default: 64. */
   readonly sessions: number
-  /** Prompts of one session that wait for their answers. 16. */
+  /** Prompts of one session waiting for answers. Default: 16. */
   readonly prompts: number
-  /** Requests of one connection that wait for their answers. 256. */
+  /** Requests of one connection waiting for answers. Default: 256. */
   readonly requests: number
-  /** Messages that are sent again when a session is loaded; older ones are left out. 2,000. */
+  /** Messages sent when a session is loaded; older ones are left out. Default: 2,000. */
   readonly replayedMessages: number
-  /** Characters of a text in a tool's result, as the editor shows it; the model reads all of it. 262,144. */
+  /** Characters of a tool's result text shown in the editor; the model reads all of it. Default: 262,144. */
   readonly resultChars: number
-  /** Milliseconds that an editor has to read or to write a file. 30,000. */
+  /** Milliseconds for the editor to read or write a file. Default: 30,000. */
   readonly fileMs: number
-  /** Milliseconds that a client has to answer a call of a client tool; the call's own deadline holds too. 600,000. */
+  /**
+   * Milliseconds for the client to answer a client tool call; the call's own deadline applies too. Default: 600,000.
+   */
   readonly toolMs: number
 }
 
@@ -167,7 +184,7 @@ export function readAcpOptions(what: string, options: AcpOptions): AcpParts {
     what,
     code: 'invalid_option',
     fields: new Set(FIELDS),
-    elsewhere: { tools: 'give the agent that has them: agent: defineAgent({ tools })', cwd: 'folder' },
+    elsewhere: { tools: 'pass an agent that has them: agent: defineAgent({ tools })', cwd: 'folder' },
   })
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const { agent, agentOf } = options
@@ -175,12 +192,12 @@ export function readAcpOptions(what: string, options: AcpOptions): AcpParts {
     throw new BatonError({
       code: 'invalid_option',
       message: `${what} needs an agent`,
-      hint: `Write ${what}(host, { agent }), or agentOf for an agent of each session's own.`,
+      hint: `Write ${what}(host, { agent }), or use agentOf for a separate agent per session.`,
     })
   const world = createServerWorld()
   const name = options.name ?? agent?.name ?? 'baton'
   return {
-    agentOf: agentOf ?? (() => agent as Agent), // one of them is there
+    agentOf: agentOf ?? (() => agent as Agent), // one of them is set
     principal: options.principal ?? { id: 'local' },
     name,
     title: options.title ?? name,

@@ -1,4 +1,4 @@
-// Approvals as requests for permission: what a person may choose, and the decision that their answer is.
+// Approvals as permission requests: the choices offered, and the decision that an answer means.
 import type { Decision, JsonObject, JsonValue, PendingApproval } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
@@ -17,17 +17,17 @@ export interface PermissionAsked {
   readonly choices: readonly PermissionChoice[]
 }
 
-/** Key of `_meta` in which a client may put another input for a call that it allows. */
+/** Key in `_meta` where a client may put a changed input for a call it allows. */
 export const EDITED_INPUT = 'baton/input'
-/** Key of `_meta` for a reason. */
+/** Key in `_meta` for a reason. */
 export const REASON = 'baton/reason'
 const REASON_CHARS = 1000
 
-/** A decision is kept for this session: for calls of the same tool. */
+/** An "always" decision applies to calls of the same tool in this session. */
 export function listChoices({ name, asked }: AskedCall): readonly PermissionChoice[] {
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
-    // A policy's question is remembered for a destination; without one the approval holds for this call alone.
+    // A policy's question is remembered per destination; without a destination, the approval covers just this call.
     ...(asked === undefined || asked.destination !== undefined
       ? [{ optionId: 'allow-always', name: nameAlways(name, asked?.destination), kind: 'allow_always' } as const]
       : []),
@@ -41,7 +41,7 @@ function nameAlways(name: string, destination: string | undefined): string {
   return `Always allow ${name}${where} in this session`
 }
 
-/** Reads the client's answer, whatever it is. A dismissed request is a no. */
+/** Reads the client's answer, whatever its shape. A dismissed request is denied. */
 export function readDecision({ approvalId, choices }: PermissionAsked, answer: unknown): Decision {
   const { outcome, _meta: meta } = isJsonObject(answer) ? answer : {}
   const { outcome: how, optionId } = isJsonObject(outcome) ? outcome : {}
@@ -51,7 +51,7 @@ export function readDecision({ approvalId, choices }: PermissionAsked, answer: u
   const reason = said.reason === undefined ? {} : { reason: said.reason }
   const remember = chosen.kind.endsWith('always') ? ({ remember: 'tool' } as const) : {}
   if (chosen.kind.startsWith('reject')) return { approvalId, decision: 'deny', ...reason, ...remember }
-  // A changed input was shown to the person for this call alone.
+  // The person saw the changed input for this one call.
   if (said.input) return { approvalId, decision: 'edit', input: said.input, ...reason }
   return { approvalId, decision: 'approve', ...reason, ...remember }
 }

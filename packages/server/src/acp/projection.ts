@@ -1,4 +1,4 @@
-// Session events as updates for an editor. It knows no connection, and neither version of the protocol.
+// Turns session events into updates for an editor. It knows no connection, and neither protocol version.
 import type { CallView, EventBody, SessionEvent, SessionEventOf, StoredPart, UserMessageView } from '@baton/core'
 import { cutText } from './cut-text.ts'
 import type { CallPlace } from './shown-call.ts'
@@ -6,12 +6,12 @@ import { showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
 
 export interface ProjectionInit extends CallPlace {
-  /** Whether this connection has said the message, and shows it already. */
+  /** Whether this connection sent the message, and so shows it already. */
   readonly isOwn: (message: string) => boolean
   readonly nowMs: () => number
 }
 
-/** The id of the text, or of the thoughts, of one step: the same whenever the session is sent. */
+/** The id of a step's text or thoughts, the same each time the session is sent. */
 export function nameText({ message, step }: { readonly message: string; readonly step: number }): string {
   return `${message}.${step}`
 }
@@ -20,17 +20,19 @@ export function nameThought(of: { readonly message: string; readonly step: numbe
   return `${nameText(of)}.thought`
 }
 
-/** Characters of a note of a running tool. */
+/** Maximum characters of a running tool's note. */
 const NOTE_CHARS = 4000
 
 export class Projection {
   readonly #init: ProjectionInit
-  /** Sent characters of the current step's text and thoughts. */
+  /** Text and thoughts of the current step sent so far. */
   readonly #told = { text: '', thought: '' }
   #step = ''
-  /** The last update of each call of the turn, until it settles: the session reports more than an editor shows. */
+  /**
+   * The last update of each unsettled call of the turn: the session reports more often than an editor's view changes.
+   */
   readonly #calls = new Map<string, string>()
-  /** Calls that are known from the history. */
+  /** Calls known from the history. */
   readonly #knownCalls: ReadonlySet<string>
   #costMicros: number | undefined
   #summaries = 0
@@ -87,7 +89,7 @@ export class Projection {
       case 'limit':
         return [{ type: 'notice', severity: event.reached ? 'warning' : 'info', title: describeLimit(event) }]
       case 'content-left-out': {
-        const title = 'The provider refused an image or a file; a note stands for it'
+        const title = 'The provider refused an image or a file, so the model got a note instead'
         return [{ type: 'notice', severity: 'warning', title, text: event.reason }]
       }
       default:
@@ -102,7 +104,7 @@ export class Projection {
     this.#told.thought = ''
   }
 
-  /** A repeat says nothing new. */
+  /** Skips text that was already sent. */
   #write(event: SessionEventOf<'text' | 'reasoning'>): readonly Update[] {
     this.#enterStep(nameText(event))
     const type = event.type === 'text' ? 'text' : 'thought'
@@ -155,12 +157,12 @@ export class Projection {
   }
 }
 
-/** Frozen: many get it. */
+/** Frozen, because it is shared. */
 const NOTHING: readonly never[] = Object.freeze([])
 const RUNNING: readonly Update[] = [{ type: 'state', state: 'running' }]
 const WAITING: readonly Update[] = [{ type: 'state', state: 'requires_action' }]
 
-/** Distinguishes what a speaker or a program said from what a user wrote. */
+/** Marks text from a speaker or a program to distinguish it from a user's. */
 export async function showParts(
   { from, speaker, name, parts, detail }: UserMessageView,
   place: Pick<CallPlace, 'media' | 'resultChars'>,
@@ -192,7 +194,7 @@ const LIMITS = {
 function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit'>, 'cursor'>): string {
   const figures = used === undefined || max === undefined ? '' : ` (${figure(limit, used)} of ${figure(limit, max)})`
   return reached
-    ? `The turn has used up its limit of ${LIMITS[limit]}${figures}`
+    ? `The turn has reached its limit of ${LIMITS[limit]}${figures}`
     : `The turn has used four fifths of its limit of ${LIMITS[limit]}${figures}`
 }
 

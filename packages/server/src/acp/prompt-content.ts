@@ -1,9 +1,9 @@
-// Converts a prompt of an editor into content for the model: text, images, and files that the editor puts beside the question.
+// Converts an editor's prompt into content for the model: text, images, and attached files.
 import type { ContentPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Block } from './updates.ts'
 
-/** @throws BatonError `invalid_event` for a block that cannot be read, and for a prompt without any */
+/** @throws BatonError `invalid_event` for a block that cannot be read, and for an empty prompt */
 export function readPrompt(blocks: readonly Block[]): readonly ContentPart[] {
   const parts = joinTexts(blocks.map((block, index) => readBlock(block, index)))
   if (parts.length > 0) return parts
@@ -26,7 +26,7 @@ function readBlock(block: Block, index: number): ContentPart {
     case 'resource':
       return readResource(block.resource)
     default: {
-      const { type } = block as { readonly type?: unknown } // of a version that this one does not know
+      const { type } = block as { readonly type?: unknown } // from a newer version
       throw new BatonError({
         code: 'invalid_event',
         message: `prompt[${index}] has the type ${JSON.stringify(type)}; send text, image, resource_link or resource`,
@@ -45,7 +45,7 @@ function readResource(resource: Extract<Block, { readonly type: 'resource' }>['r
   return { type: 'file', mediaType, name, source }
 }
 
-/** Editors cut a sentence at each file that it names: the model reads it whole. */
+/** Joins text blocks, because editors split a sentence at each file it mentions. */
 function joinTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
   const joined: ContentPart[] = []
   for (const part of parts) {

@@ -1,11 +1,11 @@
-// A question of a tool as a form of an editor, and the editor's answer. Forms are flat: a schema that is not becomes one field for JSON.
+// A tool's question as an editor's form, and the answer. Forms are flat: a nested schema becomes a single JSON field.
 import type { JsonObject, QuestionAnswer } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ElicitationSchema } from '@agentclientprotocol/sdk'
 
 const SCHEMA_CHARS = 4000
 
-/** The fields of a schema that a form may have. Baton checks the answer against the whole schema. */
+/** Schema fields that a form may have. Baton checks the answer against the whole schema. */
 const FORM_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'title',
@@ -39,12 +39,12 @@ export function createForm(schema: JsonObject): ElicitationSchema {
           json: {
             type: 'string',
             title: 'The answer as JSON',
-            description: `It fits this schema: ${JSON.stringify(schema).slice(0, SCHEMA_CHARS)}`,
+            description: `Must match this schema: ${JSON.stringify(schema).slice(0, SCHEMA_CHARS)}`,
           },
         },
         required: ['json'],
       }
-  return form as ElicitationSchema // its properties are looked at above, which the type cannot know
+  return form as ElicitationSchema // its properties are checked above, which the type cannot express
 }
 
 /** @throws BatonError `question_refused` for an answer that is not JSON */
@@ -69,7 +69,7 @@ function pickFields(property: JsonObject): JsonObject {
   )
 }
 
-/** Undefined if a property is not text, a number, a boolean or a choice. */
+/** `undefined` if a property is not a string, a number, a boolean or a choice. */
 function readProperties({ properties = {} }: JsonObject): Readonly<Record<string, JsonObject>> | undefined {
   if (!isJsonObject(properties)) return undefined
   const found: Record<string, JsonObject> = {}

@@ -1,4 +1,4 @@
-// Requests in both directions. Those of a client are counted, and one beyond the limit is refused.
+// Requests in both directions. Concurrent requests from a client are counted, and any beyond the limit are refused.
 import { BatonError } from '@baton/core'
 import { toRequestError } from './acp-errors.ts'
 import type { ConnectionInit } from './connection-init.ts'
@@ -14,7 +14,7 @@ export class Requests {
     this.#most = init.parts.limits.requests
   }
 
-  /** A handler for the SDK. It throws RequestError, with `rate_limited` for one request too many. */
+  /** Creates a handler for the SDK. It throws RequestError, with `rate_limited` for a request beyond the limit. */
   answer<Context, Value>(act: (context: Context) => Promise<Value>): (context: Context) => Promise<Value> {
     return async (context) => {
       try {
@@ -29,7 +29,7 @@ export class Requests {
     if (this.#running >= this.#most)
       throw new BatonError({
         code: 'rate_limited',
-        message: `${this.#most} requests of this connection wait already`,
+        message: `${this.#most} requests of this connection are already waiting`,
         retryable: true,
       })
     this.#running += 1
@@ -41,10 +41,10 @@ export class Requests {
   }
 }
 
-/** The reason of a turn that the client cancelled. */
+/** The reason recorded for a turn that the client cancelled. */
 export const CANCELLED = 'the user cancelled it in the editor'
 
-/** For a request to the client that is taken back when nobody waits for its answer any more. */
+/** Options for a request to the client that is withdrawn when its answer is no longer needed. */
 export function waitUntil(signal: AbortSignal) {
   return { cancellationSignal: signal, stopWaitingOnCancel: true }
 }
@@ -53,13 +53,16 @@ export function toRecord(pairs: readonly { readonly name: string; readonly value
   return Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 }
 
-/** The response to a request that only acts. */
+/** The response to a request without a result. */
 export async function empty(done: Promise<void>): Promise<Record<string, never>> {
   await done
   return {}
 }
 
-/** A login happens elsewhere: this looks whether it has. @throws BatonError `invalid_option`, `model_not_configured` */
+/**
+ * Checks whether a login that happens elsewhere has succeeded. @throws BatonError `invalid_option`,
+ * `model_not_configured`
+ */
 export async function checkLogin(auth: AcpAuth | undefined, method: string): Promise<void> {
   if (!auth || method !== 'keys')
     throw new BatonError({

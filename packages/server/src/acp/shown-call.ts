@@ -1,4 +1,5 @@
-// A call as an editor shows it: its title, places, changes and what came of it. Relative paths are those of the session's folder.
+// A call as an editor shows it: its title, locations, changes and result. Relative paths are resolved from the
+// session's folder.
 import type { CallView, ContentPart, MediaSource } from '@baton/core'
 import type { AskedCall } from './permissions.ts'
 import { isAbsolute, resolve } from 'node:path'
@@ -8,7 +9,7 @@ import type { Block, CallStage, ShownCall, ShownContent } from './updates.ts'
 export interface CallPlace {
   readonly cwd: string
   readonly resultChars: number
-  /** The bytes of an image or a file as base64. */
+  /** Returns the bytes of an image or a file as base64. */
   readonly media: (handle: string) => Promise<string | undefined>
   /** The terminal in which the call runs. */
   readonly terminalOf: (callId: string) => string | undefined
@@ -30,7 +31,7 @@ export async function showCall(call: CallView, place: CallPlace): Promise<ShownC
   }
 }
 
-/** A call that waits for a person. */
+/** Shows a call that is waiting for a person. */
 export function showAsked(call: AskedCall, place: CallPlace): ShownCall {
   const { callId: toolCallId, name, title = name, kind = 'other', input: rawInput, asked } = call
   const why = asked ? [{ type: 'content', content: textBlock(asked.message) } as const] : []
@@ -46,7 +47,7 @@ export function showAsked(call: AskedCall, place: CallPlace): ShownCall {
   }
 }
 
-/** Characters of a title. */
+/** Maximum characters of a title. */
 const TITLE_CHARS = 400
 
 export function findPath(cwd: string, path: string): string {
@@ -82,8 +83,7 @@ function showTerminal(callId: string, { terminalOf }: CallPlace): readonly Shown
 }
 
 async function showResult({ result, waitsForClient }: CallView, place: CallPlace): Promise<readonly ShownContent[]> {
-  if (!result && waitsForClient)
-    return [{ type: 'content', content: textBlock('It waits for an app that can run it.') }]
+  if (!result && waitsForClient) return [{ type: 'content', content: textBlock('Waiting for an app that can run it.') }]
   if (!result) return []
   if (result.type !== 'ok')
     return result.message === '' ? [] : [{ type: 'content', content: textBlock(result.message) }]
@@ -91,7 +91,7 @@ async function showResult({ result, waitsForClient }: CallView, place: CallPlace
   return blocks.map((content) => ({ type: 'content', content }))
 }
 
-/** As JSON, for editors that show it raw. */
+/** The result as JSON, for editors that show it raw. */
 function readOutput({ result }: CallView, resultChars: number): unknown {
   if (!result) return undefined
   if (result.type === 'ok') {
@@ -115,7 +115,7 @@ export async function toBlock(
   const name = part.type === 'file' ? (part.name ?? 'file') : 'image'
   if (source.type === 'url') return { type: 'resource_link', name, uri: source.url, mimeType: mediaType }
   const data = source.type === 'base64' ? source.data : await media(source.handle)
-  if (data === undefined) return textBlock(`[${name} (${mediaType}) is not there any more]`)
+  if (data === undefined) return textBlock(`[${name} (${mediaType}) is no longer available]`)
   if (part.type === 'image') return { type: 'image', data, mimeType: mediaType }
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
   const uri = `attachment:///${encodeURIComponent(name)}`

@@ -1,4 +1,4 @@
-// Mounts the Agent Client Protocol in a server that brings WebSockets: one message of JSON in each text frame.
+// Mounts the Agent Client Protocol in a server with WebSockets: one JSON message per text frame.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import type { Principal, Timers } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
@@ -14,15 +14,16 @@ export interface AcpSocketConnection extends AcpConnection {
 }
 
 /**
- * Serves each connection of a client. The server has already found out who is behind it. With `createWebSocketFront`:
- * `editors: createAcpSocket(host, { agent })`. What an editor there offers for files is used for the sessions of its principal alone.
+ * Returns a function that serves one client connection, whose principal the server has authenticated. With
+ * `createWebSocketFront`: `editors: createAcpSocket(host, { agent })`. The files that an editor offers are used only
+ * for the sessions of its principal.
  * @throws BatonError `invalid_option`
  */
 export function createAcpSocket(
   host: HostWithSessions,
   options: Omit<AcpOptions, 'principal'>,
 ): (socket: Socket, principal: Principal) => AcpSocketConnection {
-  createAcpFront('createAcpSocket', host, options) // a wrong option is reported at once
+  createAcpFront('createAcpSocket', host, options) // reports a wrong option at once
   return (socket, principal) => {
     const front = createAcpFront('createAcpSocket', host, { ...options, principal })
     const stream = createSocketStream(socket, front.parts.timers, front.parts.limits.requests)
@@ -39,11 +40,11 @@ export function createAcpSocket(
   }
 }
 
-/** Bytes that may wait for the network before nothing more is written. */
+/** Unsent bytes above which writing pauses. */
 const WAITING_BYTES = 1024 * 1024
-/** Milliseconds between two looks at whether a slow reader has read. */
+/** Milliseconds between checks for whether a slow reader has read. */
 const LOOK_MS = 20
-/** Milliseconds that a reader may read nothing while too much waits for it. */
+/** Milliseconds a reader may stall while too many bytes are unsent. */
 const STALLED_MS = 60_000
 
 function createSocketStream(socket: Socket, timers: Timers, mostUnread: number): Stream {
@@ -60,15 +61,15 @@ function createSocketStream(socket: Socket, timers: Timers, mostUnread: number):
         socket.onMessage((text) => {
           if (isOver) return
           const message = text === undefined ? undefined : decodeMessage(text, refuse)
-          if (text === undefined) refuse(-32_600, 'a message is a text frame')
+          if (text === undefined) refuse(-32_600, 'a message must be a text frame')
           if (!message) return
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(message)
-          else socket.close(CLOSE_CODES.policy, 'messages come faster than they are read')
+          else socket.close(CLOSE_CODES.policy, 'messages arrive faster than they are read')
         })
       },
       cancel: () => {
         isOver = true
-        socket.close(CLOSE_CODES.goingAway, 'the server lets go of the connection')
+        socket.close(CLOSE_CODES.goingAway, 'the server closed the connection')
       },
     },
     new CountQueuingStrategy({ highWaterMark: mostUnread }),
@@ -91,11 +92,11 @@ function createSocketStream(socket: Socket, timers: Timers, mostUnread: number):
   return { readable, writable }
 }
 
-/** Undefined for a text that is not a message: it is answered here. */
+/** Returns `undefined` for text that is not a message, after answering it. */
 function decodeMessage(text: string, refuse: (code: number, message: string) => void): AnyMessage | undefined {
   const parsed = parseJson(text)
-  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value as object as AnyMessage // the SDK looks at its fields
-  if (parsed.ok) refuse(-32_600, 'a message is a JSON object')
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value as object as AnyMessage // the SDK checks its fields
+  if (parsed.ok) refuse(-32_600, 'a message must be a JSON object')
   else refuse(-32_700, 'the message is not JSON')
   return undefined
 }

@@ -1,4 +1,4 @@
-// An agent for the one editor that started this process: messages come in on standard input and go out on standard output.
+// Serves an agent to the editor that started this process, over standard input and output.
 import type { Readable, Writable } from 'node:stream'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { createAcpFront } from './front.ts'
@@ -6,21 +6,21 @@ import { createLineStream } from './line-stream.ts'
 import type { AcpOptions } from './options.ts'
 
 export interface AcpStdioOptions extends AcpOptions {
-  /** The streams of the process by default. */
+  /** Default: the streams of the process. */
   readonly input?: Readable
   readonly output?: Writable
 }
 
 export interface AcpStdioServer {
-  /** Settles when the editor has left and its sessions are let go. Never rejects. */
+  /** Settles when the editor has left and its sessions are released. Never rejects. */
   readonly ended: Promise<void>
-  /** Lets go of the sessions, and ends. Never rejects. */
+  /** Releases the sessions, and ends. Never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Nothing else may write to the output, because that would break the protocol. A turn that runs when the editor leaves goes on in the
- * host; stop the host to end the process.
+ * Serves the editor on standard input and output. Nothing else may write to the output, because that would break the
+ * protocol. A running turn continues in the host after the editor leaves; stop the host to end the process.
  * @throws BatonError `invalid_option`
  */
 export function serveAcpOverStdio(host: HostWithSessions, options: AcpStdioOptions): AcpStdioServer {

@@ -173,7 +173,7 @@ test('a prompt that is refused makes room for the next one, and one that waits w
   await expect(opened.prompt('i1', [])).rejects.toMatchObject({ code: 'queue_full' })
   answer(async () => ({ type: 'accepted' }))
   const waiting = opened.prompt('i2', []).catch((thrown: unknown) => thrown)
-  expect(() => opened.say('i3', [])).toThrow('1 prompts of this session wait already')
+  expect(() => opened.say('i3', [])).toThrow('1 prompts are already waiting in this session')
   tell(undefined)
   expect(await waiting).toMatchObject({ code: 'session_closed' })
   expect(opened.isBusy).toBe(false)

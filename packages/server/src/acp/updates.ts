@@ -1,5 +1,5 @@
-// Updates of a session for an editor, apart from either version of the protocol. Session events become them; `v1-updates.ts` and
-// `v2-updates.ts` put it on the wire.
+// Updates of a session for an editor, independent of the protocol version. They are made from session events;
+// `v1-updates.ts` and `v2-updates.ts` encode them for the wire.
 import type { CallView, PlanEntry, TurnStop } from '@baton/core'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
 
@@ -39,13 +39,13 @@ export interface TurnEnd {
 }
 
 export type Update =
-  /** `isOwn`: this connection said it, and shows it already. */
+  /** `isOwn`: this connection sent it, and shows it already. */
   | { readonly type: 'user-message'; readonly id: string; readonly content: readonly Block[]; readonly isOwn: boolean }
-  /** More of a message. */
+  /** Appends to a message. */
   | { readonly type: 'text' | 'thought'; readonly id: string; readonly text: string }
-  /** All of a message of the past. */
+  /** The whole of a past message. */
   | { readonly type: 'whole-text' | 'whole-thought'; readonly id: string; readonly text: string }
-  /** Replaces all that was said of a message. */
+  /** Replaces everything sent of a message. */
   | { readonly type: 'text-replaced' | 'thought-replaced'; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly call: ShownCall; readonly isNew: boolean }
   /** Output of a running call. */

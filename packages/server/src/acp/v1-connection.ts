@@ -1,4 +1,4 @@
-// One client of version 1: its requests, as the SDK hands them on, done to the sessions that it has open.
+// One client of version 1: applies its requests, as received from the SDK, to its open sessions.
 import type {
   AgentApp,
   AgentContext,
@@ -29,7 +29,7 @@ import type { TurnEnd } from './updates.ts'
 import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
 import type { Wire } from './wire.ts'
 
-/** An app for one connection: connect it to one stream. */
+/** Creates an app for one connection, to be connected to one stream. */
 export function createV1App(init: ConnectionInit): AcpApp<AgentApp> {
   const connection = new V1Connection(init)
   return { app: connection.createApp(), connection }
@@ -189,7 +189,7 @@ class V1Connection implements AcpConnection {
     return await describeChoices(opened)
   }
 
-  /** After the response: before it, a client does not know the session. */
+  /** Sent after the response, because the client does not know the session before. */
   #tellCommandsLater(opened: AcpSession): void {
     setImmediate(() => {
       const availableCommands = COMMANDS.map((command) => ({ ...command }))
@@ -232,7 +232,7 @@ class V1Connection implements AcpConnection {
     }
   }
 
-  /** @throws BatonError before the client is connected, which no request can be */
+  /** @throws BatonError before the client is connected, which cannot happen during a request */
   #peer(): AgentContext {
     if (this.#client) return this.#client
     throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
@@ -297,7 +297,7 @@ async function describeChoices(opened: AcpSession) {
   return { modes, configOptions: (await opened.choices()).map(encodeChoice) }
 }
 
-/** @throws BatonError the turn's own, if it failed for another reason than a limit */
+/** @throws BatonError the turn's own error, if it failed for a reason other than a limit */
 function readStop({ stop, error }: TurnEnd): StopReason {
   switch (stop) {
     case 'end':

@@ -1,29 +1,29 @@
-// Updates on the wire of version 1. That version cannot take text back: a step that begins again is sent from where it differs.
+// Encodes updates for version 1, which cannot retract text: a step that starts over is sent from where it differs.
 import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
 
-/** Display features that the client has announced. */
+/** Display features announced by the client. */
 export interface V1Shows {
   readonly notices: boolean
   readonly compaction: boolean
 }
 
 interface Message {
-  /** As the client knows it. */
+  /** The id the client knows it by. */
   id: string
   /** All text of it that the client has. */
   told: string
-  /** Text of the repeated step, as long as it matches what the client has. */
+  /** Text of the repeated step, while it matches what the client has. */
   again: string | undefined
-  /** How often it began anew. */
+  /** Number of restarts. */
   restarts: number
 }
 
-/** Encodes the updates of one session, in their order. */
+/** Encodes the updates of one session, in order. */
 export class V1Updates {
   readonly #shows: V1Shows
-  /** Key of the step that is being written. */
+  /** Messages by the key of the step being written. */
   readonly #messages = new Map<string, Message>()
 
   constructor(shows: V1Shows) {
@@ -128,7 +128,7 @@ export class V1Updates {
     if (message.again === undefined) return tell(text)
     const again = message.again + text
     message.again = again
-    // As far as it says the same, the client has it.
+    // The client already has text that is the same.
     if (message.told.startsWith(again)) return []
     message.again = undefined
     if (again.startsWith(message.told)) return tell(again.slice(message.told.length))
@@ -152,7 +152,7 @@ function encodeCall(call: ShownCall, isNew: boolean): SessionUpdate {
   const { content, locations, rawOutput, status } = call
   const shown = {
     ...call,
-    // Version 1 has no call that was cancelled.
+    // Version 1 has no cancelled status.
     status: status === 'cancelled' ? ('failed' as const) : status,
     content: content.map(encodeContent),
     locations: [...locations],

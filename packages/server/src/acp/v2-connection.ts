@@ -1,4 +1,4 @@
-// One client of version 2, a draft: its requests, as the SDK hands them on, done to the sessions that it has open.
+// One client of version 2, a draft: applies its requests, as received from the SDK, to its open sessions.
 import type {
   AgentApp,
   AgentContext,
@@ -25,7 +25,7 @@ import type { Block } from './updates.ts'
 import { encodeV2, encodeV2Call, encodeV2Choice } from './v2-updates.ts'
 import type { Wire } from './wire.ts'
 
-/** An app for one connection: connect it to one stream. */
+/** Creates an app for one connection, to be connected to one stream. */
 export function createV2App(init: ConnectionInit): AcpApp<AgentApp> {
   const connection = new V2Connection(init)
   return { app: connection.createApp(), connection }
@@ -43,7 +43,7 @@ class V2Connection implements AcpConnection {
     this.#requests = new Requests(init)
     this.#sessions = new OpenSessions(init.host, init.parts, {
       createWire: (session, find) => this.#createWire(session, find),
-      // Clients of version 2 do no files and no terminals.
+      // Version 2 has no files and terminals.
       createEditor: () => ({}),
     })
   }
@@ -152,7 +152,7 @@ class V2Connection implements AcpConnection {
   async #logOut(): Promise<void> {
     const { auth } = this.#init.parts
     if (auth?.logout) await auth.logout()
-    else throw new BatonError({ code: 'illegal_input', message: 'the agent keeps no login that it could forget' })
+    else throw new BatonError({ code: 'illegal_input', message: 'this agent has no stored login to remove' })
   }
 
   async #create(place: OpeningPlace) {
@@ -165,7 +165,7 @@ class V2Connection implements AcpConnection {
     if (replayFrom !== undefined && replayFrom !== 'start')
       throw new BatonError({
         code: 'invalid_event',
-        message: `replayFrom can be of the type start, not ${JSON.stringify(replayFrom.slice(0, 100))}`,
+        message: `replayFrom must have the type start, not ${JSON.stringify(replayFrom.slice(0, 100))}`,
       })
     const opened = await this.#sessions.open(id, place)
     const from = replayFrom === 'start' ? await opened.replay() : (await opened.session.info()).head
@@ -180,11 +180,11 @@ class V2Connection implements AcpConnection {
     return { configOptions: (await opened.choices()).map(encodeV2Choice) }
   }
 
-  /** Answered once the session has taken the prompt; how its turn ends is reported as a state. */
+  /** Answered once the session has accepted the prompt; the end of its turn is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
     const opened = await this.#sessions.reachForPrompt(sessionId)
     if (!opened)
-      throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session took it' })
+      throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session accepted it' })
     const messageId = this.#init.parts.newId()
     const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
     const command = readCommand(blocks)
@@ -208,7 +208,7 @@ class V2Connection implements AcpConnection {
       await opened.tell({ type: 'user-message', id, content: blocks, isOwn: true })
       if (command === 'status') await opened.tell({ type: 'state', state: 'running' })
       const end = await runCommand(command, opened, (update) => opened.tell(update))
-      // A turn tells its own end.
+      // A turn reports its own end.
       if (command === 'status') await opened.tell({ type: 'ended', end })
     } catch (cause) {
       const { message } = toRequestError(cause, this.#init)
@@ -260,7 +260,7 @@ class V2Connection implements AcpConnection {
   }
 }
 
-/** As in version 1, but with what is optional there. */
+/** Like a version 1 form, with its optional fields filled in. */
 function createV2Form(schema: Parameters<typeof createForm>[0]): ElicitationSchema {
   const { properties = {}, ...form } = createForm(schema)
   return { ...form, type: 'object', properties } as ElicitationSchema // its properties are those of version 1
@@ -283,7 +283,7 @@ function readPlace({ cwd, additionalDirectories = [], mcpServers = [] }: GivenPl
   return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
 }
 
-/** @throws BatonError `invalid_event` for a transport that nobody knows */
+/** @throws BatonError `invalid_event` for an unknown transport */
 function readServer(server: McpServer): AcpMcpServer {
   if (server.type === 'stdio' && 'command' in server) {
     const { name, command, args = [], env = [] } = server as Extract<McpServer, { readonly type: 'stdio' }> // by its type

@@ -1,4 +1,4 @@
-// Updates on the wire of version 2, a draft: messages are known by their ids, so what was said can be replaced.
+// Encodes updates for version 2, a draft: messages have ids, so text that was sent can be replaced.
 import type {
   SessionConfigOption,
   SessionUpdate,
@@ -8,7 +8,7 @@ import type {
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, TurnEnd, Update } from './updates.ts'
 
-/** The one plan of a session. */
+/** The id of a session's single plan. */
 const PLAN = 'plan'
 
 export function encodeV2(update: Update): SessionUpdate | undefined {
@@ -119,7 +119,7 @@ export function encodeV2Call(call: ShownCall): ToolCallUpdate {
   }
 }
 
-/** A patch has line numbers, which only a new file tells: of an edit the replaced text is shown instead. */
+/** A patch needs line numbers, which are only known for a new file; an edit is shown as its replaced text instead. */
 function encodeV2Content(content: ShownContent): readonly ToolCallContent[] {
   if (content.type !== 'diff') return [content]
   const { path, oldText, newText } = content

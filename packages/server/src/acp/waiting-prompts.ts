@@ -1,10 +1,10 @@
-// Prompts that wait for the end of the turn that reads them.
+// Prompts waiting for the end of the turn that reads them.
 import type { SessionEvent } from '@baton/core'
 import type { TurnEnd } from './updates.ts'
 
 interface WaitingPrompt {
   readonly ended: PromiseWithResolvers<TurnEnd>
-  /** The model has read it, or will with the running step. */
+  /** Whether the model has read it, or will in the running step. */
   hasEntered: boolean
 }
 
@@ -15,7 +15,7 @@ export class WaitingPrompts {
     return this.#waiting.size
   }
 
-  /** Settles at the end of its turn; rejects if the turn does not come. */
+  /** Settles at the end of its turn; rejects if there is none. */
   add(inputId: string): Promise<TurnEnd> {
     const ended = Promise.withResolvers<TurnEnd>()
     ended.promise.catch(() => {}) // the caller gets the rejection
@@ -23,7 +23,7 @@ export class WaitingPrompts {
     return ended.promise
   }
 
-  /** Settles at the end of the next turn that ends. */
+  /** Settles at the end of the next turn to end. */
   addNext(name: string): Promise<TurnEnd> {
     const ended = this.add(name)
     const prompt = this.#waiting.get(name)
@@ -31,18 +31,18 @@ export class WaitingPrompts {
     return ended
   }
 
-  /** It was not accepted. */
+  /** Rejects a prompt that was not accepted. */
   refuse(inputId: string, cause: unknown): void {
     this.#waiting.get(inputId)?.ended.reject(cause)
     this.#waiting.delete(inputId)
   }
 
-  /** Settles when none waits. Never rejects. */
+  /** Settles when none is waiting. Never rejects. */
   async untilNone(): Promise<void> {
     await Promise.allSettled([...this.#waiting.values()].map(({ ended }) => ended.promise))
   }
 
-  /** Their turns are not reported any more. */
+  /** Resolves all as cancelled, because the ends of their turns are no longer reported. */
   cancelAll(): void {
     for (const { ended } of this.#waiting.values()) ended.resolve({ stop: 'cancelled' })
     this.#waiting.clear()
@@ -52,7 +52,7 @@ export class WaitingPrompts {
     for (const inputId of this.#waiting.keys()) this.refuse(inputId, cause)
   }
 
-  /** Called once everything that the event says has been told. */
+  /** Called after everything else about the event has been sent. */
   take(event: SessionEvent): void {
     switch (event.type) {
       case 'message-entered': {

@@ -1,4 +1,4 @@
-// A session's view of its client, whatever version of the protocol the client speaks.
+// A session's view of its client, independent of the protocol version.
 import type { CallView, JsonObject } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { PermissionAsked } from './permissions.ts'
@@ -7,13 +7,13 @@ import type { Update } from './updates.ts'
 export interface Wire {
   /** Resolves when it is written. Rejects when the connection is gone. */
   tell(update: Update): Promise<void>
-  /** Resolves with the client's answer, unchecked. `signal`: nobody waits for the answer any more. */
+  /** Resolves with the client's answer, unchecked. `signal` aborts when the answer is no longer needed. */
   askPermission(asked: PermissionAsked, signal: AbortSignal): Promise<unknown>
-  /** Present where the client can show forms. */
+  /** Present if the client can show forms. */
   readonly askForm?: (question: WireQuestion, signal: AbortSignal) => Promise<unknown>
-  /** Present where the client runs tools of the agent. */
+  /** Present if the client runs tools of the agent. */
   readonly callTool?: (call: CallView, signal: AbortSignal) => Promise<Outcome>
-  /** Names of the client tools that it runs; `all` of them. */
+  /** Names of the client tools it runs, or `all`. */
   readonly runs?: readonly string[] | 'all'
 }
 

@@ -1,4 +1,4 @@
-// The exports of @baton/server/auth: who is behind a request, by a token that another service has signed.
+// The exports of @baton/server/auth: identifies the principal of a request by a token signed by another service.
 export { createTokenVerifier } from './verify-tokens.ts'
 export type { TokenRequest, TokenVerifier, TokenVerifierInit } from './verify-tokens.ts'
 export { readBearerToken } from '../shared/bearer-token.ts'

@@ -1,5 +1,5 @@
-// The public keys of an issuer, fetched when they are needed and kept: as JSON over HTTP, from an address that is known or
-// that the issuer's configuration names. It knows keys, and nothing of tokens.
+// The public keys of an issuer, fetched over HTTP when needed and cached. Their address is given, or found in the
+// issuer's configuration. It knows keys, not tokens.
 import type { Clock, JsonObject, Logger, Timers } from '@baton/core'
 import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
@@ -8,7 +8,7 @@ import { createLocalJWKSet } from 'jose'
 
 export interface KeySetInit {
   readonly issuer: string
-  /** Absent: the issuer's configuration says where (OpenID Connect Discovery 1.0, section 4). */
+  /** If absent, taken from the issuer's configuration (OpenID Connect Discovery 1.0, section 4). */
   readonly jwks?: string
   readonly fetch: typeof fetch
   readonly clock: Clock
@@ -18,7 +18,8 @@ export interface KeySetInit {
 
 export interface KeySet {
   /**
-   * The keys, fetched where there are none, where they are old, or where `isMissing` says that one is not among them.
+   * Returns the keys. Fetches them if there are none, if they are old, or if `isMissing` says that one is not among
+   * them.
    * @throws BatonError `keys_unavailable`
    */
   load(options?: { readonly isMissing?: boolean }): Promise<JWTVerifyGetKey>
@@ -26,9 +27,9 @@ export interface KeySet {
 
 /** Milliseconds after which keys are fetched again. */
 const FRESH_MS = 600_000
-/** Milliseconds for which older keys are believed while their address does not answer. */
+/** Milliseconds that old keys stay valid while their address does not answer. */
 const STALE_MS = 86_400_000
-/** The least number of milliseconds between two requests: tokens with invented keys must not cause a flood. */
+/** Minimum milliseconds between two requests, so that tokens with invented keys cannot cause a flood. */
 const PAUSE_MS = 30_000
 /** Milliseconds that one request may take. */
 const ANSWER_MS = 5000
@@ -52,11 +53,11 @@ export function createKeySet(init: KeySetInit): KeySet {
     try {
       const address = jwks ?? (await findKeys(init))
       kept = { keys: createLocalJWKSet(readKeys(await fetchJson(init, address))), atMs: readMonotonicMs(clock) }
-      if (failure) log.info('the keys of an issuer of tokens are there again', { issuer })
+      if (failure) log.info('the keys of a token issuer are available again', { issuer })
       failure = undefined
     } catch (cause) {
       const why = describeThrown(cause)
-      if (!failure) log.warn('the keys of an issuer of tokens could not be fetched', { issuer, cause: why })
+      if (!failure) log.warn('the keys of a token issuer could not be fetched', { issuer, cause: why })
       failure = new BatonError({
         code: 'keys_unavailable',
         message: `the keys of the issuer ${issuer} could not be fetched: ${why}`,
@@ -80,21 +81,22 @@ export function createKeySet(init: KeySetInit): KeySet {
   }
 }
 
-/** @throws Error where the configuration is not the issuer's, or names no address of keys */
+/** @throws Error if the configuration belongs to another issuer, or has no valid address of keys */
 async function findKeys(init: KeySetInit): Promise<string> {
   const { issuer } = init
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const configuration = await fetchJson(init, address)
   const { issuer: named, jwks_uri: found } = configuration
-  // Section 4.3: they must be the same, or another issuer's keys would be believed.
-  if (named !== issuer) throw new Error(`${address} is the configuration of ${JSON.stringify(named)?.slice(0, 200)}`)
+  // Section 4.3: they must be equal, or another issuer's keys would be trusted.
+  if (named !== issuer)
+    throw new Error(`${address} is the configuration of another issuer, ${JSON.stringify(named)?.slice(0, 200)}`)
   const url = typeof found === 'string' ? URL.parse(found) : null
   if (!url || (url.protocol !== 'https:' && url.protocol !== new URL(issuer).protocol))
-    throw new Error(`${address} names no jwks_uri that can be trusted`)
+    throw new Error(`${address} has no jwks_uri that can be trusted`)
   return url.href
 }
 
-/** @throws Error when the answer is not a JSON object, is too long, or does not come in time */
+/** @throws Error when the answer is not a JSON object, too long, or late */
 async function fetchJson({ fetch, timers }: KeySetInit, address: string): Promise<JsonObject> {
   const aborted = new AbortController()
   const error = (): BatonError =>
@@ -107,10 +109,10 @@ async function fetchJson({ fetch, timers }: KeySetInit, address: string): Promis
 }
 
 async function readAnswer(ask: typeof fetch, address: string, signal: AbortSignal): Promise<JsonObject> {
-  // Redirects are refused: nobody has named their target.
+  // Redirects are refused, because their target is not configured.
   const asked = ask(address, { headers: { accept: 'application/json' }, redirect: 'error', signal })
   const response = await asked.catch((cause: unknown) => {
-    const why = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause // `fetch failed` says nothing
+    const why = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause // `fetch failed` alone says nothing
     throw new Error(`${address} could not be reached: ${describeThrown(why)}`, { cause })
   })
   if (response.status !== 200) throw new Error(`${address} answered with status ${response.status}`)
@@ -133,10 +135,10 @@ async function readAnswer(ask: typeof fetch, address: string, signal: AbortSigna
 function readKeys(found: JsonObject): JSONWebKeySet {
   const { keys } = found
   if (!Array.isArray(keys) || keys.length > KEYS_MAX)
-    throw new Error(`a key set has a list of at most ${KEYS_MAX} keys`)
-  // A secret in a public place is none: `oct` keys would let everybody sign.
+    throw new Error(`a key set must have a list of at most ${KEYS_MAX} keys`)
+  // A published secret is not a secret: with `oct` keys, anyone could sign.
   const open = (keys as readonly unknown[]).filter(
     (key) => isJsonObject(key as JsonObject) && (key as JsonObject)['kty'] !== 'oct', // items of JSON
   )
-  return { keys: open as JSONWebKeySet['keys'] } // jose reads each one as it needs it
+  return { keys: open as JSONWebKeySet['keys'] } // jose checks each key when it uses it
 }

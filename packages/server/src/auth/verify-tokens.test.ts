@@ -50,7 +50,7 @@ function leaveOut(claims: JWTPayload, name: string): JWTPayload {
 
 test.each<[string, (claims: JWTPayload) => JWTPayload, string]>([
   ['that has expired', (claims) => ({ ...claims, exp: NOW_MS / 1000 - 6 }), 'the token has expired'],
-  ['without an end', (claims) => leaveOut(claims, 'exp'), 'the token does not say until when it is valid'],
+  ['without an end', (claims) => leaveOut(claims, 'exp'), 'the token has no expiry time'],
   ['that is not valid yet', (claims) => ({ ...claims, nbf: NOW_MS / 1000 + 6 }), 'the token is not valid yet'],
   ['for another service', (claims) => ({ ...claims, aud: ['desk'] }), 'the token is for another service'],
   ['for no service', (claims) => leaveOut(claims, 'aud'), 'the token is for another service'],
@@ -142,9 +142,9 @@ test('while the issuer does not answer nobody new is let in; its old keys are be
   pass(86_400_000)
   expect(await ask(token)).toMatch(/^keys_unavailable/)
   expect(logged.map((line) => line.split(' {')[0])).toEqual([
-    'the keys of an issuer of tokens could not be fetched',
-    'the keys of an issuer of tokens are there again',
-    'the keys of an issuer of tokens could not be fetched',
+    'the keys of a token issuer could not be fetched',
+    'the keys of a token issuer are available again',
+    'the keys of a token issuer could not be fetched',
   ])
   expect(logged.join()).not.toContain(token)
 })
@@ -166,12 +166,12 @@ test.each<[string, Partial<Awaited<ReturnType<typeof startIssuer>>['state']>, st
   [
     'the configuration of another',
     { configuration: { issuer: 'https://eve' } },
-    'is the configuration of "https://eve"',
+    'is the configuration of another issuer, "https://eve"',
   ],
-  ['no address of keys', { configuration: { jwks_uri: 'ftp://a' } }, 'names no jwks_uri that can be trusted'],
+  ['no address of keys', { configuration: { jwks_uri: 'ftp://a' } }, 'has no jwks_uri that can be trusted'],
   ['keys that are none', { body: '[]' }, 'did not answer with a JSON object'],
-  ['no list of keys', { body: '{}' }, 'a key set has a list of at most 100 keys'],
-  ['too many keys', { body: `{"keys":[${'{},'.repeat(100)}{}]}` }, 'a key set has a list of at most 100 keys'],
+  ['no list of keys', { body: '{}' }, 'a key set must have a list of at most 100 keys'],
+  ['too many keys', { body: `{"keys":[${'{},'.repeat(100)}{}]}` }, 'a key set must have a list of at most 100 keys'],
   ['too much', { body: ' '.repeat(1024 * 1024 + 1) }, 'answered with more than 1048576 bytes'],
   ['a redirection', { status: 302 }, 'could not be reached'],
 ])('an issuer that answers with %s is not believed', async (_what, state, words) => {
@@ -239,8 +239,8 @@ test.each<[Partial<TokenVerifierInit>, string]>([
   [{ audience: [] }, 'audience must name this service, as the aud of its tokens does'],
   [{ audience: '' }, 'audience must name this service, as the aud of its tokens does'],
   [{ jwks: 'file:///keys' }, 'jwks must be the address of the issuer\'s keys, not "file:///keys"'],
-  [{ jwks: 'https://a', secret: 'x'.repeat(32) }, 'jwks and secret exclude each other'],
-  [{ secret: 'short' }, 'secret must have 32 bytes or more'],
+  [{ jwks: 'https://a', secret: 'x'.repeat(32) }, 'jwks and secret cannot be used together'],
+  [{ secret: 'short' }, 'secret must have at least 32 bytes'],
   [{ algorithms: ['ES256', 'none'] }, 'not "none"'],
   [{ algorithms: ['HS256'] }, 'not "HS256"'],
   [{ algorithms: [] }, 'not "none at all"'],

@@ -1,5 +1,5 @@
-// Who is behind a request, by a JWT (RFC 7519) that another service has signed: OpenID Connect, or any issuer whose keys or
-// secret are known. Nothing of a token gets into an error or a log.
+// Identifies the principal of a request by a JWT (RFC 7519) signed by another service: an OpenID Connect provider, or
+// any issuer whose keys or secret are known. No part of a token appears in an error or a log.
 import type { Principal } from '@baton/core'
 import { BatonError, isBatonError, isLegalName } from '@baton/core'
 import type { errors, JWTPayload, JWTVerifyGetKey } from 'jose'
@@ -11,21 +11,24 @@ import { createServerWorld } from '../shared/server-world.ts'
 import { createKeySet } from './key-set.ts'
 
 export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | 'timers' | 'log'>> {
-  /** Who signs the tokens: the value of their `iss`, such as `https://login.example`. */
+  /** The issuer that signs the tokens: the value of their `iss`, such as `https://login.example`. */
   readonly issuer: string
-  /** Required `aud`: the name of this service. With several, one of them is enough. */
+  /** Required `aud`: the name of this service. If several are given, one must match. */
   readonly audience: string | readonly string[]
-  /** The address of the issuer's public keys; by default what `{issuer}/.well-known/openid-configuration` says. */
+  /** The address of the issuer's public keys. Default: taken from `{issuer}/.well-known/openid-configuration`. */
   readonly jwks?: string
-  /** Shared with the issuer, 32 bytes or more, in place of public keys. */
+  /** A secret shared with the issuer, 32 bytes or more, instead of public keys. */
   readonly secret?: string
-  /** Some of `ES256` `ES384` `ES512` `RS256` … `PS512` `EdDSA`, all by default; with a `secret` some of `HS256` `HS384` `HS512`. */
+  /**
+   * Allowed algorithms: any of `ES256` `ES384` `ES512` `RS256` … `PS512` `EdDSA`, or with a `secret` of `HS256` `HS384`
+   * `HS512`. Default: all of them.
+   */
   readonly algorithms?: readonly string[]
-  /** The claim that names the principal; `sub` by default. */
+  /** The claim with the principal's id. Default: `sub`. */
   readonly claim?: string
-  /** Finds the principal, in place of `claim`. If it returns undefined, the request gets 401. */
+  /** Finds the principal, instead of `claim`. If it returns `undefined`, the request gets 401. */
   readonly findPrincipal?: (claims: JWTPayload) => Principal | undefined
-  /** Milliseconds by which clocks may differ; 5,000 by default. */
+  /** Milliseconds by which clocks may differ. Default: 5,000. */
   readonly toleranceMs?: number
   readonly fetch?: typeof fetch
 }
@@ -40,11 +43,11 @@ export interface TokenVerifier {
   /** @throws BatonError `unauthorized` with what is wrong with the token; `keys_unavailable` */
   verify(token: string): Promise<Identity>
   /**
-   * For `authenticate` of a handler and of a WebSocket front: reads `Authorization: Bearer`, else `?token=`.
-   * @throws BatonError as `verify`; `unauthorized` where there is no token
+   * For `authenticate` of a handler or a WebSocket front: reads `Authorization: Bearer`, or else `?token=`.
+   * @throws BatonError as `verify`; `unauthorized` if there is no token
    */
   readonly authenticate: (request: TokenRequest) => Promise<Identity>
-  /** Fetches the keys ahead of the first token. @throws BatonError `keys_unavailable` */
+  /** Fetches the keys before the first token arrives. @throws BatonError `keys_unavailable` */
   prepare(): Promise<void>
 }
 
@@ -79,7 +82,7 @@ export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
       return await verifyByKeys(token, keys, now)
     } catch (cause) {
       if (readCode(cause) !== UNKNOWN_KEY) throw cause
-      // The issuer may have a new key since.
+      // The issuer may have added a key since.
       return await verifyByKeys(token, await keySet.load({ isMissing: true }), now)
     }
   }
@@ -89,7 +92,7 @@ export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
       const claims = await read(token)
       const principal = find(claims)
       if (!principal) throw refuse('the token does not say who you are')
-      const expiresAtMs = ((claims.exp ?? 0) + options.clockTolerance) * 1000 // `exp` was asked for
+      const expiresAtMs = ((claims.exp ?? 0) + options.clockTolerance) * 1000 // `exp` is required
       return { principal, expiresAtMs }
     } catch (cause) {
       throw isBatonError(cause) ? cause : refuse(describeRefusal(cause))
@@ -112,7 +115,7 @@ const NO_TOKEN = 'a token is needed: Authorization: Bearer <token>, or ?token=<t
 
 type VerifyOptions = NonNullable<Parameters<typeof jwtVerify>[2]>
 
-/** A token that does not name its key may be of any of them. */
+/** A token that does not name its key may be signed by any of several. */
 async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: VerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, options)).payload
@@ -134,21 +137,21 @@ async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: Verif
 const UNKNOWN_KEY = 'ERR_JWKS_NO_MATCHING_KEY'
 
 function readCode(cause: unknown): unknown {
-  return cause instanceof Error ? (cause as { readonly code?: unknown }).code : undefined // errors of jose have one
+  return cause instanceof Error ? (cause as { readonly code?: unknown }).code : undefined // errors of jose have a code
 }
 
-/** The algorithms that are allowed. @throws BatonError `invalid_option` */
+/** Returns the allowed algorithms. @throws BatonError `invalid_option` */
 function checkInit({ issuer, audience, jwks, secret, algorithms }: TokenVerifierInit): readonly string[] {
   const isIssuer = secret === undefined ? isWebAddress(issuer) : issuer !== ''
   if (!isIssuer) throw createWrong(`issuer must be an address like https://login.example, not ${show(issuer)}`)
-  if (jwks !== undefined && secret !== undefined) throw createWrong('jwks and secret exclude each other')
+  if (jwks !== undefined && secret !== undefined) throw createWrong('jwks and secret cannot be used together')
   if (jwks !== undefined && !isWebAddress(jwks))
     throw createWrong(`jwks must be the address of the issuer's keys, not ${show(jwks)}`)
   const audiences = [audience].flat()
   if (audiences.length === 0 || audiences.some((one) => typeof one !== 'string' || one === ''))
     throw createWrong('audience must name this service, as the aud of its tokens does')
   if (secret !== undefined && new TextEncoder().encode(secret).length < SECRET_BYTES)
-    throw createWrong(`secret must have ${SECRET_BYTES} bytes or more`)
+    throw createWrong(`secret must have at least ${SECRET_BYTES} bytes`)
   const legal = secret === undefined ? PUBLIC_ALGORITHMS : SECRET_ALGORITHMS
   const wrong = algorithms?.find((one) => !legal.includes(one))
   if (wrong !== undefined || algorithms?.length === 0)
@@ -168,7 +171,7 @@ function isWebAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
-/** `anonymous` stands for everybody who gave no name. */
+/** `anonymous` is reserved for callers without a name. */
 function readPrincipal(claims: JWTPayload, claim: string): Principal | undefined {
   const id = claims[claim]
   return isLegalName(id) && id !== 'anonymous' ? { id } : undefined
@@ -182,7 +185,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   iss: 'the token comes from another issuer',
   aud: 'the token is for another service',
   nbf: 'the token is not valid yet',
-  exp: 'the token does not say until when it is valid',
+  exp: 'the token has no expiry time',
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -192,7 +195,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the signature of the token is wrong',
 }
 
-/** In our own words: the library's words may repeat parts of a token. */
+/** Uses our own words, because the library's may repeat parts of a token. */
 function describeRefusal(cause: unknown): string {
   const code = readCode(cause)
   const { claim } = cause as { readonly claim?: unknown } // of ERR_JWT_CLAIM_VALIDATION_FAILED

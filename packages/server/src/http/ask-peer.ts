@@ -1,5 +1,5 @@
-// Sends one request to a peer over a connection of its own, and streams the answer as fast as it is read. Only a Baton server's
-// answer counts.
+// Sends one request to a peer over its own connection, and streams the answer as fast as it is read. Only answers of a
+// Baton server are accepted.
 import type { Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { within } from '@baton/runtime'
@@ -15,19 +15,19 @@ export interface PeerQuestion {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Aborts when the client leaves. That ends a GET at once, and any other request only after the peer has begun to answer. */
+  /** Aborts when the client leaves. A GET ends at once, any other request only after the peer has begun to answer. */
   readonly signal: AbortSignal
   readonly timers: Timers
-  /** Milliseconds of silence after which an answer that has begun counts as broken. */
+  /** Milliseconds of silence after which a started answer counts as broken. */
   readonly silenceMs: number
-  /** Called once, when the connection is over. */
+  /** Called once, when the connection has ended. */
   readonly onClose: () => void
 }
 
-/** Milliseconds that a peer has from the connection to the beginning of its answer. */
+/** Milliseconds from the connection to the beginning of the peer's answer. */
 const ANSWER_MS = 30_000
 
-/** The response headers that this front writes; only they are passed on. */
+/** Response headers written by this front; only these are passed on. */
 const PASSED_HEADERS = [
   'content-type',
   'cache-control',
@@ -40,7 +40,10 @@ const PASSED_HEADERS = [
   'x-baton-error',
 ]
 
-/** The peer has 3 s to take the connection and 30 s to begin its answer. Resolves with the reason if it does not; never rejects. */
+/**
+ * Resolves with the reason if the peer does not accept the connection within 3 s or begin its answer within 30 s. Never
+ * rejects.
+ */
 export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
   return new Promise((resolve) => {
     const fail = (why: string): void => resolve({ why, problem: 'address' })
@@ -52,7 +55,7 @@ export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
         fail(why)
         outgoing.destroy()
       })
-    let stop = limit(CONNECT_MS, `it took no connection within ${CONNECT_MS} ms`)
+    let stop = limit(CONNECT_MS, `it did not accept a connection within ${CONNECT_MS} ms`)
     outgoing.once('socket', (socket) => {
       socket.once(question.url.protocol === 'wss:' ? 'secureConnect' : 'connect', () => {
         stop()
@@ -67,14 +70,14 @@ export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
     })
     outgoing.once('response', (answer) => {
       stop()
-      // Without a listener, a connection that breaks while nobody reads would end the process.
+      // Without a listener, a connection that breaks while unread would crash the process.
       answer.on('error', () => {})
       resolve(readAnswer(answer, question))
     })
   })
 }
 
-/** Undefined if the request cannot be sent at all; `fail` and `onClose` were called. */
+/** Returns `undefined` if the request cannot be sent at all; `fail` and `onClose` were called. */
 function send(
   { url, method, headers, body, signal, onClose }: PeerQuestion,
   fail: (why: string) => void,
@@ -83,7 +86,7 @@ function send(
   target.protocol = url.protocol === 'wss:' ? 'https:' : 'http:'
   const request = url.protocol === 'wss:' ? requestHttps : requestHttp
   try {
-    // Node tells no length of the body of a DELETE, and the peer would read it as another request.
+    // Node sends no content-length for the body of a DELETE, and the peer would read that body as another request.
     const length = body && { 'content-length': `${body.byteLength}` }
     const sent = { method, headers: { ...headers, ...length }, agent: false }
     const outgoing = request(target, method === 'GET' ? { ...sent, signal } : sent)
@@ -123,12 +126,12 @@ function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response |
   return new Response(isEmpty ? null : body(), { status, headers: told })
 }
 
-/** Bytes of a refusal, or of the answer to a change: both are read whole before they are passed on. */
+/** Maximum bytes of a refusal, or of the answer to a change; both are read whole before they are passed on. */
 const SHORT_BYTES_MAX = 1024 * 1024
 
 /**
- * Pulls from the peer only as fast as it is read. Errors if the peer's answer breaks off, falls silent or exceeds `bytesMax`: it never looks
- * complete.
+ * Pulls from the peer only as fast as it is read. Errors if the peer's answer breaks off, falls silent or exceeds
+ * `bytesMax`, so it never looks complete.
  */
 function readBody(
   answer: IncomingMessage,
@@ -146,7 +149,7 @@ function readBody(
         try {
           const piece = await within(timers, { timeoutMs: silenceMs, error }, pieces.next())
           bytes += piece.value?.byteLength ?? 0
-          if (bytes > bytesMax) throw createBroken(`answers with more than ${bytesMax} bytes`)
+          if (bytes > bytesMax) throw createBroken(`answered with more than ${bytesMax} bytes`)
           if (piece.done === true) controller.close()
           else controller.enqueue(piece.value)
         } catch (cause) {

@@ -1,5 +1,5 @@
-// One response of a chat: the events of a turn as chunks, while the page that reads them is the client of the calls that it
-// was told to run. A call is claimed before the page hears of it, so that two pages never run it both.
+// One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
+// asked to run. A call is claimed before the page sees it, so that two pages never both run it.
 import type { CallView, LeaseClient, Session, SessionEvent, Timers } from '@baton/core'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
@@ -13,18 +13,18 @@ export interface ChatAnswerInit {
   readonly timers: Timers
   readonly nowMs: () => number
   readonly newId: () => string
-  /** Events before this position have happened before; what they leave waiting is looked at once all are read. */
+  /** Events up to this position are from the past; calls that they leave waiting are handled after all are read. */
   readonly livePos: number
-  /** The state of calls after those events, by their ids: no client attaches for a call that has settled since. */
+  /** The later state of those calls by id: no client attaches for a call that has settled since. */
   readonly calls?: ReadonlyMap<string, CallView>
 }
 
-/** The names of clients behind responses. */
+/** Prefix of the names of clients behind responses. */
 const CLIENT = 'chat-'
 const LEASE_MS = 30_000
-/** Milliseconds between two renewals while the response is open. */
+/** Milliseconds between renewals while the response is open. */
 const RENEWAL_MS = 10_000
-/** A page may bring a result so much later than the call's deadline says, since clocks differ. */
+/** Milliseconds past a call's deadline when a page's result is still accepted, because clocks differ. */
 const GRACE_MS = 5000
 const LEASE_MAX_MS = 3_600_000
 
@@ -47,10 +47,10 @@ export class ChatAnswer {
     })
   }
 
-  /** The response has told all that it can: the turn has ended, or waits for its page. */
+  /** Whether the response is complete: the turn has ended, or waits for its page. */
   isOver = false
 
-  /** At once, but for calls: most events are pieces of text. */
+  /** Synchronous except for calls, because most events are pieces of text. */
   take(event: SessionEvent): readonly UiChunk[] | Promise<readonly UiChunk[]> {
     this.#isLive ||= event.type === 'live' || event.cursor.pos > this.#init.livePos
     return event.type === 'call' ? this.#hold(event.call).then(() => this.#tell(event)) : this.#tell(event)
@@ -67,7 +67,7 @@ export class ChatAnswer {
     return chunks
   }
 
-  /** Keeps what its page is to run until the calls' own deadlines; lets go of everything else. Never rejects. */
+  /** Keeps the lease until the deadlines of calls that its page is to run. Never rejects. */
   async leave(): Promise<void> {
     this.#hasLeft = true
     this.#stopRenewal?.()
@@ -80,7 +80,7 @@ export class ChatAnswer {
     try {
       await (own.length > 0 ? session.client({ client: client.client, leaseMs }) : client.release())
     } catch {
-      // The session is closed, or takes no clients any more: its lease runs out.
+      // The session is closed or accepts no clients, so the lease will expire.
     }
   }
 
@@ -115,7 +115,7 @@ export class ChatAnswer {
         () => {
           if (!this.#hasLeft) this.#renewLater()
         },
-        () => {}, // the session takes it no more
+        () => {}, // the session no longer accepts it
       )
     })
   }

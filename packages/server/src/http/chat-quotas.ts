@@ -1,5 +1,5 @@
-// Quotas of a principal and of a network address for chats over HTTP: requests, bytes, turns and streams. It counts;
-// what it refuses is told by who asked. A principal that nobody has named is everybody, and counts by its address alone.
+// Quotas per principal and per network address for chats over HTTP: requests, bytes, turns and streams. It only counts;
+// the caller reports refusals. Anonymous callers are counted by address only.
 import type { Clock } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { deriveLimitKey } from '../shared/limit-key.ts'
@@ -7,18 +7,24 @@ import type { RateLimit } from '../shared/rate-limit.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'
 
 export interface QuotaLimits {
-  /** Responses that may stream at once; further ones get 503. 1,000. */
+  /** Concurrent streaming responses; further ones get 503. Default: 1,000. */
   readonly streams: number
-  /** The same for one principal, and for one network address; further ones get 429. 100. */
+  /** The same per principal and per network address; further ones get 429. Default: 100. */
   readonly principalStreams: number
   readonly addressStreams: number
-  /** Sessions at work at once; a message that would begin a turn in one more gets 429. 50. */
+  /**
+   * Sessions at work at once, per principal and per address; a message that would start a turn in another one gets 429.
+   * Default: 50.
+   */
   readonly principalTurns: number
   readonly addressTurns: number
-  /** Requests a minute: 600, and 1,200 for a network address, which may stand for many people. Further ones get 429. */
+  /**
+   * Requests per minute; further ones get 429. Defaults: 600, and 1,200 for a network address, which may be shared by
+   * many people.
+   */
   readonly principalRequestsPerMinute: number
   readonly addressRequestsPerMinute: number
-  /** Bytes of bodies; 128 MiB. */
+  /** Bytes of request bodies per minute. Default: 128 MiB. */
   readonly principalBytesPerMinute: number
   readonly addressBytesPerMinute: number
 }
@@ -37,10 +43,10 @@ export const QUOTA_LIMITS: QuotaLimits = {
   addressBytesPerMinute: 128 * MIB,
 }
 
-/** Whom a request counts for. Undefined: nobody knows. */
+/** The caller that a request counts for. `undefined` if unknown. */
 export interface Asker {
   readonly principal: string | undefined
-  /** The network address, or a stand-in for it. */
+  /** The network address, or a substitute for it. */
   readonly address: string | undefined
 }
 
@@ -51,7 +57,7 @@ interface Counted {
   readonly key: string
 }
 
-/** Milliseconds after which who has too much at once may try again: nobody knows when something ends. */
+/** Suggested retry delay in milliseconds when too much runs at once, since it is unknown when something will end. */
 const RETRY_MS = 1000
 
 export class ChatQuotas {
@@ -59,7 +65,7 @@ export class ChatQuotas {
   readonly #requests: Readonly<Record<Kind, RateLimit>>
   readonly #bytes: Readonly<Record<Kind, RateLimit>>
   #streams = 0
-  /** By who asks: what streams, and the sessions at work with how many hold each. */
+  /** Open streams by caller, and sessions at work with their number of holders. */
   readonly #streamsOf = new Map<string, number>()
   readonly #turnsOf = new Map<string, Map<string, number>>()
 
@@ -90,17 +96,17 @@ export class ChatQuotas {
   }
 
   /**
-   * Counts a response among those that stream, before anything is waited for; what it returns lets it go, once.
+   * Counts a streaming response, before anything is awaited. The returned function uncounts it, once.
    * @throws BatonError `server_draining`, `quota_exceeded`
    */
   holdStream(asker: Asker): () => void {
     const { streams } = this.#limits
     if (this.#streams >= streams)
-      throw new BatonError({ code: 'server_draining', message: `more than ${streams} answers stream already` })
+      throw new BatonError({ code: 'server_draining', message: `${streams} answers are already streaming` })
     const counted = listCounted(asker)
     for (const { kind, key } of counted) {
       const most = this.#limits[`${kind}Streams`]
-      if ((this.#streamsOf.get(key) ?? 0) >= most) throw createTooMany(kind, `${most} answers that stream`)
+      if ((this.#streamsOf.get(key) ?? 0) >= most) throw createTooMany(kind, `${most} streaming answers`)
     }
     const add = (change: 1 | -1): void => {
       this.#streams += change
@@ -111,8 +117,8 @@ export class ChatQuotas {
   }
 
   /**
-   * Counts a session at work, once however many hold it: what it is told while it works waits for its own turn. `isForced`: what
-   * a running turn waits for is never refused.
+   * Counts a session at work, once for all its holders: messages sent while it works wait for its own turns. `isForced`
+   * never refuses, for what a running turn is waiting for.
    * @throws BatonError `quota_exceeded`
    */
   holdTurn(asker: Asker, session: string, isForced = false): () => void {

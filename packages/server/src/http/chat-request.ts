@@ -1,5 +1,5 @@
-// Reads requests of the transports of ai 7: the page's messages, of which only the user's newest ones say something new. Everything
-// else the session knows better.
+// Reads requests of ai 7's chat transports: the page's messages, of which only the user's newest ones are new.
+// Everything else is taken from the session.
 import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -20,16 +20,16 @@ export type Wish =
       readonly type: 'send'
       readonly id: string
       readonly parts: readonly ContentPart[]
-      /** User messages just before it, the oldest first: the session may not know them, because their requests failed. */
+      /** User messages just before it, oldest first: the session may not know them, because their requests failed. */
       readonly earlier: readonly Said[]
-      /** Results that the page had when the user went on, and had not handed in. */
+      /** Results the page had not submitted when the user sent the message. */
       readonly given: readonly Given[]
     }
-  /** Another text in place of one that was said. */
+  /** Replaces the text of an earlier message. */
   | { readonly type: 'edit'; readonly message: string; readonly parts: readonly ContentPart[] }
-  /** Another answer; to the newest message where `message` is absent. */
+  /** Asks for another answer, to the newest message if `message` is absent. */
   | { readonly type: 'regenerate'; readonly message?: string }
-  /** Results and decisions that the page has put into its copy of the answer. */
+  /** Results and decisions that the page has added to its copy of the answer. */
   | { readonly type: 'continue'; readonly known: KnownAnswer; readonly given: readonly Given[] }
 
 export interface Said {
@@ -37,7 +37,7 @@ export interface Said {
   readonly parts: readonly ContentPart[]
 }
 
-/** `isElsewhere`: the page was told that it is not the one that runs the call. */
+/** `isElsewhere`: the page was informed that another client runs the call. */
 export type Given =
   | { readonly type: 'result'; readonly callId: string; readonly output: JsonValue; readonly isElsewhere: boolean }
   | { readonly type: 'failed'; readonly callId: string; readonly message: string; readonly isElsewhere: boolean }
@@ -56,7 +56,7 @@ export function readChatRequest(body: JsonValue, allowed: AllowedSettings): Chat
   if (!Array.isArray(messages)) throw createInvalid('messages must be an array')
   const said: readonly JsonValue[] = messages
   if (messageId !== undefined && messageId !== null && typeof messageId !== 'string')
-    throw createInvalid('messageId must be text')
+    throw createInvalid('messageId must be a string')
   const wish = readWish(trigger, typeof messageId === 'string' ? messageId : undefined, said.at(-1))
   if (wish.type !== 'send') return { chat, wish, ...readAsked(body, allowed) }
   const before = said.slice(0, -1)
@@ -65,14 +65,17 @@ export function readChatRequest(body: JsonValue, allowed: AllowedSettings): Chat
   return { chat, wish: { ...wish, earlier, given: readResults(before[previous]) }, ...readAsked(body, allowed) }
 }
 
-/** User messages before the newest one that are looked at. */
+/** Maximum number of user messages before the newest one to consider. */
 const EARLIER_MAX = 50
 
 function isUserMessage(message: JsonValue): boolean {
   return isJsonObject(message) && message['role'] === 'user'
 }
 
-/** A message that says nothing was refused when it was sent, and stays on the page: it must not have later ones refused. */
+/**
+ * Ignores an empty message: it was refused when sent but stays on the page, and must not cause later ones to be
+ * refused.
+ */
 function readEarlier(message: JsonValue): readonly Said[] {
   if (!isJsonObject(message)) return []
   const { id, parts } = message
@@ -94,14 +97,17 @@ function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonV
   if (typeof id !== 'string' || id === '') throw createInvalid('the last message has no id')
   if (!Array.isArray(parts)) throw createInvalid('the last message has no parts')
   if (role === 'assistant') return readContinuation(id, parts as readonly JsonValue[])
-  if (role !== 'user') throw createInvalid('the last message must be of the role "user" or "assistant"')
+  if (role !== 'user') throw createInvalid('the last message must have the role "user" or "assistant"')
   const said = readUserParts(parts as readonly JsonValue[])
   return messageId === undefined
     ? { type: 'send', id, parts: said, earlier: [], given: [] }
     : { type: 'edit', message: messageId, parts: said }
 }
 
-/** A page without `sendAutomaticallyWhen` says what its tools gave with the next message. Decisions need their own request. */
+/**
+ * Reads results from a page without `sendAutomaticallyWhen`, which submits them with the next message. Decisions need
+ * their own request.
+ */
 function readResults(message: JsonValue | undefined): readonly Given[] {
   if (!isJsonObject(message) || message['role'] !== 'assistant') return []
   const { id, parts } = message
@@ -153,7 +159,7 @@ function readGiven(part: JsonObject, callId: string, state: string): Given | und
   }
 }
 
-/** @throws BatonError `invalid_event` for a value that is not allowed; nothing is changed in silence */
+/** @throws BatonError `invalid_event` for a value that is not allowed, rather than changing it silently */
 function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest, 'model' | 'settings'> {
   const { model, temperature, maxOutputTokens } = body
   const asked = {
@@ -172,7 +178,7 @@ function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest
   }
 }
 
-/** Nothing that is nested: JSON of any depth comes in here. */
+/** Shows no nested value, because the JSON may have any depth. */
 function showValue(value: JsonValue): string {
   return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value).slice(0, 100)
 }

@@ -90,7 +90,7 @@ test('what is refused is an error of its request; the connection lives on', asyn
   )
   const page = openPage('w3')
   await page.sendMessage({ parts: [] })
-  expect([page.status, page.error?.message]).toEqual(['error', expect.stringContaining('says nothing')])
+  expect([page.status, page.error?.message]).toEqual(['error', expect.stringContaining('is empty')])
   page.messages = []
   page.clearError()
   await page.sendMessage({ text: 'hi' })

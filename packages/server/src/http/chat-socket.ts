@@ -1,4 +1,4 @@
-// Chats over a WebSocket, as the `WebSocketChatTransport` of ai 7 speaks it: requests with an id, and chunks that are numbered.
+// Chats over a WebSocket, in the protocol of ai 7's `WebSocketChatTransport`: requests with an id, and numbered chunks.
 // Source: ai 7.0.173, `ui/websocket-chat-transport.ts`.
 import type { JsonObject, Principal, Session } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
@@ -17,17 +17,17 @@ import { readPassedChunks } from './passed-answer.ts'
 import { createInvalid } from './ui-messages.ts'
 
 export interface ChatConnection {
-  /** An answer is being told. */
+  /** Whether an answer is being sent. */
   isBusy(): boolean
   busySession(): string | undefined
   close(code: number, reason: string): void
 }
 
-/** Requests of one connection at once; one more is answered by an error. */
+/** Concurrent requests per connection; any beyond get an error. */
 const REQUESTS_MAX = 16
-/** Milliseconds between two looks at whether a slow reader has read. */
+/** Milliseconds between checks for whether a slow reader has read. */
 const LOOK_MS = 20
-/** Milliseconds that a reader may read nothing while too much waits for it. */
+/** Milliseconds a reader may stall while too many bytes are unsent. */
 const STALLED_MS = 60_000
 
 export function openChatConnection(
@@ -47,7 +47,7 @@ interface Client {
 interface Running {
   readonly session: string
   hasLeft: boolean
-  /** Ends the reading; the turn goes on. */
+  /** Resolves to stop reading; the turn continues. */
   readonly left: PromiseWithResolvers<void>
 }
 
@@ -84,7 +84,7 @@ class Connection implements ChatConnection {
     const frame = parsed?.ok && isJsonObject(parsed.value) ? parsed.value : undefined
     const requestId = frame?.['requestId']
     if (!frame || typeof requestId !== 'string' || requestId.length > 256) {
-      this.#socket.close(CLOSE_CODES.policy, 'a frame is JSON with a requestId')
+      this.#socket.close(CLOSE_CODES.policy, 'a frame must be JSON with a requestId')
       return
     }
     const known = this.#running.get(requestId)
@@ -104,7 +104,7 @@ class Connection implements ChatConnection {
         return
       }
       this.#tell({ type: 'error', requestId, errorText: describeError(cause, world.log) })
-      // Nobody waits for room with a refusal, so whoever makes many has to read them.
+      // Refusals are sent without backpressure, so a client that causes many has to read them.
       if (this.#socket.bufferedBytes() > 2 * limits.waitingBytes) this.#closeSlow()
     })
   }
@@ -146,7 +146,7 @@ class Connection implements ChatConnection {
     let hasEnded = true
     try {
       if (request) await checkThere(this.#parts, request)
-      // To ask for a session makes none.
+      // A request for a session does not create it.
       else if ((await host.has?.(id)) === false) {
         this.#tell({ type: 'no-active', requestId })
         return
@@ -164,7 +164,10 @@ class Connection implements ChatConnection {
     }
   }
 
-  /** Asks the peer that holds the session, over HTTP. False if there is no such peer, or it cannot be reached. */
+  /**
+   * Passes the request to the peer that holds the session, over HTTP. False if there is no such peer, or it cannot be
+   * reached.
+   */
   async #answerElsewhere(
     said: JsonObject | undefined,
     { requestId, running }: Telling,
@@ -193,7 +196,7 @@ class Connection implements ChatConnection {
     return true
   }
 
-  /** Whether it was told to its end. */
+  /** Returns whether the whole answer was sent. */
   async #tellAnswer(opened: OpenedChat, telling: Telling & { readonly session: Session }): Promise<boolean> {
     const { requestId, running } = telling
     const { answer } = opened
@@ -214,7 +217,7 @@ class Connection implements ChatConnection {
     return answer.isOver
   }
 
-  /** Writes `end` if `tell` says that the answer is complete. Otherwise closes the connection, so that the page resumes. */
+  /** Writes `end` if `tell` reports a complete answer. Otherwise closes the connection, so that the page resumes. */
   async #tellWhole({ requestId, running }: Telling, tell: () => Promise<boolean>): Promise<void> {
     try {
       if (await tell()) this.#tell({ type: 'end', requestId })
@@ -222,18 +225,18 @@ class Connection implements ChatConnection {
     } catch (cause) {
       if (running.hasLeft) return
       const { log } = this.#parts.world
-      log.warn('an answer could not be told to its end', { session: running.session, cause: describeThrown(cause) })
-      this.#socket.close(CLOSE_CODES.failed, 'an answer could not be told')
+      log.warn('an answer could not be sent completely', { session: running.session, cause: describeThrown(cause) })
+      this.#socket.close(CLOSE_CODES.failed, 'an answer could not be sent')
     }
   }
 
-  /** While more waits than may, and the reader takes some of it; one that takes nothing is let go, and resumes. */
+  /** Waits while too many bytes are unsent. A reader that stalls is disconnected, and resumes. */
   #waitForRoom(running: Running): Promise<void> | undefined {
     const isFull = this.#socket.bufferedBytes() > this.#parts.limits.waitingBytes
     return isFull ? this.#waitForReader(running) : undefined
   }
 
-  /** Until less waits than may; a reader that takes nothing of it is let go, and resumes. */
+  /** Waits until few enough bytes are unsent. A reader that stalls is disconnected, and resumes. */
   async #waitForReader(running: Running): Promise<void> {
     const { world, limits } = this.#parts
     let waiting = this.#socket.bufferedBytes()
@@ -260,7 +263,7 @@ class Connection implements ChatConnection {
 interface Asked {
   readonly frame: JsonObject
   readonly requestId: string
-  /** Another request of this id runs. */
+  /** Whether another request with this id is running. */
   readonly isKnown: boolean
   readonly bytes: number
 }

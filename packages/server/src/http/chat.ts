@@ -1,5 +1,4 @@
-// Performs requests of a chat page on its session: a message, an edit, another answer, results and decisions, or the answer that
-// is being written once more.
+// Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
 import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
 import { BatonError, isBatonError, stringifySorted } from '@baton/core'
 import type { ChatAnswerInit } from './chat-answer.ts'
@@ -17,13 +16,13 @@ import type { ServerWorld } from '../shared/server-world.ts'
 
 export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
   readonly linkMedia: LinkMedia
-  /** Milliseconds after its end in which an answer is told again to a page that resumes. */
+  /** Milliseconds after its end during which an answer is sent again to a page that resumes. */
   readonly replayMs: number
-  /** A new message ends a turn that waits for its page or its user. */
+  /** Whether a new message ends a turn that waits for its page or its user. */
   readonly cancelWaiting: boolean
 }
 
-/** @throws BatonError `server_draining` for what would begin a turn */
+/** @throws BatonError `server_draining` for a request that would start a turn */
 export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): void {
   if (type === 'continue' || !isDraining()) return
   throw new BatonError({
@@ -33,13 +32,13 @@ export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): voi
   })
 }
 
-/** Only a message makes a session. @throws BatonError `unknown_session` */
+/** Only a message may create a session. @throws BatonError `unknown_session` */
 export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatRequest): Promise<void> {
   if (wish.type === 'send' || ((await host.has?.(chat)) ?? true)) return
   throw new BatonError({
     code: 'unknown_session',
     message: 'there is no such chat',
-    hint: 'The first message of a chat makes its session.',
+    hint: 'The first message of a chat creates its session.',
   })
 }
 
@@ -47,7 +46,7 @@ export function createChatWorld({ world, limits, basePath, cancelWaiting }: Hand
   return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting }
 }
 
-/** Resolves when no turn of the session runs: it rests, or waits for somebody. */
+/** Resolves when no turn of the session is running: it is at rest, or waits for a person or client. */
 async function waitForRest(session: Session): Promise<void> {
   const reader = session.events({ from: 'now' })
   try {
@@ -59,22 +58,22 @@ async function waitForRest(session: Session): Promise<void> {
   }
 }
 
-/** Lets go of a turn that nobody reads any more when it has ended, then closes the session's handle. Never rejects. */
+/** Releases a turn without a reader once it has ended, then closes the session's handle. Never rejects. */
 export async function endTurn(session: Session, hasEnded: boolean, release: () => void): Promise<void> {
   try {
     if (!hasEnded) await waitForRest(session)
   } catch {
-    // The session is closed here, and nothing runs in it.
+    // The session is closed here, so no turn is running.
   }
   release()
   await session.close().catch(() => {})
 }
 
-/** Events of one turn, and what the page has of it. */
+/** The events of one turn, and what the page already has of it. */
 export interface OpenedChat {
   readonly answer: ChatAnswer
   readonly events: AnswerEvents
-  /** The chunk that names what the message waits for; sent first. */
+  /** The chunk listing what the message waits for; sent first. */
   readonly waiting?: UiChunk
 }
 
@@ -84,7 +83,7 @@ export interface ChunkWriter {
   readonly waitForRoom: () => Promise<void> | undefined
 }
 
-/** Resolves when the answer is over, its session is closed here, or its reader has left. @throws what the session does */
+/** Resolves when the answer is complete, its session closed, or its reader gone. @throws the session's errors */
 export async function tellChunks(
   { answer, events, waiting }: OpenedChat,
   left: Promise<void>,
@@ -114,8 +113,8 @@ export async function tellChunks(
 }
 
 /**
- * Does what the page asks for and gives what answers it.
- * @throws BatonError what the session refuses, before anything is told
+ * Performs the request, and returns the events that answer it.
+ * @throws BatonError the session's refusal, before anything is sent
  */
 export async function openChat(session: Session, request: ChatRequest, world: ChatWorld): Promise<OpenedChat> {
   const { wish } = request
@@ -144,7 +143,7 @@ async function send(
   const waitsFor = await findWaiting(session)
   const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
   const waiting = waitsFor.length > 0 && !ends && ({ type: 'data-waiting', data: waitsFor, transient: true } as const)
-  // Before the position is asked for: what another request says in between is known by it, and is not missed.
+  // Opened before the position is read, so that no event of a concurrent request is missed.
   const reader = session.events({ from: 'now' })
   try {
     const { head } = await session.info() // the position of the next record
@@ -154,7 +153,7 @@ async function send(
     if (taken.type === 'refused') throw new BatonError(taken)
     const answer = createAnswer(session, world, { livePos: head.pos })
     if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
-    reader.leave() // it was sent before: its turn may be over
+    reader.leave() // it was sent before: its turn may have ended
     return { answer, events: readTurnOf(session, wish.id) }
   } catch (cause) {
     reader.leave()
@@ -162,17 +161,17 @@ async function send(
   }
 }
 
-/** Sends what the session does not know yet of the messages before the newest one; they are answered together with it. */
+/** Sends earlier messages that the session does not know yet; they are answered together with the newest one. */
 async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promise<void> {
   for (const said of earlier.length === 0 ? [] : await findUnknown(session, [...earlier, { id, parts: [] }])) {
     const input = { type: 'user-input', inputId: said.id, parts: said.parts, more: true } as const
     const taken = said.id === id ? undefined : await session.submit(input)
-    // One that the session refuses for good stays on the page, and must not have later ones refused.
+    // A message refused for good stays on the page, and must not cause later ones to be refused.
     if (taken?.type === 'refused' && taken.code === 'queue_full') throw new BatonError(taken)
   }
 }
 
-/** Messages behind the last one that the session knows. */
+/** Messages after the last one that the session knows. */
 async function findUnknown(session: Session, said: readonly Said[]): Promise<readonly Said[]> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
@@ -183,7 +182,7 @@ async function findUnknown(session: Session, said: readonly Said[]): Promise<rea
   }
 }
 
-/** Open calls that wait for a person or a client, and questions. */
+/** Open calls that wait for a person or a client, and open questions. */
 async function findWaiting(session: Session): Promise<ChatData['waiting']> {
   const { activity } = await session.info()
   if (activity !== 'waiting' && activity !== 'running') return []
@@ -216,7 +215,7 @@ function readAnswer(reader: EventStream, message: string): AnswerEvents {
     nextBatch: async () => {
       for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
         if (isRead) return batch.events
-        // It was taken back before the model read it.
+        // It was withdrawn before the model read it.
         if (batch.events.some((event) => event.type === 'message-withdrawn' && event.message === message)) break
         const own = batch.events.filter(isOfAnswer)
         if (own.length > 0) return own
@@ -228,10 +227,10 @@ function readAnswer(reader: EventStream, message: string): AnswerEvents {
   }
 }
 
-/** Events of a message that was sent before. Its last event says how its turn failed. */
+/** Events of a message that was sent before. The last event says how its turn failed. */
 function readTurnOf(session: Session, message: string): AnswerEvents {
   const turn = session.turn(message)
-  turn.answer.catch(() => {}) // whoever reads the events gets the failure there
+  turn.answer.catch(() => {}) // readers of the events get the failure there
   const events = turn[Symbol.asyncIterator]()
   const left = Promise.withResolvers<undefined>()
   const next = async (): Promise<readonly SessionEvent[] | undefined> => {
@@ -248,7 +247,7 @@ function readTurnOf(session: Session, message: string): AnswerEvents {
   }
 }
 
-/** Without them the message would wait until the calls' deadlines. */
+/** Applies late results. Without them the message would wait until the calls' deadlines. */
 async function takeLate(session: Session, given: readonly Given[]): Promise<void> {
   if (given.length === 0 || (await session.info()).activity !== 'waiting') return
   const { calls, reader } = await readTurn(session)
@@ -261,7 +260,7 @@ async function askAgain(
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'edit' | 'regenerate'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
-  // A turn that is asked again has no choices of its own: the session's are changed.
+  // A repeated turn cannot have its own settings, so the session's are changed.
   const hasSettings = Object.keys(settings).length > 0
   if (model !== undefined || hasSettings)
     await session.configure({ ...(model !== undefined && { model }), ...(hasSettings && { settings }) })
@@ -276,12 +275,12 @@ async function askAgain(
     reader.leave()
     throw cause
   }
-  // The end of a turn that was interrupted for it comes first.
+  // The end of a turn that was interrupted for this comes first.
   const events = skipUntil(reader, ({ type }) => type === 'messages-removed')
   return { answer: createAnswer(session, world, { livePos: head.pos }), events }
 }
 
-/** The session's own id of a message as the page knows it; of the newest one without an id. */
+/** Returns the session's id of a message as the page knows it, or the newest answer's id without one. */
 async function findMessage(session: Session, id: string | undefined, role: 'user' | undefined): Promise<string> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
@@ -303,7 +302,7 @@ async function findMessage(session: Session, id: string | undefined, role: 'user
 
 async function goOn(session: Session, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {
   if (!session.lastTurn())
-    throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer that could go on' })
+    throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
   try {
     for (const one of given) await take(session, one, calls)
@@ -318,7 +317,7 @@ async function goOn(session: Session, { known, given }: Of<'continue'>, world: C
   return { answer, events: chain(past, reader) }
 }
 
-/** Whether a call had settled with something else before this page said what came of it, or is somebody else’s. */
+/** Whether a call had already settled differently before this page's report, or belongs to another client. */
 function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: ReadonlyMap<string, CallView>): boolean {
   const call = calls.get(given.callId)
   if (call?.runs !== 'client') return false
@@ -330,7 +329,7 @@ function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: R
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
-/** Skips results that the log has settled, since a page may be late, and results of a page that was told that another one runs the call. */
+/** Applies a result or decision. Skips results of settled calls, and of calls that another client is known to run. */
 async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
   if (given.type === 'decision') {
     const { approvalId, isApproved, reason } = given
@@ -358,7 +357,7 @@ function asText(output: unknown): string {
 }
 
 /**
- * The answer that is being written, from its beginning; undefined where there is none.
+ * The answer being written, from its beginning; `undefined` if there is none.
  * @throws BatonError
  */
 export async function resumeChat(session: Session, world: ChatWorld): Promise<OpenedChat | undefined> {
@@ -381,7 +380,7 @@ function createAnswer(
   return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }
 
-/** From the first event on that is asked for. */
+/** Skips events up to the first match. */
 function skipUntil(reader: EventStream, isFirst: (event: SessionEvent) => boolean): AnswerEvents {
   let isSkipped = true
   return {

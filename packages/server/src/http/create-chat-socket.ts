@@ -1,4 +1,4 @@
-// Mounts chats over a WebSocket in a server that brings the connections.
+// Mounts chats over WebSockets in a server that provides the connections.
 import type { Principal } from '@baton/core'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { Socket } from '../shared/socket.ts'
@@ -8,10 +8,10 @@ import type { HandledHost, HandlerOptions } from './handler-parts.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
 /**
- * Serves each connection of a `WebSocketChatTransport`. The server has already found out who is behind it. With `createWebSocketFront`:
- * `chats: createChatSocket(host)`.
- * @throws BatonError `invalid_option` without a host, for a misspelt option, a base path that does not begin with a slash, a limit that is not a whole number from 1, and peers
- * whose address or secret does not fit
+ * Returns a function that serves one connection of a `WebSocketChatTransport`, whose principal the server has
+ * authenticated. With `createWebSocketFront`: `chats: createChatSocket(host)`.
+ * @throws BatonError `invalid_option` without a host, for a misspelt option, a base path that does not begin with a
+ * slash, a limit that is not a whole number of at least 1, and peers with an invalid address or secret
  */
 export function createChatSocket(
   host: HandledHost,

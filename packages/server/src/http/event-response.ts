@@ -1,58 +1,61 @@
-// Answers with server-sent events. What comes in one turn of the event loop is one write. Whoever writes waits for a slow
-// reader; one that reads nothing for a while is let go, and resumes.
+// Answers with server-sent events. Everything written in one turn of the event loop is sent together. The writer waits
+// for a slow reader; one that reads nothing for a while is disconnected, and resumes.
 import type { Timers } from '@baton/core'
 
 export interface EventWriter {
   write(event: string): void
-  /** Wait for it before more is written: undefined while there is room. */
+  /** To be awaited before writing more; `undefined` while there is room. */
   waitForRoom(): Promise<void> | undefined
-  /** The reader has left, or was too slow. */
+  /** Resolves when the reader has left or was too slow. */
   readonly left: Promise<void>
 }
 
 export interface EventResponseInit {
   readonly timers: Timers
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes that may wait for the reader before `waitForRoom` waits. */
+  /** Unsent bytes above which `waitForRoom` waits. */
   readonly waitingBytes: number
   /** Milliseconds of silence after which a comment keeps the connection open. */
   readonly keepAliveMs: number
-  /** Ends the response when it resolves. It never rejects. */
+  /** Writes the events. The response ends when it resolves; it never rejects. */
   readonly run: (writer: EventWriter) => Promise<void>
 }
 
-/** Writer of the events. */
+/** Destination of the events. */
 export interface EventSink {
   write(text: string): void
-  /** Calls back once this turn of the event loop is over, or a moment later. */
+  /** Calls back after this turn of the event loop, or a moment later. */
   afterTurn(callback: () => void): void
-  /** Bytes that wait for the reader. */
+  /** Bytes not yet sent to the reader. */
   waitingBytes(): number
   close(): void
   fail(cause: Error): void
 }
 
-/** Signals of a sink about its reader. */
+/** Notifications from a sink about its reader. */
 export interface EventSource {
-  /** It has taken some. */
+  /** The reader has read some. */
   onRoom(): void
-  /** It has left. */
+  /** The reader has left. */
   onLeave(): void
 }
 
 type Start = (sink: EventSink) => EventSource
 
-/** Milliseconds that a reader may read nothing while the response is full, or before it begins. */
+/** Milliseconds a reader may read nothing while the response is full, or before it starts. */
 const STALLED_MS = 60_000
 
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
-  // nginx would collect the answer.
+  // Keeps nginx from buffering the answer.
   'x-accel-buffering': 'no',
 }
 
-/** A response that a server may write by itself, without its body, which costs more than all else: then it must not read that. */
+/**
+ * A response that a server may write directly, avoiding its body, which would cost more than everything else. The body
+ * must then not be read.
+ */
 class EventsResponse extends Response {
   readonly startEvents: Start
 
@@ -62,7 +65,7 @@ class EventsResponse extends Response {
   }
 }
 
-/** Undefined for a response whose body must be read. */
+/** `undefined` for a response whose body must be read. */
 export function findEventSource(response: Response): Start | undefined {
   return response instanceof EventsResponse ? response.startEvents : undefined
 }
@@ -79,7 +82,7 @@ export function answerEvents(init: EventResponseInit): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(
     {
-      // Nothing is asked for before somebody reads.
+      // Nothing is requested before the body is read.
       pull: (controller) =>
         start({
           write: (text) => controller.enqueue(encoder.encode(text)),
@@ -95,7 +98,7 @@ export function answerEvents(init: EventResponseInit): Response {
   return new EventsResponse(body, { status: 200, headers: { ...HEADERS, ...init.headers } }, start)
 }
 
-/** The reader left before it read anything. */
+/** The reader left before reading anything. */
 const NOWHERE: EventSink = {
   write: () => {},
   afterTurn: () => {},
@@ -110,11 +113,11 @@ class EventResponse implements EventWriter, EventSource {
   readonly #left = Promise.withResolvers<void>()
   #hasLeft = false
   #waiting = ''
-  /** Nothing was written since the last look. */
+  /** Whether nothing was written since the last check. */
   #isSilent = true
   #stopKeepAlive: (() => void) | undefined
   #stopStall: (() => void) | undefined
-  /** While the response is full. */
+  /** Set while the response is full. */
   #room: PromiseWithResolvers<void> | undefined
 
   constructor(init: EventResponseInit, sink: EventSink) {
@@ -175,7 +178,10 @@ class EventResponse implements EventWriter, EventSource {
     this.#sink.close()
   }
 
-  /** One timer that looks whether anything was written since, not one for each write. Twice as often, so that no silence is longer. */
+  /**
+   * A single timer checks whether anything was written, rather than one per write. It runs twice as often, so that no
+   * silence lasts longer than `keepAliveMs`.
+   */
   #keepAlive(): void {
     this.#isSilent = true
     const { timers, keepAliveMs } = this.#init
@@ -190,7 +196,7 @@ class EventResponse implements EventWriter, EventSource {
   }
 }
 
-/** One event; `id` comes back in `Last-Event-ID` when a browser connects again. */
+/** Encodes one event. A browser sends `id` back in `Last-Event-ID` when it reconnects. */
 export function encodeEvent(data: string, id?: string): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`
 }

@@ -1,4 +1,4 @@
-// The options of the fronts for chats, and what all requests to one front share.
+// The options of chat fronts, and the state shared by all requests to one front.
 import type { Host, Principal, SessionDirectory } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -16,55 +16,57 @@ import type { Peers } from './pass-on.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 
 export interface HttpLimits extends QuotaLimits {
-  /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
+  /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */
   readonly bodyBytes: number
-  /** Bytes of a response that may wait for its reader; if the reader then reads nothing for a minute, the response ends. 4 MiB. */
+  /** Unsent bytes of a response; if the reader then reads nothing for a minute, the response ends. Default: 4 MiB. */
   readonly waitingBytes: number
-  /** Milliseconds of silence after which a comment keeps a response open. 15,000. */
+  /** Milliseconds of silence after which a comment keeps a response open. Default: 15,000. */
   readonly keepAliveMs: number
-  /** Milliseconds after its end in which an answer is told once more to a page that resumes. 300,000. */
+  /** Milliseconds after its end during which an answer is sent again to a page that resumes. Default: 300,000. */
   readonly replayMs: number
 }
 
 type Known = Principal | Identity | undefined
 
 export interface HandlerOptions extends Partial<ServerWorld> {
-  /** The path at which it is mounted; `/api` by default. */
+  /** The path at which the front is mounted. Default: `/api`. */
   readonly basePath?: string
   /**
-   * Who asks, and until when that holds; absent: everybody is `anonymous`. Undefined, or an error: 401, with the message of an
-   * error `unauthorized`; 503 after 10 seconds. `createTokenVerifier` of @baton/server/auth has one for JWTs.
+   * Returns the request's principal, and optionally until when that holds. If it returns `undefined` or throws, the
+   * request gets 401, with the message of an `unauthorized` error; after 10 seconds it gets 503. Without it, every
+   * caller is `anonymous`. `createTokenVerifier` of @baton/server/auth provides one for JWTs.
    */
   readonly authenticate?: (request: Request) => Known | Promise<Known>
   /**
-   * Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. A function
-   * decides of each page alone, also of those of the server's own origin.
+   * Other origins whose pages may send requests, such as `https://app.example`, or `*` for all. Default: none, so they
+   * get 403. A function decides for every page, including those of the server's own origin.
    */
   readonly origins?: AllowedOrigins
-  /** True while the server drains: no new turns begin, and running ones are streamed to their end. */
+  /** True while the server drains: no new turns start, and running ones are streamed until they end. */
   readonly isDraining?: () => boolean
   /**
-   * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
-   * token needs them: a page could reach it by a name of its own that leads there. All by default.
+   * Host names under which the server may be reached, such as `app.example` or `localhost`; requests for others get
+   * 403. Set it on a server without tokens: otherwise, a page could reach it through its own domain name resolving to
+   * the server. Default: all names.
    */
   readonly hosts?: readonly string[]
-  /** Choices that a request may make. None by default; a body that asks for more is refused. */
+  /** Settings that a request may choose. Default: none; a body with any other setting is refused. */
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
   /**
-   * A new message ends a turn that waits for its page or its user: calls that wait for an approval do not run, and calls that the page
-   * has not answered are cancelled. False by default: the message waits until they are decided, answered or past their deadlines, and the stream
-   * says for which ones (`data-waiting`).
+   * Whether a new message ends a turn that waits for its page or its user: calls waiting for an approval do not run,
+   * and calls that the page has not answered are cancelled. Default: false, so the message waits until they are
+   * decided, answered or past their deadlines, and the stream lists them (`data-waiting`).
    */
   readonly cancelWaiting?: boolean
   /**
-   * How this server and the others over the same store reach each other; all need the same `basePath`. The front passes a request on to
-   * the server that holds its session. Absent: such a request gets 503.
+   * How servers over the same store reach each other; all need the same `basePath`. A request is passed on to the
+   * server that holds its session. Without it, such a request gets 503.
    */
   readonly peers?: PeerOptions
 }
 
-/** A host with lists of its sessions has more routes. */
+/** A host that can list its sessions has more routes. */
 export type HandledHost = Host & Partial<SessionDirectory>
 
 export interface HandlerParts {
@@ -100,7 +102,7 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
     if (!Number.isSafeInteger(value) || value < 1)
       throw new BatonError({
         code: 'invalid_option',
-        message: `limits.${name} must be a whole number from 1, not ${value}`,
+        message: `limits.${name} must be a whole number of at least 1, not ${value}`,
       })
   if (!/^(?:\/[^/?#]+)*$/.test(basePath))
     throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })

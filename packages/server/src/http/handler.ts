@@ -1,5 +1,5 @@
-// Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any server
-// that speaks them: Node (`createNodeListener`), Hono, Next, Bun, Deno.
+// Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
+// server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
 import type { JsonObject, Principal, Session } from '@baton/core'
 import { checkName } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -23,21 +23,21 @@ import { createInvalid } from './ui-messages.ts'
 import type { Found } from './identify-client.ts'
 import { findPeer, identify } from './identify-client.ts'
 
-/** Facts that the request itself does not have. */
+/** Facts that the request itself does not contain. */
 export interface RequestSource {
-  /** The network address that it comes from, for limits: `createNodeListener` finds it. */
+  /** The network address of the client, for limits; `createNodeListener` determines it. */
   readonly address?: string | undefined
 }
 
 export interface Call extends Incoming {
   readonly url: URL
-  /** Its turn counts for this principal and address. */
+  /** The principal and address that its turn counts for. */
   readonly asker: Asker
-  /** Its response counts for these while it streams; for nobody if a peer counts it. */
+  /** The caller that its response counts for while streaming; empty if a peer counts it. */
   readonly reader: Asker
   readonly isFromPeer: boolean
   readonly principal: Principal
-  /** End of the client's identity; see `Identity`. */
+  /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string) => Promise<Session>
 }
@@ -45,10 +45,10 @@ export interface Call extends Incoming {
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
 /**
- * `POST {base}/chat` and `GET {base}/chat/:id/stream` are what `useChat` asks for; `/chat/:id/stop`, `/answers` and `/approvals`
- * are for what it cannot say, and `{base}/sessions` for lists, messages and events.
- * @throws BatonError `invalid_option` for a misspelt option, a base path that does not begin with a slash, a limit that is not a whole number
- * from 1, and peers whose address or secret does not fit
+ * Creates the handler. `useChat` calls `POST {base}/chat` and `GET {base}/chat/:id/stream`. `/chat/:id/stop`,
+ * `/answers` and `/approvals` add what it cannot express, and `{base}/sessions` has lists, messages and events.
+ * @throws BatonError `invalid_option` for a misspelt option, a base path that does not begin with a slash, a limit that
+ * is not a whole number of at least 1, and peers with an invalid address or secret
  */
 export function createHandler(
   host: HandledHost,
@@ -59,7 +59,7 @@ export function createHandler(
   const { authenticate, origins = [], hosts } = options
   const parts = createParts(host, options)
   return async (request, source) => {
-    // Who mounts it may hand in something of its own, as Next.js does.
+    // A framework may pass its own second argument, as Next.js does.
     const given = source !== undefined && 'address' in source ? source.address : undefined
     const address = typeof given === 'string' ? given : undefined
     const isPassed = claimsToBePeer((name) => request.headers.get(name))
@@ -104,7 +104,7 @@ async function answerClient(
   }
 }
 
-/** The path below `basePath`; undefined outside it. */
+/** The path below `basePath`; `undefined` outside it. */
 function findPath({ basePath }: HandlerParts, { url }: Request): string | undefined {
   const { pathname } = new URL(url)
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length + 1) : undefined
@@ -122,12 +122,12 @@ async function answer(parts: HandlerParts, request: Request, found: Found): Prom
       return await answerElsewhere(parts, call, cause)
     }
   }
-  // A chat's message has an id of its own, by which it is answered once; and its answer streams.
+  // A chat message is answered only once because of its own id, and its answer streams.
   const isChat = names.length === 1 && names[0] === 'chat'
   return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
-/** A peer has counted the bytes and the stream of what it passes on; a turn counts where it runs. */
+/** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
 function createCall({ host, quotas, limits }: HandlerParts, request: Request, found: Found): Call {
   const { principal, expiresAtMs, address, isFromPeer } = found
   const asker: Asker = { principal: principal.id, address }
@@ -144,7 +144,7 @@ function createCall({ host, quotas, limits }: HandlerParts, request: Request, fo
   }
 }
 
-/** The answer of the peer that holds the session, or an error that tells `cause`. */
+/** Returns the answer of the peer that holds the session, or an error for `cause`. */
 async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown): Promise<Response> {
   const { request, url, readBody } = call
   const { method, headers, signal } = request
@@ -165,16 +165,16 @@ async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown):
   return await asAsked(parts, request, answerError(cause, parts.world.log))
 }
 
-/** The headers that the peer needs; this server tells it who the client is. */
+/** Headers that the peer needs; the client's identity is added separately. */
 function pickHeaders(headers: Headers): Record<string, string> {
   const names = ['content-type', 'last-event-id']
   return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name)]].filter(([, value]) => value !== null)))
 }
 
-const NO_SESSION_HINT = 'Use an id that GET /api/sessions lists. The first message of a chat makes its session.'
+const NO_SESSION_HINT = 'Use an id from GET /api/sessions. The first message of a chat creates its session.'
 
 function answerNothing({ basePath }: HandlerParts): Response {
-  const hint = `A chat is POST ${basePath}/chat, and the list of sessions GET ${basePath}/sessions; docs/chat.md has all addresses.`
+  const hint = `Chats use POST ${basePath}/chat; sessions are listed by GET ${basePath}/sessions. See docs/chat.md for all addresses.`
   return answerRefusal(404, 'invalid_event', 'there is nothing at this address', hint)
 }
 
@@ -182,7 +182,7 @@ function decodePath(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw createInvalid('the address is not percent-encoded as it should be')
+    throw createInvalid('the address has invalid percent-encoding')
   }
 }
 
@@ -192,7 +192,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const methods = listMethods(path)
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
-  // To ask for a session makes none; the first message does.
+  // A request for a session must not create it; only the first message does.
   if (id !== undefined) {
     checkName('a session’s id', id)
     const isThere = (await parts.host.has?.(id)) ?? true
@@ -207,7 +207,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   return act === undefined ? answerNothing(parts) : await answerAct(parts, call, { id, act })
 }
 
-/** Methods of an address; none if there is nothing. */
+/** Methods of an address; none if it does not exist. */
 function listMethods([area, id, part, name, ...rest]: readonly string[]): readonly string[] {
   if (rest.length > 0 || (name !== undefined) !== (area === 'sessions' && part === 'media')) return []
   if (area === 'sessions' && id === undefined) return ['GET']
@@ -218,7 +218,7 @@ function listMethods([area, id, part, name, ...rest]: readonly string[]): readon
   return part !== undefined && Object.hasOwn(ACTS, part) ? ['POST'] : []
 }
 
-/** A refusal as who asks shows it: text at the addresses that `useChat` asks, else JSON. */
+/** Formats a refusal for its caller: plain text at the addresses used by `useChat`, otherwise JSON. */
 async function asAsked({ basePath }: HandlerParts, { url }: Request, refusal: Response): Promise<Response> {
   const { pathname } = new URL(url)
   const isChat =
@@ -270,13 +270,13 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
 }
 
 interface Held {
-  /** The stream. */
+  /** Uncounts the stream. */
   readonly release: () => void
-  /** The turn that the request began. */
+  /** Uncounts the turn that the request started. */
   readonly endWork?: () => void
 }
 
-/** Closes the session's handle when the response ends, however it ends: the turn goes on. */
+/** Closes the session's handle when the response ends for any reason; the turn continues. */
 function answerStream(
   { world, limits }: HandlerParts,
   session: Session,
@@ -296,14 +296,14 @@ function answerStream(
         })
         if (told.isOver) writer.write(encodeEvent('[DONE]'))
       } catch (cause) {
-        // Without its end the page knows that something is missing, and resumes.
-        world.log.warn('an answer could not be told to its end', { session: session.id, cause: describeThrown(cause) })
+        // Without its end, the page knows that something is missing, and resumes.
+        world.log.warn('an answer could not be sent completely', { session: session.id, cause: describeThrown(cause) })
       } finally {
         release()
-        // Before the handle is closed: what the page is to run stays its own until the call's deadline.
+        // Before the handle is closed: the page keeps the calls it is to run until their deadlines.
         await told.leave()
         const ended = endTurn(session, told.isOver || !endWork, endWork ?? (() => {}))
-        // Nobody waits for the end of a turn that goes on without its reader.
+        // The end of a turn that continues without its reader is not awaited.
         if (told.isOver) await ended
       }
     },
@@ -318,7 +318,7 @@ interface ChatAct {
 async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
   const run = Object.hasOwn(ACTS, act) ? ACTS[act] : undefined
   if (!run) return answerNothing(parts)
-  // A page that goes away says it in a hurry, with no body.
+  // A page that is closing sends this without a body.
   const body = act === 'stop' ? {} : await readObjectBody(call)
   const session = await call.open(id)
   try {
@@ -329,7 +329,7 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
   }
 }
 
-/** The session decodes the given fields, one by one. */
+/** The session validates the fields. */
 const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Promise<unknown>>> = {
   stop: (session) => session.interrupt({ reason: 'stop' }),
   answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),

@@ -47,10 +47,10 @@ export function answerJson(status: number, body: JsonValue, headers: Readonly<Re
   })
 }
 
-/** Milliseconds to wait before a retry, by the code of an error that passes by itself. */
+/** Milliseconds to wait before a retry, by code, for transient errors. */
 const RETRY_MS: Readonly<Record<string, number>> = { session_held: 1000 }
 
-/** `error.message` is written for the app; what only an operator may read goes to the log. */
+/** `error.message` is written for the app; details for operators go to the log. */
 export function answerError(cause: unknown, log: Logger): Response {
   const { status, code, message, hint } = tellError(cause, log)
   const response = answerRefusal(status, code, message, hint)
@@ -78,16 +78,16 @@ function tellError(cause: unknown, log: Logger): ToldError {
     return { status, code, message, hint }
   }
   const { code, message } = encodeAppError(cause)
-  // If the message is for operators alone, so is the hint.
+  // A hint is kept from the app if its message is.
   return { status, code, message, ...(message === cause.message && { hint: cause.hint }) }
 }
 
-/** The message of a failure, for a wire that carries no code. */
+/** The message of a failure, for a wire without codes. */
 export function describeError(cause: unknown, log: Logger): string {
   return tellError(cause, log).message
 }
 
-/** As `useChat` shows it: its error's message is all of the body. */
+/** Turns a refusal into plain text for `useChat`, whose error message is the whole body. */
 export async function asPlainText(response: Response): Promise<Response> {
   const { error } = (await response.json()) as { readonly error: { readonly code: string; readonly message: string } } // written below
   const headers = new Headers(response.headers)
@@ -99,7 +99,7 @@ export async function asPlainText(response: Response): Promise<Response> {
 /** RFC 9110, 15.5.6. */
 export function answerMethod(method: string, allowed: readonly string[]): Response {
   const allow = allowed.join(', ')
-  const response = answerRefusal(405, 'invalid_event', `${method.slice(0, 40)} is not allowed here, but ${allow}`)
+  const response = answerRefusal(405, 'invalid_event', `${method.slice(0, 40)} is not allowed here; use ${allow}`)
   response.headers.set('allow', allow)
   return response
 }

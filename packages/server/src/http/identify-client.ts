@@ -1,5 +1,5 @@
-// Finds who is behind a request: a peer that says for whom it asks, or a client that the program knows. Otherwise gives the
-// refusal.
+// Identifies the caller of a request: a peer that names the client it acts for, or a client known to the program.
+// Otherwise returns the refusal.
 import type { Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -12,17 +12,20 @@ import { answerError, answerRefusal } from './http-errors.ts'
 export interface Found extends Identity {
   /** The network address, if known. */
   readonly address: string | undefined
-  /** A peer passed the request on. It has authenticated the client and counted the request. */
+  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
   readonly isFromPeer: boolean
 }
 
-/** The client of a request that claims to come from a peer, or the refusal. `address`: where the request comes from. @throws BatonError `rate_limited` */
+/**
+ * Returns the client of a request that claims to come from a peer, or the refusal. `address`: the request's network
+ * address. @throws BatonError `rate_limited`
+ */
 export function findPeer({ peers, quotas }: HandlerParts, request: Request, address = ''): Found | Response {
   const read = (name: string): string | null => request.headers.get(name)
   const peer = peers && readPeer(read, peers.options)
   if (peer === 'unreadable') {
     peers?.warnings.noteUnreadable(address)
-    const message = 'the header x-baton-client does not say who the client is'
+    const message = 'the header x-baton-client does not identify the client'
     return answerRefusal(UNREADABLE_STATUS, 'unauthorized', message)
   }
   if (peer) {
@@ -30,18 +33,18 @@ export function findPeer({ peers, quotas }: HandlerParts, request: Request, addr
     const about = { principal, address: client === '' ? undefined : client, isFromPeer: true }
     return { ...about, ...(expiresAtMs !== undefined && { expiresAtMs }) }
   }
-  // A guess of the secret counts like any stranger's request.
+  // A guess at the secret counts like any anonymous request.
   quotas.takeRequest({ principal: undefined, address: address === '' ? undefined : address })
   peers?.warnings.noteStranger(address)
-  // As an ordinary client it would get in where no token is needed, under the wrong name.
+  // As an ordinary client it could get in under the wrong name if no token is needed.
   return answerRefusal(
     NO_PEER_STATUS,
     'unauthorized',
-    'this is not a peer: the servers of a store need the same secret',
+    'the caller is not a peer: servers that share a store need the same secret',
   )
 }
 
-/** The client, or the refusal. */
+/** Returns the client, or the refusal. */
 export async function identify(
   { world }: HandlerParts,
   request: Request,

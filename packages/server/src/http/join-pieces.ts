@@ -1,18 +1,19 @@
-// Joins pieces of an answer that come faster than a screen shows them: each piece costs the server a write and the page a render.
+// Joins pieces of an answer that arrive faster than a screen shows them: each piece costs the server a write and the
+// page a render.
 import type { SessionEvent } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { ServerWorld } from '../shared/server-world.ts'
 
-/** A frame of a screen. */
+/** Milliseconds of a screen frame. */
 const JOIN_MS = 16
 const PIECES: ReadonlySet<SessionEvent['type']> = new Set(['text', 'reasoning', 'call-writing'])
-/** UTF-16 units of the longest piece that is small. */
+/** UTF-16 units up to which a piece counts as small. */
 const PIECE_CHARS_MAX = 256
 
 /**
- * Call it after each batch of events, and await what it returns before the next one. If small pieces come less than two frames
- * apart, that takes one frame, in which the session's reader joins the next pieces. It never delays an answer's first two
- * pieces, nor what comes after a pause, a long piece or another event.
+ * Returns a function to call after each batch of events; await its result before the next batch. If small pieces arrive
+ * less than two frames apart, it waits one frame, in which the session's reader joins the next pieces. It never delays
+ * an answer's first two pieces, or anything after a pause, a long piece or another event.
  */
 export function createPieceJoiner({
   clock,

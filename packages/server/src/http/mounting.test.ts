@@ -71,7 +71,7 @@ test('useChat gets every refusal as text, and a page of another origin may read 
   ])
   expect(await post('http://localhost:5173')).toEqual([
     403,
-    'pages of the origin http://localhost:5173 may not ask localhost',
+    'pages from the origin http://localhost:5173 may not send requests to localhost',
     'unauthorized',
     null,
   ])

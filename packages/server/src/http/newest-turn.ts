@@ -1,19 +1,20 @@
-// Replays the newest turn of a session for a page: first its past, then its live events, with the parts of an answer in order.
+// Replays the newest turn of a session for a page: first its past, then its live events, with the parts of an answer in
+// order.
 import type { CallView, EventStream, Session, SessionEvent } from '@baton/core'
 
 export interface AnswerEvents {
-  /** All events that are ready, at least one; undefined at the end. */
+  /** Returns all events that are ready, at least one; `undefined` at the end. */
   nextBatch(): Promise<readonly SessionEvent[] | undefined>
-  /** Ends the reading at once, even while `nextBatch` waits. */
+  /** Stops reading at once, even while `nextBatch` waits. */
   leave(): void
 }
 
 export interface ReadTurn {
   /** The newest turn so far. */
   readonly past: readonly SessionEvent[]
-  /** The calls of `past` in their newest state, by their ids. */
+  /** The calls of `past` in their latest state, by id. */
   readonly calls: ReadonlyMap<string, CallView>
-  /** Continues behind `past`. */
+  /** Continues after `past`. */
   readonly reader: EventStream
   /** Events before this position of the log are past. */
   readonly livePos: number
@@ -36,7 +37,7 @@ export async function readTurn(session: Session): Promise<ReadTurn> {
   return { past, calls, reader, livePos: head.pos }
 }
 
-/** `past`, with the reasoning of each step before its text, and then what `reader` brings. */
+/** Returns `past`, with each step's reasoning before its text, followed by the events of `reader`. */
 export function chain(past: readonly SessionEvent[], reader: EventStream): AnswerEvents {
   let rest = putReasoningFirst(past)
   return {
@@ -49,10 +50,13 @@ export function chain(past: readonly SessionEvent[], reader: EventStream): Answe
   }
 }
 
-/** The log gets a step's text while the model writes, but its reasoning only at the end; a page shows the reasoning first. */
+/**
+ * Moves reasoning first. The log gets a step's text while the model writes but its reasoning only at the end, and a
+ * page shows the reasoning first.
+ */
 function putReasoningFirst(events: readonly SessionEvent[]): readonly SessionEvent[] {
   const ordered: SessionEvent[] = []
-  /** The index in `ordered` where the step's text begins; -1: it has none yet. */
+  /** Index in `ordered` where the step's text begins; -1 if it has none yet. */
   let text = -1
   for (const event of events) {
     if (event.type === 'reasoning' && text >= 0) {

@@ -1,4 +1,4 @@
-// Mounts a web-standard handler in a server of node:http.
+// Mounts a web-standard handler in a node:http server.
 import { BatonError, describeValue } from '@baton/core'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -9,20 +9,25 @@ import { findClientAddress } from '../shared/client-address.ts'
 import { findEventSource } from './event-response.ts'
 import type { RequestSource } from './handler.ts'
 
-/** Fields that Express adds: the original address, with the path of the mount, and the body if a parser has read it already. */
+/**
+ * Fields added by Express: the original address including the mount path, and the body if a parser has already read it.
+ */
 type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
 
 type Handler = (request: Request, source: RequestSource) => Promise<Response>
 
 export interface NodeListenerOptions {
-  /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
+  /**
+   * Number of trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count.
+   * Default: 0.
+   */
   readonly trustedProxies?: number
 }
 
 /**
- * A request's address is made from its `Host` header; check it with `hosts` if that matters. The request's `signal` aborts when the client
- * leaves before it has the whole response.
- * @throws BatonError `invalid_option` without a handler, for a misspelt option, and for `trustedProxies` that is no count
+ * Creates a listener. A request's address is built from its `Host` header; check it with `hosts` if that matters. The
+ * request's `signal` aborts when the client leaves before it has the whole response.
+ * @throws BatonError `invalid_option` without a handler, for a misspelt option, or for an invalid `trustedProxies`
  */
 export function createNodeListener(handler: Handler, options: NodeListenerOptions = {}): RequestListener {
   if (typeof handler !== 'function')
@@ -46,7 +51,7 @@ async function serve(
   outgoing: ServerResponse,
 ): Promise<void> {
   const { method = 'GET' } = incoming
-  // The web's `Request` has none of them.
+  // The web's `Request` does not support these.
   if (FORBIDDEN.has(method.toUpperCase())) {
     outgoing.writeHead(405, { allow: 'GET, POST, PATCH, DELETE, OPTIONS' }).end()
     incoming.resume()
@@ -67,12 +72,12 @@ async function serve(
     ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
   })
   const response = await handler(request)
-  // Whoever left while it was made hears nothing of it, and the listeners below would come too late.
+  // The client left while the response was made, so the listeners below would be too late.
   if (outgoing.destroyed || outgoing.closed) {
     await response.body?.cancel()
     return
   }
-  // The rest of a refused body is between this request and the next one of its connection.
+  // The rest of a refused body precedes the connection's next request.
   outgoing.once('finish', () => void incoming.resume())
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (!response.body) {
@@ -84,7 +89,7 @@ async function serve(
     pipeEvents(start, outgoing)
     return
   }
-  // A peer's stream may be silent at first; the headers tell the client at once that it is connected.
+  // A peer's stream may be silent at first; sending the headers shows the client that it is connected.
   if (response.headers.get('content-type') === 'text/event-stream') outgoing.flushHeaders()
   const body = Readable.fromWeb(response.body as NodeReadableStream)
   outgoing.on('close', () => body.destroy())
@@ -105,7 +110,7 @@ function pipeEvents(start: NonNullable<ReturnType<typeof findEventSource>>, outg
     fail: () => void outgoing.destroy(),
   })
   outgoing.on('drain', () => source.onRoom())
-  // A reader of what may happen some day is told at once that it is connected.
+  // The first event may be far off, so sending the headers shows the reader that it is connected.
   setImmediate(() => {
     if (!hasBegun) outgoing.flushHeaders()
   })
@@ -114,19 +119,19 @@ function pipeEvents(start: NonNullable<ReturnType<typeof findEventSource>>, outg
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
 
-/** RFC 9112, 3.2: a path, which the Host header completes, or a whole address, as clients of proxies send it. */
+/** RFC 9112, 3.2: a path, completed by the Host header, or an absolute address, as clients of proxies send it. */
 function findAddress({ originalUrl, url, headers }: Incoming): URL {
   const target = originalUrl ?? url ?? '/'
   const base = URL.parse(`http://${headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
   if (target.startsWith('/')) return new URL(`${base.origin}${target}`)
   const whole = URL.parse(target)
-  // Without a name and a password that may stand in it.
+  // Drops any user name and password in it.
   return whole && /^https?:$/.test(whole.protocol)
     ? new URL(`${whole.origin}${whole.pathname}${whole.search}`)
     : new URL(base.origin)
 }
 
-/** Read as the handler asks for it. A handler that stops leaves the connection as it is: its response comes over it. */
+/** Reads the body as the handler pulls it. If the handler stops, the connection stays open for its response. */
 function readBody(incoming: Incoming): string | ReadableStream<Uint8Array> {
   if (incoming.readableEnded && incoming.body !== undefined) return JSON.stringify(incoming.body)
   const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined> // no encoding was set

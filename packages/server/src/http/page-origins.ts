@@ -1,9 +1,9 @@
 // Decides which web pages may send requests, and writes the CORS headers. Only browsers send an origin.
 
-/** Origins of pages, `*` for all; a function decides of each page alone. */
+/** Origins of pages, or `*` for all; a function decides for each page. */
 export type AllowedOrigins = readonly string[] | ((origin: string, request: Request) => boolean)
 
-/** Why the page that asks may not, if it is a page. */
+/** Returns why the requesting page is refused; `undefined` if it is allowed or not a page. */
 export function checkPage(
   request: Request,
   origins: AllowedOrigins,
@@ -12,16 +12,16 @@ export function checkPage(
   const { host, hostname } = new URL(request.url)
   if (hosts && !hosts.includes(hostname))
     return {
-      message: `the server may not be asked under the name ${hostname.slice(0, 200)}`,
-      hint: 'Name it in `hosts` of createHandler, or by --public-host of "baton serve".',
+      message: `the server does not accept requests for the host ${hostname.slice(0, 200)}`,
+      hint: 'Add it to `hosts` of createHandler, or use --public-host of "baton serve".',
     }
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(origin, request, origins)) return undefined
-  // Behind a proxy the page's scheme is another one than the request's.
+  // Behind a proxy, the page's scheme differs from the request's.
   if (typeof origins !== 'function' && URL.parse(origin)?.host === host) return undefined
   return {
-    message: `pages of the origin ${origin.slice(0, 200)} may not ask ${host}`,
-    hint: 'Name the origin in `origins` of createHandler, or by --allow-origin of "baton serve"; a proxy must keep the Host header.',
+    message: `pages from the origin ${origin.slice(0, 200)} may not send requests to ${host}`,
+    hint: 'Add the origin to `origins` of createHandler, or use --allow-origin of "baton serve"; a proxy must keep the Host header.',
   }
 }
 

@@ -1,4 +1,4 @@
-// Passes a request on to the peer that holds its session, at most once, and hands the peer's answer back. This server has
+// Passes a request on to the peer that holds its session, at most once, and returns the peer's answer. This server has
 // already counted the request.
 import type { Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
@@ -26,22 +26,23 @@ export interface Peers {
 
 export interface PassedRequest {
   readonly method: string
-  /** With its query. */
+  /** Including its query. */
   readonly path: string
-  /** Without the peer's own, which say who asks. */
+  /** Without the headers that identify the client to the peer. */
   readonly headers: Readonly<Record<string, string>>
   readonly readBody?: () => Promise<Uint8Array>
   readonly signal: AbortSignal
   readonly principal: Principal
   readonly expiresAtMs?: number | undefined
   readonly asker: Asker
-  /** A peer has passed it on already. */
+  /** Whether a peer has already passed it on. */
   readonly isFromPeer?: boolean
 }
 
 /**
- * The peer's answer. Undefined if `cause` names no peer to ask, or the peer cannot be reached: the client tries again later.
- * @throws BatonError `quota_exceeded`, `server_draining`, and what `readBody` throws
+ * Returns the peer's answer, or `undefined` if `cause` names no peer or it cannot be reached; the client then tries
+ * again later.
+ * @throws BatonError `quota_exceeded`, `server_draining`, or an error of `readBody`
  */
 export async function passOn(
   { world, limits, quotas, peers }: PassOnParts,
@@ -60,7 +61,7 @@ export async function passOn(
   const more = { timers: world.timers, silenceMs: SILENT_BEATS * limits.keepAliveMs, onClose: release }
   const answer = url ? await askPeer({ ...sent, ...more, url }) : refuseAddress(release)
   if (answer instanceof Response) {
-    peers.noteInfo('a request is passed on to the server that holds its session', { peer: address })
+    peers.noteInfo('a request was passed on to the server that holds its session', { peer: address })
     return answer
   }
   if (!signal.aborted) peers.warnings.noteUnreachable(address, answer)
@@ -75,7 +76,7 @@ function refuseAddress(release: () => void): NoLink {
   return BAD_ADDRESS
 }
 
-/** The address of the peer that holds the session, if `cause` is that it does. */
+/** The address of the peer that holds the session, if that is the `cause`. */
 function findHolder(cause: unknown): string | undefined {
   if (!isBatonError(cause) || cause.code !== 'session_held') return undefined
   const { address } = cause.data

@@ -1,11 +1,12 @@
-// Reads the chunks from a peer's answer to a chat request, for a front that writes them in its own frames.
+// Reads the chunks of a peer's answer to a chat request, for a front that writes them in its own frames.
 import type { JsonValue } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 
 /**
- * Gives each chunk to `write`, and waits if that returns a promise. Resolves at the end of the answer: true if the answer is
- * complete, false if the stream ended early.
- * @throws BatonError `session_held` for an event that is not JSON, or has more than `eventCharsMax` UTF-16 units; what the body throws
+ * Passes each chunk to `write`, and awaits any promise it returns. Resolves with true at the end of a complete answer,
+ * or false if the stream ended early.
+ * @throws BatonError `session_held` for an event that is not JSON or has more than `eventCharsMax` UTF-16 units; errors
+ * of the body
  */
 export async function readPassedChunks(
   body: ReadableStream<Uint8Array>,
@@ -30,16 +31,16 @@ export async function readPassedChunks(
   return false
 }
 
-/** Splits a stream into its events. An event of n characters costs n log n steps, however small its pieces are. */
+/** Splits a stream into events. An event of n characters costs n log n steps, however small its pieces are. */
 class EventSplitter {
-  /** The event that has not ended. Each part is longer than the one after it, so there are few. */
+  /** The unfinished event. Each part is longer than the next, so there are few. */
   #parts: string[] = []
-  /** UTF-16 units of the event that has not ended. */
+  /** UTF-16 units of the unfinished event. */
   restChars = 0
-  /** A line end may be the first half of what ends an event. */
+  /** A line end may be the first half of the end of an event. */
   #lineEnd = ''
 
-  /** The events that end with this text. */
+  /** Returns the events completed by this text. */
   split(text: string): readonly string[] {
     const events = (this.#lineEnd + text).split('\n\n')
     const rest = events.pop() ?? ''
@@ -57,7 +58,7 @@ class EventSplitter {
         this.#parts.push(before)
         break
       }
-      last = [before, last].join('') // copied at once: `+` would keep every piece
+      last = [before, last].join('') // copied at once: `+` would retain every piece
     }
     this.#parts.push(last)
   }

@@ -131,7 +131,7 @@ test('neither a client’s headers nor the secret are passed on but between peer
   expect(JSON.stringify(passed?.rawHeaders)).not.toContain('of-the-client')
   expect(JSON.stringify([[...answered.headers], await answered.text()])).not.toContain(SECRET)
   expect([...holder.logged, ...other.logged].join()).not.toContain(SECRET)
-  expect(other.logged.join()).toContain('a request is passed on to the server that holds its session')
+  expect(other.logged.join()).toContain('a request was passed on to the server that holds its session')
 })
 
 test('a client that leaves ends its request at the peer, and the turn goes on', async () => {

@@ -1,5 +1,5 @@
-// Requests that carry an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): one that comes again gets the answer of
-// the first, and nothing is done twice. Of this process alone, and within bounds.
+// Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated request gets the first
+// answer, and is not performed again. Within this process only, and within limits.
 import type { Clock } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import type { Incoming } from './requests.ts'
@@ -8,21 +8,21 @@ import { createInvalid } from './ui-messages.ts'
 interface KeptAnswer {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
-  /** Undefined: it was too long to be kept. */
+  /** `undefined` if it was too long to keep. */
   readonly body: ArrayBuffer | undefined
 }
 
 interface Entry {
   readonly fingerprint: string
   readonly atMs: number
-  /** Undefined while the first request runs. */
+  /** `undefined` while the first request runs. */
   answer?: KeptAnswer
 }
 
-/** Milliseconds that an answer is kept. */
+/** Milliseconds to keep an answer. */
 const KEPT_MS = 86_400_000
 const ENTRIES_MAX = 10_000
-/** Bytes of one answer, and of all of them. */
+/** Maximum bytes of one answer, and of all of them. */
 const ANSWER_BYTES_MAX = 256 * 1024
 const BYTES_MAX = 16 * 1024 * 1024
 const KEY_CHARS_MAX = 255
@@ -30,7 +30,7 @@ const METHODS: ReadonlySet<string> = new Set(['POST', 'PATCH', 'DELETE'])
 
 export class RepeatedRequests {
   readonly #clock: Clock
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
 
@@ -39,8 +39,9 @@ export class RepeatedRequests {
   }
 
   /**
-   * The answer of `run`, or the one that it gave before.
-   * @throws BatonError `invalid_event`, `input_too_large`, `rate_limited`, `idempotency_key_reused`, `request_in_flight`
+   * Returns the answer of `run`, or the earlier one.
+   * @throws BatonError `invalid_event`, `input_too_large`, `rate_limited`, `idempotency_key_reused`,
+   * `request_in_flight`
    */
   async answer(incoming: Incoming, principal: string, run: () => Promise<Response>): Promise<Response> {
     const { request, readBody } = incoming
@@ -99,11 +100,11 @@ export class RepeatedRequests {
   }
 }
 
-/** A string of RFC 8941, with quotes, or the text without them. */
+/** Reads a quoted string of RFC 8941, or the same text without quotes. */
 function readKey(header: string): string {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header
   if (key.length > 0 && key.length <= KEY_CHARS_MAX && /^[\x21-\x7e]+$/.test(key)) return key
-  throw createInvalid(`Idempotency-Key must be 1 to ${KEY_CHARS_MAX} visible characters, best a UUID in quotes`)
+  throw createInvalid(`Idempotency-Key must be 1 to ${KEY_CHARS_MAX} visible characters, such as a UUID in quotes`)
 }
 
 async function describeRequest({ method, url }: Request, body: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -116,18 +117,18 @@ function repeat({ fingerprint, answer }: Entry, asked: string): Response {
   if (fingerprint !== asked)
     throw new BatonError({
       code: 'idempotency_key_reused',
-      message: 'this Idempotency-Key came before, with another request',
+      message: 'this Idempotency-Key was already used for a different request',
     })
   if (!answer)
     throw new BatonError({
       code: 'request_in_flight',
-      message: 'the first request with this Idempotency-Key is not done yet',
+      message: 'the first request with this Idempotency-Key is still running',
       data: { retryAfterMs: 1000 },
     })
   if (!answer.body)
     throw new BatonError({
       code: 'request_in_flight',
-      message: 'the first request with this Idempotency-Key is done, and its answer was too long to be kept',
+      message: 'the first request with this Idempotency-Key has finished, but its answer was too long to keep',
       retryable: false,
     })
   const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))

@@ -1,9 +1,9 @@
-// Reads what a request brings: JSON within its bound, and values of the address.
+// Reads the content of a request: JSON within its limit, and values from the address.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, JSON_DEPTH_MAX, parseJson } from '@baton/core'
 import { createInvalid } from './ui-messages.ts'
 
-/** A request whose body is to be read. */
+/** A request with its body. */
 export interface Incoming {
   readonly request: Request
   /** Reads the body on the first call and remembers it. @throws BatonError `input_too_large`, `rate_limited` */
@@ -12,7 +12,7 @@ export interface Incoming {
 
 export interface BodyLimits {
   readonly bytesMax: number
-  /** Asked before the bytes are believed. @throws BatonError `rate_limited` */
+  /** Called before the bytes are parsed. @throws BatonError `rate_limited` */
   readonly takeBytes: (bytes: number) => void
 }
 
@@ -24,14 +24,16 @@ export function createIncoming(request: Request, limits: BodyLimits): Incoming {
 /** @throws BatonError `input_too_large`, `invalid_event`, `rate_limited` */
 export async function readJsonBody(incoming: Incoming): Promise<JsonValue> {
   const { request, readBody } = incoming
-  // A page of another origin can send text without asking first, and JSON it cannot.
+  // A page of another origin can send text without asking first, but not JSON.
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type))
     throw createInvalid(`content-type must be application/json, not ${JSON.stringify(type.slice(0, 80))}`)
   const bytes = await readBody()
   const parsed = parseJson(new TextDecoder().decode(bytes))
   if (!parsed.ok)
-    throw createInvalid(parsed.tooDeep ? `the body is deeper than ${JSON_DEPTH_MAX} levels` : 'the body must be JSON')
+    throw createInvalid(
+      parsed.tooDeep ? `the body is nested more than ${JSON_DEPTH_MAX} levels deep` : 'the body must be JSON',
+    )
   return parsed.value
 }
 

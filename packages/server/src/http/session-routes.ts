@@ -1,4 +1,4 @@
-// Sessions over HTTP: lists, messages, events, names, copies, and their end. A principal sees its own alone.
+// Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
 import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core'
 import { parseJson } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -12,7 +12,7 @@ import { answerJson, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
-/** Undefined: there is no such route. */
+/** Returns `undefined` for an unknown route. */
 export async function answerSessions(
   parts: HandlerParts,
   call: Call,
@@ -53,7 +53,7 @@ const ROUTES: Readonly<Record<string, (routing: Routing) => Promise<Response>>> 
   'POST fork': forkSession,
 }
 
-/** By the part of the address after the session's id. */
+/** Methods by the part of the address after the session's id. */
 export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   ['', ['GET', 'PATCH', 'DELETE']],
   ['messages', ['GET']],
@@ -64,7 +64,7 @@ export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
-  if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host keeps no list of its sessions')
+  if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
   const cursor = url.searchParams.get('cursor')
   const limit = readNumber(url, 'limit')
   const page = await host.sessions({
@@ -76,7 +76,7 @@ async function listSessions({ host }: HandlerParts, { url, principal }: Call): P
 }
 
 async function removeSession({ host }: HandlerParts, { principal }: Call, id: string): Promise<Response> {
-  if (!host.remove) return answerRefusal(501, 'invalid_option', 'this host removes no sessions')
+  if (!host.remove) return answerRefusal(501, 'invalid_option', 'this host cannot remove sessions')
   await host.remove(id, principal)
   return answerJson(200, { ok: true })
 }
@@ -91,7 +91,7 @@ async function changeSession({ parts, call, session }: Routing): Promise<Respons
   if (title !== undefined || meta !== undefined)
     await session.describe({ ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) } as Parameters<
       Session['describe']
-    >[0]) // decoded by the session
+    >[0]) // validated by the session
   if (typeof model === 'string') await session.configure({ model })
   return answerJson(200, asJson(await session.info()))
 }
@@ -112,7 +112,7 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
   return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
 }
 
-/** Session events from a cursor; a browser's `EventSource` goes on where it was by itself. */
+/** Streams session events from a cursor; a browser's `EventSource` resumes by itself. */
 async function showEvents({ parts, call, session }: Routing): Promise<Response> {
   const { world, limits } = parts
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
@@ -130,7 +130,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
     headers: {},
     run: async (writer) => {
       writer.left.then(() => reader.leave()).catch(() => {})
-      // Whoever connects again has to show who it is.
+      // The client authenticates again when it reconnects.
       const stopExpiry = startExpiry(world, call.expiresAtMs, () => reader.leave())
       try {
         for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
@@ -141,7 +141,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
           }
         }
       } catch (cause) {
-        world.log.warn('events could not be told to their end', { session: session.id, cause: describeThrown(cause) })
+        world.log.warn('an event stream broke off', { session: session.id, cause: describeThrown(cause) })
       } finally {
         stopExpiry()
         release()
@@ -155,7 +155,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
 function readFrom(text: string): NonNullable<EventsOptions['from']> {
   if (text === 'start' || text === 'turn' || text === 'now') return text
   const parsed = parseJson(text)
-  if (parsed.ok) return parsed.value as unknown as NonNullable<EventsOptions['from']> // decoded by the session
+  if (parsed.ok) return parsed.value as unknown as NonNullable<EventsOptions['from']> // validated by the session
   throw createInvalid('from must be "start", "turn", "now", or the cursor of an event as JSON')
 }
 
@@ -164,7 +164,7 @@ async function showMedia({ call, session, name }: Routing): Promise<Response> {
   if (data === undefined) return answerRefusal(404, 'unknown_input', 'the session has no such image or file')
   const bytes = Uint8Array.from(atob(data), (char) => char.codePointAt(0) ?? 0)
   const type = call.url.searchParams.get('type') ?? ''
-  // A page or a script that somebody sent must not run in the origin of the app.
+  // An uploaded page or script must not run in the app's origin.
   return new Response(bytes, {
     headers: {
       'content-type': SHOWN_TYPES.test(type) ? type : 'application/octet-stream',

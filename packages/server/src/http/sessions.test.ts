@@ -135,7 +135,7 @@ test.each(['/', '/api', '/api/none'])(
         error: {
           code: 'invalid_event',
           message: 'there is nothing at this address',
-          hint: 'A chat is POST /api/chat, and the list of sessions GET /api/sessions; docs/chat.md has all addresses.',
+          hint: 'Chats use POST /api/chat; sessions are listed by GET /api/sessions. See docs/chat.md for all addresses.',
         },
       },
     ])

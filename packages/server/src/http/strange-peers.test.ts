@@ -114,7 +114,7 @@ test('a peer that takes no connection has 3 seconds', async () => {
   const answered = ask('/api/sessions/s')
   await end(3000)
   expect((await answered).status).toBe(503)
-  expect(warnings()).toEqual([expect.stringContaining('took no connection within 3000 ms')])
+  expect(warnings()).toEqual([expect.stringContaining('did not accept a connection within 3000 ms')])
   await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true)
 })
 

@@ -1,5 +1,5 @@
-// One answer as a UI message stream: session events in, chunks out. Pure. It may begin where a page already has a part of the
-// answer, since a page that brings a tool's result or a decision goes on with the message that it has.
+// Turns the session events of one answer into a UI message stream. Pure. It may start where a page already has part of
+// the answer, because a page that submits a result or a decision continues the message it has.
 import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
@@ -8,11 +8,11 @@ import type { LinkMedia } from './ui-messages.ts'
 import { showContent, writeUserParts } from './ui-messages.ts'
 
 export interface UiAnswerInit {
-  /** The part that the page has; absent: none. */
+  /** The part that the page has, if any. */
   readonly known?: KnownAnswer
   /**
-   * Whether the page may run this call of a client tool now. Asked for a call that waits for a client, or that the page was
-   * asked for before.
+   * Whether the page may run this client tool call now. Called for calls that wait for a client, or that were sent to
+   * the page before.
    */
   readonly mayRun: (call: CallView) => boolean
   readonly linkMedia: LinkMedia
@@ -22,13 +22,13 @@ export interface UiAnswerInit {
 export interface KnownAnswer {
   readonly id: string
   readonly steps: number
-  /** States of its calls, by their ids. */
+  /** States of its calls by id. */
   readonly calls: ReadonlyMap<string, string>
-  /** Calls that somebody else runs. */
+  /** Calls that another client runs. */
   readonly elsewhere: ReadonlySet<string>
-  /** Whether the page has approved, by calls; it may have been too late. */
+  /** The page's decisions by call; they may have come too late. */
   readonly decisions: ReadonlyMap<string, boolean>
-  /** Calls that ended otherwise than the page has it, because another page was faster. */
+  /** Calls that ended differently from the page's view, because another page was faster. */
   readonly endedOtherwise?: ReadonlySet<string>
 }
 
@@ -43,11 +43,11 @@ export class UiAnswer {
   #block: Block | undefined
   #blocks = 0
   readonly #calls = new Map<string, CallView>()
-  /** Calls whose input was told, and whether the page was to run it. */
+  /** Calls whose input was sent, and whether the page was to run them. */
   readonly #told = new Map<string, boolean>()
-  /** Approvals that were asked for: of these calls a denial is shown as one. */
+  /** Calls whose approval was requested: their denial is shown as such. */
   readonly #asked = new Set<string>()
-  /** User messages that wait, until the model reads them. */
+  /** User messages that wait until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
   #chunks: UiChunk[] = []
@@ -56,16 +56,18 @@ export class UiAnswer {
     this.#init = init
   }
 
-  /** The turn has ended, and `finish` was told. */
+  /** Whether the turn has ended and `finish` was sent. */
   get ended(): boolean {
     return this.#ended
   }
 
-  /** Only the page or its user can go on: a client tool or an approval waits, and nothing else runs. */
+  /**
+   * Whether only the page or its user can continue: a client tool or an approval waits, and nothing else is running.
+   */
   get waitsForPage(): boolean {
     const open = [...this.#calls.values()].filter(({ status }) => status !== 'settled')
     const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
-    // A page hands its results in once the response has ended, so they must not wait for a call that another page holds.
+    // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
     return open.length > 0 && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
   }
@@ -81,7 +83,7 @@ export class UiAnswer {
     return this.#chunks
   }
 
-  /** The response ends, and the answer goes on when the page has brought what it waits for. */
+  /** Ends the response; the answer continues when the page has submitted what it waits for. */
   pause(): readonly UiChunk[] {
     this.#chunks = []
     this.#closeStep()
@@ -99,7 +101,7 @@ export class UiAnswer {
     this.#chunks.push(...chunks)
   }
 
-  /** The page has what this step said, but for results. */
+  /** Whether the page already has this step, except for results. */
   get #isKnownStep(): boolean {
     return this.#steps <= (this.#init.known?.steps ?? 0)
   }
@@ -158,8 +160,8 @@ export class UiAnswer {
         this.#asked.add(call.callId)
         const known = this.#init.known
         const state = known?.calls.get(call.callId)
-        // A page that has its results would hand them in again and again: the approval does not count as open there while
-        // somebody else is said to run the call.
+        // A page that has all its results would submit them repeatedly: the approval does not count as open there while
+        // another client is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
         else if (state?.startsWith('approval-') || UI_FINAL_STATES.has(state ?? '')) break
         const { title, asked } = call
@@ -218,7 +220,7 @@ export class UiAnswer {
         this.#tell({ type: 'data-compacted', data: { how: event.how }, transient: true })
         break
       case 'content-left-out':
-        // With an id: a page that goes on with its answer hears of it again.
+        // Has an id, because a page that continues its answer gets it again.
         this.#tell({
           type: 'data-left-out',
           id: `left-out-${event.cursor.pos}`,
@@ -226,7 +228,7 @@ export class UiAnswer {
         })
         break
       default:
-        break // withdrawals and rewinds end a turn, or are no part of an answer
+        break // withdrawals and rewinds end a turn, or are not part of an answer
     }
   }
 
@@ -235,7 +237,7 @@ export class UiAnswer {
     this.#tell({ type: 'start', messageId: id, messageMetadata: { turn } })
   }
 
-  /** A message that the model reads in the midst of its answer. */
+  /** Adds a message that the model reads in the middle of its answer. */
   #enter(id: string): void {
     const message = this.#waiting.get(id)
     this.#waiting.delete(id)
@@ -244,7 +246,7 @@ export class UiAnswer {
   }
 
   #startStep(step: number): void {
-    // The same step again: what it had said is void, and the page has its beginning.
+    // The same step again: its earlier text is void, and the page has its beginning.
     if (this.#step === step) return
     this.#closeStep()
     this.#step = step
@@ -292,7 +294,7 @@ export class UiAnswer {
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
     const isFinal = UI_FINAL_STATES.has(known ?? '')
-    // Calls that the page has and has not answered are its own, and are not sent again.
+    // Unanswered calls that the page has are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
         call.callId,
@@ -310,7 +312,7 @@ export class UiAnswer {
     return call.runs === 'client' && isOffered && this.#init.mayRun(call)
   }
 
-  /** A call of a client tool is told once a client was asked: until then a page must not run it. */
+  /** Sends a client tool call once it was offered to a client: until then a page must not run it. */
   #tellInput(call: CallView, isElsewhere = true): void {
     if (call.runs === 'client' && call.status === 'proposed') return
     const { callId: toolCallId, name: toolName, input, title } = call

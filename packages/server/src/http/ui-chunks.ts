@@ -1,5 +1,6 @@
-// The chunks of an AI SDK UI message stream, version 1, as `useChat` of ai 7 reads them. What is not in this list fails its
-// check, so what only Baton says is a `data-…` chunk. Source: ai 7.0.173, `ui-message-stream/ui-message-chunks.ts`.
+// The chunks of an AI SDK UI message stream, version 1, as read by `useChat` of ai 7. Unknown chunks fail its
+// validation, so anything specific to Baton is a `data-…` chunk. Source: ai 7.0.173,
+// `ui-message-stream/ui-message-chunks.ts`.
 import type { JsonValue } from '@baton/core'
 import type { ChatData, ChatMetadata } from './chat-types.ts'
 
@@ -20,7 +21,7 @@ export type UiChunk =
       readonly type: 'tool-input-available'
       readonly toolName: string
       readonly input: JsonValue
-      /** The page is not to run it. */
+      /** True if the page must not run it. */
       readonly providerExecuted: boolean
       readonly title?: string
     })
@@ -53,18 +54,18 @@ export type UiChunk =
 type UiDataChunk<Name extends keyof ChatData> = {
   readonly [Each in Name]: {
     readonly type: `data-${Each}`
-    /** A later chunk with the same id takes its place. */
+    /** A later chunk with the same id replaces it. */
     readonly id?: string
     readonly data: ChatData[Each]
-    /** Told to `onData`, and not kept in the message. */
+    /** Passed to `onData` and not kept in the message. */
     readonly transient?: boolean
   }
 }[Name]
 
-/** A person's message as a UIMessage holds it. */
+/** A part of a person's message in a UIMessage. */
 export type UiInputPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly filename?: string }
 
-/** States of a tool's part in a UIMessage in which it has its result. */
+/** States of a tool part that has its result. */
 export const UI_FINAL_STATES: ReadonlySet<string> = new Set(['output-available', 'output-error', 'output-denied'])

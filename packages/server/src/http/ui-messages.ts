@@ -1,11 +1,11 @@
-// Messages of a session as UIMessages of the AI SDK, and what a person says in one of those as parts of a message.
+// Converts a session's messages to UIMessages of the AI SDK, and a person's UIMessage to message parts.
 import type { CallView, ChatMessage, ContentPart, JsonObject, JsonValue, StepView, StoredPart } from '@baton/core'
 import { BatonError, isJsonObject, readDataAddress } from '@baton/core'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'
 
-/** As `useChat` takes them for its `messages`. */
+/** A message for the `messages` of `useChat`. */
 export interface UiMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
@@ -13,7 +13,7 @@ export interface UiMessage {
   readonly metadata: ChatMetadata
 }
 
-/** The address of an image or a file of the session. */
+/** Returns the address of an image or a file of the session. */
 export type LinkMedia = (handle: string, mediaType: string) => string
 
 export function createMediaLinks(basePath: string, session: string): LinkMedia {
@@ -22,8 +22,8 @@ export function createMediaLinks(basePath: string, session: string): LinkMedia {
 }
 
 /**
- * An edited message has a new id in the session, since ids there are for ever, and keeps its old one in the page: what
- * follows the tilde is the session's own.
+ * An edited message gets a new id in the session, since ids there are permanent, but keeps its old one in the page: the
+ * suffix after the tilde is the session's.
  */
 const EDITED = /~[0-9a-z]{1,64}$/
 
@@ -71,7 +71,7 @@ export function writeUserParts(parts: readonly StoredPart[], linkMedia: LinkMedi
   )
 }
 
-/** The output of a tool that gave no value: its text, or parts if there is more than text. */
+/** The output of a tool without a value: its text, or parts if there is more than text. */
 export function showContent(content: readonly StoredPart[], linkMedia: LinkMedia): JsonValue {
   if (content.every(({ type }) => type === 'text'))
     return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
@@ -97,7 +97,10 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
   ]
 }
 
-/** A page that shows it is not asked to run it: for that it resumes the stream. What runs once has its page already. */
+/**
+ * Shows a call without asking the page to run it; to get calls to run, it resumes the stream. An unsettled `once` call
+ * already has its page.
+ */
 function writeCall({ callId, name, input, title, result, runs, effect }: CallView, linkMedia: LinkMedia): JsonObject {
   const part = {
     type: `tool-${name}`,
@@ -112,24 +115,24 @@ function writeCall({ callId, name, input, title, result, runs, effect }: CallVie
 }
 
 /**
- * Reads a person's UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
+ * Reads a person's UIMessage: texts and files. Other kinds of parts belong to answers and are ignored.
  * @throws BatonError `invalid_event`
  */
 export function readUserParts(parts: readonly JsonValue[]): readonly ContentPart[] {
   const said = parts.flatMap((part, index): readonly ContentPart[] => {
     if (!isJsonObject(part)) throw createInvalid(`parts[${index}] must be an object`)
     if (part['type'] === 'text') {
-      if (typeof part['text'] !== 'string') throw createInvalid(`parts[${index}].text must be text`)
+      if (typeof part['text'] !== 'string') throw createInvalid(`parts[${index}].text must be a string`)
       return part['text'] === '' ? [] : [{ type: 'text', text: part['text'] }]
     }
     return part['type'] === 'file' ? [readFile(part, `parts[${index}]`)] : []
   })
-  if (said.length === 0) throw createInvalid('the message says nothing: it has no text and no file')
+  if (said.length === 0) throw createInvalid('the message is empty: it has no text and no file')
   return said
 }
 
 function readFile({ mediaType, url, filename }: JsonObject, where: string): ContentPart {
-  if (typeof url !== 'string') throw createInvalid(`${where}.url must be text`)
+  if (typeof url !== 'string') throw createInvalid(`${where}.url must be a string`)
   const inline = readDataAddress(url)
   const type = typeof mediaType === 'string' && mediaType !== '' ? mediaType : (inline?.mediaType ?? '')
   if (type === '') throw createInvalid(`${where}.mediaType is missing`)

@@ -1,4 +1,5 @@
-// Choices of apps and pages for a turn. None by default: a model and its limits cost the server's money.
+// Settings that apps and pages may choose for a turn. Default: none, because models and output limits affect the
+// server's costs.
 import type { JsonValue } from '@baton/core'
 
 export interface AllowedSettings {
@@ -9,11 +10,11 @@ export interface AllowedSettings {
   readonly maxOutputTokens?: number
 }
 
-/** Advice on a choice that is refused. */
+/** Hint for a refused choice. */
 export const CHOICE_HINT =
-  'Leave it out, or have the server allow it: `allow` of its front, or --allow-model, --allow-temperature and --allow-output-tokens of "baton serve".'
+  'Leave it out, or allow it on the server: with `allow` of its front, or --allow-model, --allow-temperature and --allow-output-tokens of "baton serve".'
 
-/** Why a choice is refused; undefined if it is allowed. The values come from a wire. */
+/** Returns why a choice is refused; `undefined` if it is allowed. The values come from a wire. */
 export function findChoiceIssue(
   { model, settings }: { readonly model?: unknown; readonly settings?: unknown },
   { models = [], temperature = false, maxOutputTokens = 0 }: AllowedSettings,
@@ -25,12 +26,12 @@ export function findChoiceIssue(
     if (name === 'temperature' && temperature) continue
     if (name !== 'maxOutputTokens' || maxOutputTokens === 0) return `${name.slice(0, 80)} may not be set here`
     if (!(typeof value === 'number' && value <= maxOutputTokens))
-      return `maxOutputTokens must be ${maxOutputTokens} at most`
+      return `maxOutputTokens must be at most ${maxOutputTokens}`
   }
   return undefined
 }
 
-/** Leaves nested values out: this may be JSON of any depth. */
+/** Shows no nested value, because this may be JSON of any depth. */
 function showValue(value: unknown): string {
-  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value as JsonValue).slice(0, 100) // of JSON
+  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value as JsonValue).slice(0, 100) // from JSON
 }

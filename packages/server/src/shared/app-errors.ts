@@ -1,10 +1,14 @@
-// Errors as an app of version 1 sees them. Some messages are written for who runs the server: they name files, addresses
-// and programs of its machine, or repeat what a database or a provider said. An app gets their code and one plain sentence.
+// Errors as an app of version 1 sees them. Some messages are meant for the server's operator: they name files,
+// addresses and programs of its machine, or repeat text from a database or a provider. For these, an app gets the code
+// and one plain sentence.
 import type { ErrorCode, EventError, Logger } from '@baton/core'
 import { ERROR_CODES, isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 
-/** Codes whose messages speak only of what the app sent, of its session and of limits. A new code is not sent to apps until it is listed here. */
+/**
+ * Codes whose messages only concern the app's input, its session and limits. Messages of other codes are not sent to
+ * apps until the code is listed here.
+ */
 const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_event',
   'invalid_transcript',
@@ -42,7 +46,7 @@ export interface AppError {
   readonly message: string
 }
 
-/** Codes of an app's wrong requests: their messages name a field or an id of that request. */
+/** Codes for invalid requests, whose messages name a field or an id of the request. */
 const REQUEST_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_event',
   'invalid_option',
@@ -58,7 +62,7 @@ const REQUEST_CODES: ReadonlySet<string> = new Set<ErrorCode>([
 export interface ToldError extends AppError {
   readonly hint?: string
   readonly retryable?: true
-  /** Milliseconds to wait before the same request is taken, if known. */
+  /** Milliseconds to wait before retrying the same request, if known. */
   readonly retryAfterMs?: number
 }
 
@@ -75,14 +79,14 @@ export function tellAppError(cause: unknown, log: Logger): ToldError {
     log.warn('a request failed', { cause: describeThrown(cause) })
     return { code: 'internal', message: 'the server failed' }
   }
-  // The advice is for the operator; an app comes back.
+  // The original hint is for the operator; an app reconnects.
   if (cause.code === 'host_stopped' || cause.code === 'session_closed') return GOING_AWAY
   const told = REQUEST_CODES.has(cause.code) ? cause : encodeAppError(cause)
   const { code, message } = told
   const isWhole = message === cause.message
   const { retryAfterMs } = cause.data
   if (!isWhole) log.warn('a request failed', { code: cause.code, cause: cause.message })
-  // If the message is for operators alone, so is the hint.
+  // A hint is kept from the app if its message is.
   return {
     code,
     message,
@@ -92,17 +96,17 @@ export function tellAppError(cause: unknown, log: Logger): ToldError {
   }
 }
 
-/** An event or a message, with its error as an app may see it. */
+/** Returns an event or a message with its error as an app may see it. */
 export function encodeAppView<View extends object>(view: View): View {
   const { error } = view as { readonly error?: EventError }
   return error ? { ...view, error: encodeAppError(error) } : view
 }
 
-/** The code and the message that the app gets. The log needs the original error as well. */
+/** Returns the code and message for the app. The original error must be logged as well. */
 export function encodeAppError({ code, message }: AppError): AppError {
   if (TOLD.has(code)) return { code, message }
   const plain = isKnown(code) && code !== 'internal' ? ERROR_CODES[code].meaning : 'the server failed'
-  // Version 1 knows one code for all that goes wrong between the server and a model.
+  // Version 1 has a single code for all failures between the server and a model.
   return { code: code.startsWith('model_') ? 'model_provider_failed' : code, message: plain }
 }
 

@@ -69,9 +69,13 @@ test.each(['token', 'metricsToken'])(
   'an empty %s, and one that is no text, would let everybody in or no connection live',
   (name) => {
     for (const token of ['', ['right', '']])
-      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(`${name} is empty: anybody could show it`)
+      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(
+        `${name} is empty, so any caller could present it`,
+      )
     for (const token of [null, 5, ['right', null], [undefined]])
-      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(`${name} must be text, or an array of texts`)
+      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(
+        `${name} must be a string or an array of strings`,
+      )
   },
 )
 

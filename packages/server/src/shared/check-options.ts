@@ -1,12 +1,12 @@
-// Refuses options of a front with a wrong name or kind: if a misspelt `authenticate` were ignored, everybody would get in, and a
-// text in place of a list would allow every part of that text.
+// Refuses options of a front with a wrong name or type: ignoring a misspelt `authenticate` would let everyone in, and a
+// string instead of a list would allow each of its substrings.
 import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core'
 import type { AllowedSettings } from './allowed-settings.ts'
 
-/** Fields of the world and the environment, which programs hand in whole. */
+/** Fields of the world and the environment, which programs pass as a whole. */
 const WORLD = ['clock', 'timers', 'newId', 'log', 'transport']
 
-/** Names of other libraries for an option of a front. */
+/** Other libraries' names for options of a front. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   auth: 'authenticate',
   authentication: 'authenticate',
@@ -45,18 +45,18 @@ export interface OptionNames {
   /** The function that takes the options. */
   readonly what: string
   readonly names: readonly string[]
-  /** Has a field for each limit. */
+  /** An object with a field for each limit. */
   readonly limits: object
 }
 
-/** @throws BatonError `invalid_option` for a misspelt option, and for a value of a wrong kind */
+/** @throws BatonError `invalid_option` for a misspelt option or a value of the wrong type */
 export function checkOptions(options: object, { what, names, limits }: OptionNames): void {
   refuseMisspelt(options, what, names)
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const given: { readonly [name: string]: unknown } = { ...options }
   const { origins } = given
   if (origins !== undefined && !Array.isArray(origins) && typeof origins !== 'function')
-    throw createKindError(`${what}: origins must be an array, as ["https://app.example"]`, origins)
+    throw createKindError(`${what}: origins must be an array, such as ["https://app.example"]`, origins)
   checkProxies(given['trustedProxies'], what)
   for (const name of ['token', 'metricsToken']) checkTokens(given[name], `${what}: ${name}`)
   const check = (field: string, fields: ReadonlySet<string>): void => {
@@ -84,17 +84,17 @@ function checkNumber(value: unknown, what: string): void {
     throw createKindError(`${what} must be a number, 0 or more`, value)
 }
 
-/** An empty token is one that everybody can show, as where a variable of the environment was not set. */
+/** Refuses an empty token, which any caller could present, for example if an environment variable is not set. */
 function checkTokens(token: unknown, what: string): void {
   if (token === undefined) return
   const each: readonly unknown[] = [token].flat()
   if (each.includes(''))
-    throw new BatonError({ code: 'invalid_option', message: `${what} is empty: anybody could show it` })
+    throw new BatonError({ code: 'invalid_option', message: `${what} is empty, so any caller could present it` })
   if (!each.every((one) => typeof one === 'string'))
-    throw new BatonError({ code: 'invalid_option', message: `${what} must be text, or an array of texts` }) // never with its value
+    throw new BatonError({ code: 'invalid_option', message: `${what} must be a string or an array of strings` }) // never with its value
 }
 
-/** @throws BatonError `invalid_option`: with another number, clients would choose the address that limits count */
+/** @throws BatonError `invalid_option`: with any other value, clients could choose the address that limits count */
 export function checkProxies(proxies: unknown, what: string): void {
   if (proxies === undefined || (Number.isSafeInteger(proxies) && Number(proxies) >= 0)) return
   throw createKindError(`${what}: trustedProxies must be a whole number, 0 or more`, proxies)
@@ -104,14 +104,14 @@ function createKindError(right: string, given: unknown): BatonError {
   return new BatonError({ code: 'invalid_option', message: `${right}, not ${describeValue(given)}` })
 }
 
-/** @throws BatonError `invalid_option` for a name that stands for one of these fields and is none of them */
+/** @throws BatonError `invalid_option` for a name that is a likely mistake for one of these fields */
 export function refuseMisspelt(options: object, what: string, names: readonly string[]): void {
   if (typeof (options as unknown) !== 'object' || (options as object | null) === null)
     throw createKindError(`${what}: the options must be an object`, options)
   const fields = new Set([...names, ...WORLD])
   const elsewhere = Object.fromEntries(Object.entries(ELSEWHERE).filter(([, field]) => fields.has(field)))
   const isMeant = (name: string): boolean => Object.hasOwn(elsewhere, name) || findNearName(fields, name) !== undefined
-  // Other names are of a program that hands in all that it has.
+  // Other names may come from a program that passes everything it has.
   const wrong = Object.keys(options).find((name) => !fields.has(name) && isMeant(name))
   if (wrong !== undefined) checkFields({ [wrong]: true }, { what, code: 'invalid_option', fields, elsewhere })
 }

@@ -1,10 +1,10 @@
-// The network address that a request comes from, also behind proxies that are trusted.
+// The network address of a request's client, also behind trusted proxies.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 /**
- * With `proxies` 0, the other end of the connection, whatever the headers say. With more, the entry of X-Forwarded-For that
- * the outermost trusted proxy wrote, counted from the right. A client can invent everything to the left of it.
+ * With 0 `proxies`, the other end of the connection, whatever the headers say. With more, the entry of X-Forwarded-For
+ * written by the outermost trusted proxy, counted from the right; a client can invent everything to its left.
  */
 export function findClientAddress(request: Pick<IncomingMessage, 'headers' | 'socket'>, proxies: number): string {
   const peer = readAddress(request.socket.remoteAddress ?? '')
@@ -17,7 +17,7 @@ export function findClientAddress(request: Pick<IncomingMessage, 'headers' | 'so
   return isIP(named) === 0 ? peer : named
 }
 
-/** Without port and brackets, and IPv4 as such. */
+/** Strips port and brackets, and unmaps IPv4 addresses. */
 export function readAddress(text: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '')

@@ -1,10 +1,10 @@
-// Waits for a moment of the wall clock, which somebody may set meanwhile.
+// Waits for a moment of the wall clock, which may be set meanwhile.
 import type { ServerWorld } from './server-world.ts'
 
-/** Milliseconds after which the clock is looked at again at the latest; no timer runs longer than 24 days. */
+/** Maximum milliseconds between checks of the clock; no timer runs longer than 24 days. */
 const LOOK_MS = 3_600_000
 
-/** Calls back once, when the wall clock says `atMs`; never for undefined. What it returns cancels it. */
+/** Calls back once, when the wall clock reaches `atMs`; never for `undefined`. The returned function cancels it. */
 export function startExpiry(
   { clock, timers }: Pick<ServerWorld, 'clock' | 'timers'>,
   atMs: number | undefined,
@@ -27,5 +27,5 @@ export function startExpiry(
   return () => stop()
 }
 
-/** Shared, because a closure made in place would keep its scope alive with each connection. */
+/** Shared, because a closure created in place would keep its scope alive with each connection. */
 const NEVER = (): void => {}

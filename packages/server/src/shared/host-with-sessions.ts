@@ -1,4 +1,4 @@
-// A host as fronts see it: one that keeps lists of its sessions has more to offer.
+// A host as fronts see it, possibly with lists of its sessions.
 import type { Host, SessionDirectory } from '@baton/core'
 
 export type HostWithSessions = Host & Partial<SessionDirectory>

@@ -1,27 +1,28 @@
-// Who a front speaks to, and until when it may believe that. How it is found out stands with those who authenticate.
+// The identity that a front serves, and how long it is valid. Authentication happens elsewhere.
 import type { Principal, Timers } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import { within } from '@baton/runtime'
 
 export interface Identity {
   readonly principal: Principal
-  /** A time of the wall clock in milliseconds. After it the client must authenticate again. By default it never has to. */
+  /** When the client must authenticate again, in milliseconds of the wall clock. Default: never. */
   readonly expiresAtMs?: number
 }
 
 /**
- * Reads what `authenticate` of a front returned; most return only a principal.
- * @throws BatonError `invalid_option` for a principal without an id: a list for nobody in particular would be everybody's
+ * Reads the result of a front's `authenticate`; most return only a principal.
+ * @throws BatonError `invalid_option` for a principal without an id, because a list for such a principal would show
+ * everyone's sessions
  */
 export function readIdentity(found: Principal | Identity): Identity {
   const isObject = typeof found === 'object'
   const identity: Identity = isObject && 'principal' in found ? found : { principal: found as Principal } // checked here
-  const { id } = (identity.principal ?? {}) as { readonly id?: unknown } // a program in JavaScript may give anything
+  const { id } = (identity.principal ?? {}) as { readonly id?: unknown } // untyped programs may return anything
   if (typeof id === 'string') return identity
   throw new BatonError({
     code: 'invalid_option',
-    message: `authenticate must return a principal whose id is text, not ${isObject ? `an id that is ${describeValue(id)}` : describeValue(found)}`,
-    hint: 'Return { id: userId }, or undefined for somebody whom you do not know.',
+    message: `authenticate must return a principal whose id is a string, not ${isObject ? `an id that is ${describeValue(id)}` : describeValue(found)}`,
+    hint: 'Return { id: userId }, or undefined for an unknown caller.',
   })
 }
 

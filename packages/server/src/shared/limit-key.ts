@@ -1,10 +1,13 @@
-// The key by which limits count a network address. It runs in every runtime.
+// The key that limits use for a network address. Runs in every runtime.
 
 const GROUPS = 8
 /** Groups of an IPv6 address that usually belong to one customer of a network. */
 const PREFIX_GROUPS = 4
 
-/** The key of an address: an IPv4 address, or the first 64 bits of an IPv6 one, since its owner chooses the rest. */
+/**
+ * Returns the key of an address: an IPv4 address, or the first 64 bits of an IPv6 one, since its owner chooses the
+ * rest.
+ */
 export function deriveLimitKey(address: string): string {
   if (!address.includes(':')) return address
   const [left = '', right] = (address.split('%', 1)[0] ?? '').split('::')

@@ -1,26 +1,32 @@
-// Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
-// Each front passes things on in its own way.
+// Servers that share a store are peers. They authenticate each other with a shared secret, and a server trusts what a
+// peer says about its client. Each front passes requests on in its own way.
 import type { Principal } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {
-  /** The address at which peers reach this server, without a path: `ws://10.0.0.5:8080`. Give the host the same `address`. */
+  /**
+   * The address where peers reach this server, without a path, such as `ws://10.0.0.5:8080`. Give the host the same
+   * `address`.
+   */
   readonly address: string
   /** A secret of at least 16 characters that only the peers know. */
   readonly secret: string
 }
 
-/** The client that a peer speaks for. */
+/** The client that a peer acts for. */
 export interface PeerClient {
   readonly principal: Principal
   /** The network address of the client, as the peer saw it; empty if unknown. */
   readonly client: string
-  /** Until when the client is let in, in milliseconds since 1970; see `Identity`. */
+  /** When the client's access expires, in milliseconds since 1970; see `Identity`. */
   readonly expiresAtMs?: number
 }
 
-/** The fault to look for. `address`: no peer answers there. `secret`: the peer refused this server's secret. `client`: the peer could not read who the client is. */
+/**
+ * The fault to look for. `address`: no peer answers there. `secret`: the peer refused this server's secret. `client`:
+ * the peer could not read who the client is.
+ */
 export type PeerProblem = 'address' | 'secret' | 'client'
 
 /** Why nothing could be passed on to a peer. */
@@ -29,20 +35,20 @@ export interface NoLink {
   readonly problem: PeerProblem
 }
 
-/** A peer's address that leads nowhere. */
+/** A peer's address that is invalid. */
 export const BAD_ADDRESS: NoLink = { why: 'its address is not a WebSocket address', problem: 'address' }
 
 const SECRET_HEADER = 'x-baton-peer'
 const CLIENT_HEADER = 'x-baton-client'
-/** The fewest characters of a secret. */
+/** Minimum length of a secret. */
 const SECRET_CHARS = 16
-/** The HTTP status that a peer with a different secret answers with. */
+/** The HTTP status of a peer with a different secret. */
 export const NO_PEER_STATUS = 401
 /** The HTTP status of a peer that cannot read who the client is. */
 export const UNREADABLE_STATUS = 422
 /** The header of every answer to a peer; an answer without it does not come from a Baton server. */
 export const ANSWER_MARK = 'x-baton-answer'
-/** Milliseconds that a peer has to take a connection. */
+/** Milliseconds for a peer to accept a connection. */
 export const CONNECT_MS = 3000
 
 const PEER_FIELDS: ReadonlySet<keyof PeerOptions> = new Set(['address', 'secret'] as const)
@@ -51,14 +57,14 @@ const PEER_FIELDS: ReadonlySet<keyof PeerOptions> = new Set(['address', 'secret'
 export function checkPeers(peers: PeerOptions): void {
   checkFields(peers, { what: 'peers', code: 'invalid_option', fields: PEER_FIELDS })
   checkKinds(peers, { what: 'peers', code: 'invalid_option', kinds: { address: 'text', secret: 'text' } })
-  const { address, secret }: { readonly address?: string; readonly secret?: string } = peers // as a program without types has it
+  const { address, secret }: { readonly address?: string; readonly secret?: string } = peers // as untyped programs see it
   const url = URL.parse(address ?? '')
-  // It stands in the store and in logs.
+  // It is stored and logged, so anything but a bare origin is refused.
   if (!url || !isPeerScheme(url) || url.href !== `${url.origin}/`) {
     const shown = address?.replace(/\/\/.*@/s, '//…@').replace(/[?#].*/s, '?…')
     throw new BatonError({
       code: 'invalid_option',
-      message: `the address for peers must be like ws://10.0.0.5:8080, with nothing behind it, not ${describeValue(shown)}`,
+      message: `the address for peers must be like ws://10.0.0.5:8080, without a path, not ${describeValue(shown)}`,
     })
   }
   const chars = secret?.length ?? 0
@@ -67,18 +73,18 @@ export function checkPeers(peers: PeerOptions): void {
       ? `must have at least ${SECRET_CHARS} characters, not ${chars}`
       : /^[\x21-\x7e]+$/.test(secret ?? '')
         ? undefined
-        : 'must have visible ASCII characters alone, and no spaces'
+        : 'must consist of visible ASCII characters without spaces'
   if (issue !== undefined)
     throw new BatonError({ code: 'invalid_option', message: `the secret of the peers (BATON_PEER_SECRET) ${issue}` })
 }
 
 /**
- * The URL of a path, which begins with a slash, at the peer that published this address. Undefined if it is not a WebSocket address: an
- * older server may have published it unchecked.
+ * Returns the URL of a path, which begins with a slash, at the peer that published this address. `undefined` if it is
+ * not a WebSocket address: an older server may have published it unchecked.
  */
 export function findAtPeer(path: string, address: string): URL | undefined {
   const url = URL.parse(address)
-  // Concatenated, not resolved: a path that begins with two slashes would name another server.
+  // Concatenated, not resolved: a path with two leading slashes would name another server.
   return url && isPeerScheme(url) ? new URL(`${url.origin}${path}`) : undefined
 }
 
@@ -89,12 +95,12 @@ function isPeerScheme({ protocol }: URL): boolean {
 /** Reads a request header by its lower-case name. */
 export type ReadHeader = (name: string) => string | readonly string[] | null | undefined
 
-/** Whether the other end says that it is a peer; its secret is not checked. */
+/** Whether the caller claims to be a peer; its secret is not checked. */
 export function claimsToBePeer(read: ReadHeader): boolean {
   return (read(SECRET_HEADER) ?? undefined) !== undefined
 }
 
-/** Undefined without the right secret; `unreadable` if the peer does not say who its client is. */
+/** `undefined` without the right secret; `unreadable` if the peer does not identify its client. */
 export function readPeer(read: ReadHeader, { secret }: PeerOptions): PeerClient | 'unreadable' | undefined {
   const given = read(SECRET_HEADER)
   if (typeof given !== 'string' || !isSameSecret(given, secret)) return undefined
@@ -105,7 +111,7 @@ export function readPeer(read: ReadHeader, { secret }: PeerOptions): PeerClient 
   return { principal: { ...principal, id: principal['id'] }, client, ...(expiresAtMs !== undefined && { expiresAtMs }) }
 }
 
-/** The headers by which a peer knows this server, and for whom it speaks. */
+/** Headers that identify this server to a peer, and its client. */
 export function createPeerHeaders(secret: string, about: PeerClient): Record<string, string> {
   const { principal, client, expiresAtMs } = about
   const told: PeerClient = { principal, client, ...(expiresAtMs !== undefined && { expiresAtMs }) }

@@ -1,11 +1,11 @@
-// Log messages for the operator of several servers that do not reach each other. Every client fails in the same way, so each
-// problem of a peer is logged once a minute.
+// Log messages for the operator of several servers that cannot reach each other. Every client fails in the same way, so
+// each problem of a peer is logged at most once a minute.
 import type { Clock, Logger } from '@baton/core'
 import type { NoLink, PeerProblem } from './peer-identity.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** How many problems the log limit remembers. */
+/** Number of problems that the log limit remembers. */
 const PEERS_MAX = 1000
 
 const CHECKS: Readonly<Record<PeerProblem, string>> = {
@@ -24,19 +24,19 @@ export class PeerWarnings {
     this.#told = createRateLimit({ perMinute: 1, clock, keysMax: PEERS_MAX })
   }
 
-  /** Nothing could be passed on to the peer at this address. */
+  /** Logs that nothing could be passed on to the peer at this address. */
   noteUnreachable(peer: string, { why, problem }: NoLink): void {
     const data = { peer, cause: why, check: CHECKS[problem] }
     this.#tell(`to ${peer} ${problem}`, 'the server that holds a session cannot be reached', data)
   }
 
-  /** A client at this address claims to be a peer but does not present the secret. */
+  /** Logs that a client at this address claimed to be a peer but did not present the secret. */
   noteStranger(address: string): void {
     const data = { address, check: CHECKS.secret }
     this.#tell(`from ${address} secret`, 'a server that is not a peer of this one was refused', data)
   }
 
-  /** A peer at this address says who its client is, but not in a form that this server knows. */
+  /** Logs that a peer at this address identified its client in a form that this server does not know. */
   noteUnreadable(address: string): void {
     const data = { address, check: CHECKS.client }
     this.#tell(`from ${address} client`, 'a peer was refused, because its header for the client cannot be read', data)

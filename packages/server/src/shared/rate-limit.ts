@@ -1,17 +1,20 @@
-// How often something may happen for each key: a token bucket that refills evenly over a minute. It knows no frames.
+// Limits how often something may happen per key: a token bucket that refills evenly over a minute.
 import type { Clock } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 
 export interface RateLimit {
-  /** Spends so many of the key's tokens (1 by default), or none: 0, or the milliseconds until there are as many again. */
+  /**
+   * Spends this many of the key's tokens (default: 1) and returns 0, or spends none and returns the milliseconds until
+   * there are enough.
+   */
   take(key: string, tokens?: number): number
 }
 
 export interface RateLimitInit {
-  /** Tokens of a full bucket, and how many come back in a minute. */
+  /** Tokens of a full bucket, and the number refilled per minute. */
   readonly perMinute: number
   readonly clock: Clock
-  /** Keys that are remembered. Beyond that, the key that was unused for the longest time starts again. 10,000. */
+  /** Keys to remember. Beyond that, the least recently used key starts over. Default: 10,000. */
   readonly keysMax?: number
 }
 
@@ -24,7 +27,7 @@ const MINUTE_MS = 60_000
 const KEYS_MAX = 10_000
 
 export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLimitInit): RateLimit {
-  // The key that was longest away stands first. A full bucket says no more than none.
+  // Ordered by last use, oldest first. A full bucket is the same as none.
   const buckets = new Map<string, Bucket>()
 
   const countTokens = (bucket: Bucket | undefined, nowMs: number): number => {
@@ -43,7 +46,7 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
     take: (key, asked = 1) => {
       const nowMs = readMonotonicMs(clock)
       const tokens = countTokens(buckets.get(key), nowMs)
-      // A cost over the bucket's size passes when the bucket is full.
+      // A cost above the bucket's size passes when the bucket is full.
       const wanted = Math.min(asked, perMinute)
       const taken = tokens >= wanted
       buckets.delete(key)

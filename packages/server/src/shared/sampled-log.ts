@@ -1,10 +1,11 @@
-// A log whose lines strangers cause: of each message some a minute are written, and then how many were not.
+// A log for lines that strangers can cause: a limited number per message and minute is written, then how many were left
+// out.
 import type { Clock, Logger } from '@baton/core'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Lines of one message a minute. */
+/** Lines per message and minute. */
 export const LINES_PER_MINUTE = 60
-/** Messages that are told apart. */
+/** Distinct messages to track. */
 const MESSAGES_MAX = 1000
 
 export function sampleLog(log: Logger, clock: Clock): Logger {

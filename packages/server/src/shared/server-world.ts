@@ -1,4 +1,5 @@
-// A server's needs of the world around it: time, ids and a log. By default those of Node, and of other runtimes with the web's standard objects.
+// A server's dependencies on its environment: time, ids and a log. The defaults work in Node and other runtimes with
+// the standard web objects.
 import type { Clock, Logger, Timers } from '@baton/core'
 
 export interface ServerWorld {
@@ -8,7 +9,7 @@ export interface ServerWorld {
   readonly log: Logger
 }
 
-/** The longest delay that setTimeout takes. A caller that asks for more is called early, and asks again. */
+/** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
 /** The process's clock, timers and ids, and a log that writes nothing. */

@@ -1,18 +1,18 @@
-// The front's needs of a connection. The server gives it one of `ws`; tests and simulations give their own.
+// A connection as fronts use it. The server provides one over `ws`; tests and simulations provide their own.
 
 export interface Socket {
-  /** False: the connection is not open, and nothing was written. */
+  /** Returns false if the connection is not open; then nothing was written. */
   send(text: string): boolean
   close(code: number, reason: string): void
-  /** Bytes that were sent and not yet taken by the network. */
+  /** Bytes that were sent but not yet accepted by the network. */
   bufferedBytes(): number
-  /** `undefined` stands for a message that is not text; then `bytes` is its size. At most one listener. */
+  /** Passes `undefined` for a message that is not text, with its size in `bytes`. At most one listener. */
   onMessage(listener: (text: string | undefined, bytes?: number) => void): void
   /** Called once; at most one listener. */
   onClose(listener: () => void): void
 }
 
-/** Close codes (RFC 6455 §7.4.1 and the IANA registry) that the front uses. */
+/** Close codes used by the fronts (RFC 6455 §7.4.1 and the IANA registry). */
 export const CLOSE_CODES = {
   goingAway: 1001,
   policy: 1008,

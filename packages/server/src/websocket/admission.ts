@@ -1,4 +1,4 @@
-// Who may open a connection: the path, the state of the server, the origin of a page, the token. It answers, and knows
+// Decides who may open a connection, by the path, the state of the server, the page's origin and the token. It knows
 // nothing of sessions.
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
@@ -7,7 +7,7 @@ import { readBearerToken } from '../shared/bearer-token.ts'
 import { isSameSecret } from '../shared/same-secret.ts'
 
 export const PATH = '/ws'
-/** WebSocket path of the AI SDK's chats; the same address takes them over HTTP. */
+/** WebSocket path of the AI SDK's chats; HTTP chats use the same address. */
 export const CHAT_PATH = '/api/chat'
 export const EDITOR_PATH = '/acp'
 
@@ -18,11 +18,11 @@ export interface Refusal {
 }
 
 export interface Admission {
-  /** Paths that take WebSockets. */
+  /** Paths that accept WebSockets. */
   readonly paths: readonly string[]
   readonly draining: boolean
   readonly full: boolean
-  /** The server listens on this machine only. */
+  /** Whether the server listens on this machine only. */
   readonly isLocal: boolean
   readonly origins?: readonly string[]
   readonly publicHosts?: readonly string[]
@@ -31,22 +31,22 @@ export interface Admission {
 
 export function checkAdmission(request: IncomingMessage, admission: Admission): Refusal | undefined {
   if (!admission.paths.includes(parseUrl(request).pathname))
-    return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
+    return { status: '404 Not Found', message: `there is no WebSocket here; connect to ${PATH}` }
   if (!isOriginAllowed(request, admission))
-    return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
+    return { status: '403 Forbidden', message: 'pages from this origin may not connect (see --allow-origin)' }
   if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED
   if (admission.draining) return SHUTTING_DOWN
   if (admission.full) return TOO_MANY
   return undefined
 }
 
-/** If a token is required, the server's metrics are only for those who have it. */
+/** Checks the token for metrics, if one is required. */
 export function checkToken(request: IncomingMessage, token: Admission['token']): Refusal | undefined {
   return token === undefined || hasToken(request, token) ? undefined : UNAUTHORIZED
 }
 
 export function refuse(stream: Duplex, { status, message, headers = [] }: Refusal): void {
-  // A client that never ends its half would keep the socket, and with it a server that stops.
+  // A client that never closes its side would keep the socket open, and so a server that is stopping.
   stream.once('finish', () => stream.destroy())
   const head = [`HTTP/1.1 ${status}`, 'connection: close', 'content-type: text/plain', ...headers]
   stream.end(`${[...head, `content-length: ${Buffer.byteLength(message)}`].join('\r\n')}\r\n\r\n${message}`)
@@ -58,15 +58,15 @@ const UNAUTHORIZED: Refusal = {
   headers: ['www-authenticate: Bearer'],
 }
 
-/** The fault of the given token, without any part of it. */
+/** The reason a token was refused, without any part of it. */
 export function createUnauthorized(message: string): Refusal {
   return { ...UNAUTHORIZED, message }
 }
 
-/** Nobody can say now who it is. */
+/** The keys to verify a token cannot be fetched. */
 export const KEYS_UNAVAILABLE: Refusal = {
   status: '503 Service Unavailable',
-  message: 'the server cannot check who you are at the moment',
+  message: 'the server cannot verify your identity at the moment',
 }
 
 export const SHUTTING_DOWN: Refusal = { status: '503 Service Unavailable', message: 'the server is shutting down' }
@@ -82,22 +82,22 @@ export const TOO_MANY: Refusal = {
 
 export const UPGRADE_REQUIRED: Refusal = {
   status: '426 Upgrade Required',
-  message: 'a WebSocket is at this address; see docs/protocol.md',
+  message: 'this address accepts only WebSockets; see docs/protocol.md',
 }
 
-/** For a server with another secret than this one's peers. */
+/** For a server whose secret differs from this one's peers. */
 export const NO_PEER: Refusal = {
   status: '401 Unauthorized',
-  message: 'this is not a peer: the servers of a store need the same secret',
+  message: 'the caller is not a peer: servers that share a store need the same secret',
 }
 
-/** For a peer that does not tell in known words whose connection it passes on; peers know it by its status. */
+/** For a peer that does not identify its client in a known form; peers recognize it by its status. */
 export const UNREADABLE_CLIENT: Refusal = {
   status: '422 Unprocessable Content',
-  message: 'the header x-baton-client does not say whose connection this is',
+  message: 'the header x-baton-client does not identify the client',
 }
 
-/** For who has no name that the program knows. */
+/** For a caller that the program does not know. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',
   message: 'the server does not know who you are',
@@ -108,14 +108,14 @@ export function createQuotaRefusal(why: string): Refusal {
   return { status: '429 Too Many Requests', message: `quota_exceeded: ${why}` }
 }
 
-/** Only the path and the query are the client's to choose here; the host is never believed. */
+/** Uses only the path and the query of the request; its host is never trusted. */
 export function parseUrl({ url = '' }: IncomingMessage): URL {
   const whole = url.startsWith('/') ? null : URL.parse(url)
   const target = whole ? `${whole.pathname}${whole.search}` : url
   return URL.parse(`http://localhost${target}`) ?? new URL('http://localhost/')
 }
 
-/** Only browsers send an origin; apps outside of one are let in. */
+/** Only browsers send an origin; other apps are let in. */
 function isOriginAllowed(
   { headers: { origin } }: IncomingMessage,
   { origins, isLocal, publicHosts }: Admission,
@@ -133,7 +133,7 @@ function hasToken(request: IncomingMessage, token: string | readonly string[]): 
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '::1', '[::1]'])
 
-/** An address, or the name of a page's host, that is this machine and nobody else can reach. */
+/** Whether a name is an address or host name of this machine that no other machine can reach. */
 export function isLoopback(name: string): boolean {
   return LOOPBACK.has(name.toLowerCase()) || (isIPv4(name) && name.startsWith('127.'))
 }

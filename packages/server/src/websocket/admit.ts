@@ -1,5 +1,5 @@
-// Who is behind a connection, or why it is refused: the checks of a request, then what the program says of it, which may take
-// a moment. What was true before that moment is asked again after it.
+// Identifies the principal of a connection, or refuses it: checks the request, then asks the program, which may take a
+// moment. Conditions that may change meanwhile are checked again afterwards.
 import type { Logger, Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -52,13 +52,13 @@ export interface Asked {
   readonly admitted: Admitted | Refusal
 }
 
-/** Asked at once where `authenticate` gives no promise. Never rejects. */
+/** Synchronous if `authenticate` returns no promise. Never rejects. */
 export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | Promise<Asked> {
   const { init, limits, open, isDraining, peerWarnings, unasked } = parts
   const { peers, address = '127.0.0.1', trustedProxies = 0 } = init
   const client = findClientAddress(request, trustedProxies)
   const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
-  // A peer has asked for the token already. Its clients' turns may run here while this server drains.
+  // A peer has already checked the token. Its clients' turns may run here while this server drains.
   const readHeader = (name: string): string | readonly string[] | undefined => request.headers[name]
   const peer = peers && readPeer(readHeader, peers)
   if (peer === 'unreadable') {
@@ -67,7 +67,7 @@ export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | 
   }
   if (peer) unasked.notePeer(request.socket)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
-  // Taken for an app, it would be let in where no token is asked for, under another name.
+  // As an ordinary app it could get in under another name if no token is required.
   if (claimsToBePeer(readHeader)) {
     peerWarnings.noteStranger(client)
     return { client, admitted: NO_PEER }
@@ -100,7 +100,7 @@ function isPromise(found: object | undefined): found is Promise<Identity | Princ
 
 const ANONYMOUS: Identity = { principal: { id: 'anonymous' } }
 
-/** Why there is no place for a client that was let in; asked once more when its connection begins. */
+/** Returns why there is no room for an authenticated client; called again when its connection begins. */
 export function checkRoom(
   { init, limits, open, isDraining, quotas }: AdmissionParts,
   client: string,
@@ -116,7 +116,7 @@ export function checkRoom(
 }
 
 function describeRefusal({ strangersLog }: AdmissionParts, cause: unknown): Refusal {
-  strangersLog.warn('nobody knows who is behind a connection', { cause: describeThrown(cause) })
+  strangersLog.warn('a connection could not be authenticated', { cause: describeThrown(cause) })
   if (!isBatonError(cause)) return UNKNOWN_PRINCIPAL
   if (cause.code === 'keys_unavailable') return KEYS_UNAVAILABLE
   return cause.code === 'unauthorized' ? createUnauthorized(cause.message) : UNKNOWN_PRINCIPAL

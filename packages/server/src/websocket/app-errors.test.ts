@@ -36,7 +36,7 @@ test.each(UNTOLD)('what a %s says stays at the server, the code goes to the app'
       message: code === 'internal' ? 'the server failed' : ERROR_CODES[code].meaning,
     })
     expect(JSON.stringify(app.frames)).not.toContain(message)
-    const line = server.logged.find((one) => one.startsWith('a frame could not be taken in'))
+    const line = server.logged.find((one) => one.startsWith('a frame could not be processed'))
     expect(line).toContain(JSON.stringify(message))
     expect(line).toContain(`"code":"${code}"`)
     app.socket.terminate()

@@ -1,9 +1,9 @@
-// The newest entries of a map: past its bound the oldest give way. It holds nothing until something is put in, since most
-// connections wait most of the time.
+// A map of limited size that drops its oldest entries. It allocates nothing until the first entry, since most
+// connections are idle most of the time.
 
 export class BoundedMap<Value> {
   readonly #entriesMax: number
-  /** The oldest first. */
+  /** Oldest first. */
   #entries: Map<string, Value> | undefined
 
   constructor(entriesMax: number) {
@@ -23,7 +23,7 @@ export class BoundedMap<Value> {
     entries.set(key, value)
   }
 
-  /** The entry, which is there no more. */
+  /** Removes and returns the entry. */
   take(key: string): Value | undefined {
     const value = this.get(key)
     this.#entries?.delete(key)

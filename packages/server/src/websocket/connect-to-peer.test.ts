@@ -54,7 +54,7 @@ test.each([
   [{ address: 'ws://ann:pass@10.0.0.5', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://10.0.0.5/ws', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16 characters, not 5'],
-  [{ address: 'ws://10.0.0.5', secret: 'a secret with spaces' }, 'no spaces'],
+  [{ address: 'ws://10.0.0.5', secret: 'a secret with spaces' }, 'without spaces'],
   [{ address: 'ws://10.0.0.5' }, 'at least 16'],
   [{ adress: 'ws://10.0.0.5', secret: SECRET }, 'peers has no field "adress"; it is called "address"'],
   [7, 'peers must be an object'],

@@ -1,4 +1,4 @@
-// Passes a connection on to the peer that holds its session, which runs its turns.
+// Passes a connection on to the peer that holds its session and runs its turns.
 import type { Timers } from '@baton/core'
 import { WebSocket } from 'ws'
 import { PATH } from './admission.ts'
@@ -17,20 +17,20 @@ export interface PeerLinkInit extends PeerClient {
   readonly socket: Socket
   readonly limits: Pick<ConnectionLimits, 'outgoingBytes'>
   readonly timers: Timers
-  /** The subprotocol that the peer is to speak; absent: version 1. */
+  /** The subprotocol for the peer; version 1 if absent. */
   readonly protocol?: string
-  /** Which frames of the peer the client gets; all by default. */
+  /** Filters the peer's frames for the client; all by default. */
   readonly isPassed?: (text: string) => boolean
 }
 
 export interface PeerLink {
-  /** Passes a frame of the client on. */
+  /** Passes a client's frame on. */
   send(text: string): void
-  /** The client is gone, or has left the session; its own connection stays as it is. */
+  /** Closes the link when the client is gone or has left the session; the client's own connection stays open. */
   close(): void
 }
 
-/** The peer has 3 s to take the connection. */
+/** The peer has 3 s to accept the connection. */
 export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   const { address, secret, limits, protocol } = init
   const url = findAtPeer(PATH, address)
@@ -42,7 +42,7 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
     headers: createPeerHeaders(secret, init),
   })
   return new Promise((resolve) => {
-    peer.on('error', (cause) => resolve({ why: cause.message, problem: 'address' })) // its close follows
+    peer.on('error', (cause) => resolve({ why: cause.message, problem: 'address' })) // `close` follows
     peer.once('unexpected-response', (request, { statusCode }) => {
       resolve(describeRefusal(statusCode))
       request.destroy()
@@ -51,7 +51,7 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   })
 }
 
-/** Milliseconds between two questions whether a peer lives; one that has not answered the last one by then is left. */
+/** Milliseconds between pings to a peer; one that has not answered the previous ping by then is disconnected. */
 const PEER_LIVES_MS = 4000
 
 function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkInit): PeerLink {
@@ -77,10 +77,10 @@ function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: Peer
     if (isPassed && !isPassed(text)) return
     socket.send(text)
     if (socket.bufferedBytes() <= limits.outgoingBytes) return
-    socket.close(CLOSE_CODES.tooSlow, 'too much waits to be sent')
+    socket.close(CLOSE_CODES.tooSlow, 'too many bytes are waiting to be sent')
     peer.close()
   })
-  // Codes that only an endpoint itself may see (1005, 1006) mean that the peer died: the app comes back, and to another one.
+  // Codes that are never sent (1005, 1006) mean that the peer died: the app reconnects, to another one.
   peer.on('close', (code, reason) => {
     if (isLeft) return
     if (isSendable(code)) socket.close(code, String(reason))

@@ -1,4 +1,4 @@
-// Parts of an app's connection, whatever version it speaks.
+// Dependencies of an app's connection, for both protocol versions.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
 import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
@@ -11,7 +11,7 @@ import type { SessionStarts } from './session-starts.ts'
 
 export interface AppConnectionInit {
   readonly socket: Socket
-  /** Its name among the session's clients; unique for every connection there ever was. */
+  /** Its name among the session's clients, unique across all connections ever made. */
   readonly connection: string
   readonly host: Host
   readonly principal: Principal
@@ -20,31 +20,31 @@ export interface AppConnectionInit {
   readonly newId: () => string
   readonly log: Logger
   readonly limits: ConnectionLimits
-  /** While true no new turn may start: the server is shutting down. */
+  /** Whether the server is shutting down, so that no new turn may start. */
   readonly isDraining: () => boolean
-  /** Shared by the connections of a server; without them nothing is counted. */
+  /** Shared by a server's connections; without them nothing is counted. */
   readonly rates?: ConnectionRates
-  /** The address as which `rates` and `quotas` count this connection; empty by default. */
+  /** The address that `rates` and `quotas` count for this connection. Default: empty. */
   readonly address?: string
   readonly peers?: PeerOptions
-  /** Connects to a peer; over a WebSocket by default. */
+  /** Connects to a peer. Default: over a WebSocket. */
   readonly reachPeer?: typeof connectToPeer
-  /** Shared by the connections of a server. */
+  /** Shared by a server's connections. */
   readonly peerWarnings?: PeerWarnings
-  /** The network address of the app; told to a peer. */
+  /** The app's network address, as passed on to a peer. */
   readonly client?: string
-  /** A peer passed this connection on; it is not passed on again. */
+  /** Whether a peer passed this connection on; it is not passed on again. */
   readonly isFromPeer?: boolean
-  /** Shared by the connections of a server; without them nothing is counted. */
+  /** Shared by a server's connections; without them nothing is counted. */
   readonly quotas?: Quotas
   /**
-   * Whether the host has a session of this name. With it a session is made by the first thing that is said, so that an app
-   * which only connects leaves none; without it, by `session.start`. `starts` is shared by the connections of a server.
+   * Whether the host has a session of this name. With it, the first message creates a session, so that an app which
+   * only connects leaves none; without it, `session.start` does. `starts` is shared by a server's connections.
    */
   readonly hasSession?: (session: string) => Promise<boolean>
   readonly starts?: SessionStarts
-  /** Whether `quotas` count by the principal too. */
+  /** Whether `quotas` count by principal too. */
   readonly countsPrincipal?: boolean
-  /** For lines that strangers cause; `log` by default. */
+  /** Log for lines that strangers can cause. Default: `log`. */
   readonly strangersLog?: Logger
 }

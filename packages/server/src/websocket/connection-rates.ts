@@ -1,10 +1,10 @@
-// Which frames come too often, by the address and by the session that they come from.
+// Limits the rate of frames per address and per session.
 import type { Clock } from '@baton/core'
 import type { ConnectionLimits } from './limits.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'
 
 export interface FrameOrigin {
-  /** Undefined before the connection has a session. */
+  /** `undefined` before the connection has a session. */
   readonly session: string | undefined
   readonly isTranscript: boolean
 }
@@ -13,20 +13,20 @@ export interface FrameOrigin {
 export interface TooMuch {
   /** Ends with the wait, for apps of version 1. */
   readonly message: string
-  /** Milliseconds after which the same passes. */
+  /** Milliseconds until the same frame passes. */
   readonly retryAfterMs: number
 }
 
 export interface ConnectionRates {
-  /** Counts a frame before it is parsed. `address` is the network address; with a trusted proxy, the one that the proxy names. */
+  /** Counts a frame before it is parsed. `address` is the network address, or with a trusted proxy the one it names. */
   checkAddress(address: string): TooMuch | undefined
-  /** The error for a parsed frame over its session's rate; undefined for one that may pass. */
+  /** The error for a parsed frame over its session's rate; `undefined` if it may pass. */
   check(frame: FrameOrigin): TooMuch | undefined
 }
 
 type RateNames = 'addressFramesPerMinute' | 'sessionFramesPerMinute' | 'sessionTranscriptsPerMinute'
 
-/** One for a whole server, since a session and an address have many connections. */
+/** One per server, since a session and an address may have many connections. */
 export function createConnectionRates(limits: Pick<ConnectionLimits, RateNames>, clock: Clock): ConnectionRates {
   const addresses = createRateLimit({ perMinute: limits.addressFramesPerMinute, clock })
   const sessions = createRateLimit({ perMinute: limits.sessionFramesPerMinute, clock })
@@ -54,6 +54,6 @@ function tooMany(
   what: string,
   { from, waitMs }: { readonly from: string; readonly waitMs: number },
 ): TooMuch {
-  const message = `at most ${most} ${what} a minute are taken from ${from}; send this one again later (retryAfterMs ${waitMs})`
+  const message = `at most ${most} ${what} a minute are accepted from ${from}; send this one again later (retryAfterMs ${waitMs})`
   return { message, retryAfterMs: waitMs }
 }

@@ -1,20 +1,20 @@
-// Checks a frame before anything is done with it: too large, too much, too often, or not now. It answers, and
-// changes nothing but counts.
+// Checks a frame before it is processed: too large, too much data, too often, or not now. It changes nothing but
+// counts.
 import type { Refused } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
 import type { AppConnectionInit } from './connection-init.ts'
 
-/** A connection, as far as its frames are checked. */
+/** The parts of a connection needed to check its frames. */
 export interface CheckedConnection {
   readonly init: AppConnectionInit
   readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
   readonly sessionId: string | undefined
 }
 
-/** A message that came over a connection. */
+/** A message received over a connection. */
 export interface Message {
-  /** Undefined: it is not text. */
+  /** `undefined` if it is not text. */
   readonly text: string | undefined
   /** Bytes of the text in UTF-8. */
   readonly bytes: number
@@ -25,7 +25,7 @@ export type Problem = Pick<Refused, 'code' | 'message'>
 const RESULT = /"type"\s{0,9}:\s{0,9}"tool\.result"/
 const TRANSCRIPT = /"type"\s{0,9}:\s{0,9}"user\.audio\.transcript\.final"/
 
-/** Refuses frames over a rate without parsing them, except results of a running turn, which waits for them. */
+/** Refuses frames over a rate without parsing them, except results that a running turn waits for. */
 export function checkUnparsed({ init, follower }: CheckedConnection, { text, bytes }: Message): Problem | undefined {
   const { limits, rates, quotas, address = '' } = init
   const isResult = text !== undefined && RESULT.test(text)
@@ -37,7 +37,7 @@ export function checkUnparsed({ init, follower }: CheckedConnection, { text, byt
   return isResult ? undefined : checkSize(bytes, limits.eventBytes, text !== undefined && TRANSCRIPT.test(text))
 }
 
-/** Only a result may be larger, and only its type says that it is one. */
+/** Only a result may be larger, and only its parsed type proves that it is one. */
 export function checkParsedSize({ init }: CheckedConnection, frame: ClientFrame, bytes: number): Problem | undefined {
   if (frame.type === 'tool.result') return undefined
   return checkSize(bytes, init.limits.eventBytes, frame.type === 'user.audio.transcript.final')
@@ -46,10 +46,10 @@ export function checkParsedSize({ init }: CheckedConnection, frame: ClientFrame,
 function checkSize(bytes: number, most: number, isTranscript: boolean): Problem | undefined {
   if (bytes <= most) return undefined
   const code = isTranscript ? 'invalid_transcript' : 'invalid_event'
-  return { code, message: `the frame has ${bytes} bytes; at most ${most} are taken` }
+  return { code, message: `the frame has ${bytes} bytes; at most ${most} are accepted` }
 }
 
-/** The result of a call that the app was asked for passes always: its turn waits for it. */
+/** Always lets a result through that the app was asked for, because its turn waits for it. */
 export function checkRates(
   { init, follower, sessionId }: CheckedConnection,
   frame: ClientFrame | undefined,
@@ -60,7 +60,7 @@ export function checkRates(
   return init.rates?.check({ session: sessionId, isTranscript })?.message
 }
 
-/** Why the words of a user are not taken, before the session is asked. */
+/** Why a user's words are refused, before the session is asked. */
 export function findTranscriptProblem(
   { init }: CheckedConnection,
   { sessionId, payload }: Extract<ClientFrame, { readonly type: 'user.audio.transcript.final' }>,

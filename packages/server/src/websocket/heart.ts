@@ -1,9 +1,9 @@
-// The heartbeat of a connection: each one is asked again and again whether it lives.
+// The heartbeat of a connection: pings it regularly and ends it if there is no answer.
 import type { Timers } from '@baton/core'
 import type { WebSocket } from 'ws'
 import type { ConnectionLimits } from './limits.ts'
 
-/** A peer that vanished without a word would hold its session's calls for ever. */
+/** Without it, a peer that vanished silently would hold its session's calls forever. */
 export class Heart {
   readonly #socket: WebSocket
   readonly #timers: Timers

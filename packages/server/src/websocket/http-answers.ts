@@ -1,16 +1,15 @@
-// Answers to requests without a WebSocket: whether it lives, whether it takes sessions, and why a WebSocket
-// would be refused.
+// Answers to plain HTTP requests: liveness, readiness, metrics, and why a WebSocket would be refused.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Refusal } from './admission.ts'
 import { parseUrl, PATH } from './admission.ts'
 
 export interface Answers {
   readonly unreadyReason: () => Promise<string | undefined>
-  /** In Prometheus' text format; absent: there is nothing at `/metrics`. */
+  /** Metrics in Prometheus' text format; without it, `/metrics` is 404. */
   readonly metrics?: (() => string) | undefined
-  /** Why a request for the metrics gets none. */
+  /** Why a request for metrics is refused. */
   readonly metricsRefusal: () => Refusal | undefined
-  /** Why a request for the WebSocket's path gets none. */
+  /** Why a plain request to the WebSocket's path is refused. */
   readonly refusal: () => Promise<Refusal>
 }
 
@@ -24,7 +23,7 @@ export function isOwn(request: IncomingMessage): boolean {
 export function answer(request: IncomingMessage, response: ServerResponse, answers: Answers): void {
   const { unreadyReason, refusal, metrics, metricsRefusal } = answers
   request.resume()
-  // Kept for a next request, it would count among the sockets of its address that ask for nothing.
+  // Kept alive for a next request, it would count among its address's idle sockets.
   response.shouldKeepAlive = false
   const tell = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -58,7 +57,7 @@ export function answer(request: IncomingMessage, response: ServerResponse, answe
   if (pathname === PATH) {
     refusal()
       .then(({ status, message }) => {
-        // Any page may read it: it says no more than a WebSocket that fails.
+        // Any page may read it: it reveals no more than a failing WebSocket.
         response.writeHead(Number.parseInt(status, 10), {
           'content-type': 'text/plain',
           'cache-control': 'no-store',
@@ -69,7 +68,7 @@ export function answer(request: IncomingMessage, response: ServerResponse, answe
       .catch(() => response.destroy())
     return
   }
-  // A page whose WebSocket has the wrong address asks why.
+  // Lets a page whose WebSocket has the wrong address find out why.
   response.writeHead(404, { 'content-type': 'text/plain', 'access-control-allow-origin': '*' })
   response.end(`Connect a WebSocket to ${PATH}.\n`)
 }

@@ -1,4 +1,4 @@
-// Notices that nothing came for a while and nothing goes on either.
+// Detects that a connection has been idle for a while.
 import type { Clock, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 
@@ -6,7 +6,7 @@ export interface IdleWatchInit {
   readonly clock: Clock
   readonly timers: Timers
   readonly idleMs: number
-  /** While true, it counts as if something came. */
+  /** While true, the connection counts as active. */
   readonly isBusy: () => boolean
   readonly onIdle: () => void
 }
@@ -22,7 +22,7 @@ export class IdleWatch {
     this.#stopTimer = this.#lookIn(init.idleMs)
   }
 
-  /** Something came. */
+  /** Notes activity. */
   touch(): void {
     this.#lastMs = readMonotonicMs(this.#init.clock)
   }
@@ -31,7 +31,7 @@ export class IdleWatch {
     this.#stopTimer()
   }
 
-  /** One timer that is set again at its end, not one for each frame. */
+  /** A single timer that is set again when it fires, rather than one per frame. */
   #lookIn(delayMs: number): () => void {
     return this.#init.timers.start(delayMs, () => this.#look())
   }

@@ -1,4 +1,4 @@
-// The exports of @baton/server/websocket: the server, and its parts for who brings connections of another kind.
+// The exports of @baton/server/websocket: the server, and its parts for programs with other kinds of connections.
 export { createWebSocketFront } from './server.ts'
 export { isLoopback, PATH } from './admission.ts'
 export { isSameSecret } from '../shared/same-secret.ts'

@@ -1,50 +1,56 @@
-// The bounds of a connection, whatever version it speaks, with their defaults.
+// Limits of a connection for both protocol versions, with their defaults.
 
 export interface ConnectionLimits {
-  /** UTF-8 bytes of a frame other than `tool.result`. 65,536. */
+  /** UTF-8 bytes of a frame other than `tool.result`. Default: 65,536. */
   readonly eventBytes: number
-  /** UTF-8 bytes of a tool's result; a larger one settles its call as `result_too_large`. 262,144. */
+  /** UTF-8 bytes of a tool's result; a larger one settles its call as `result_too_large`. Default: 262,144. */
   readonly resultBytes: number
-  /** UTF-8 bytes of any message; the socket refuses more. 1 MiB. */
+  /** UTF-8 bytes of any message; the socket refuses larger ones. Default: 1 MiB. */
   readonly socketBytes: number
-  /** Bytes that may wait to be sent; a slower reader is disconnected. 4 MiB. */
+  /** Bytes that may wait to be sent; a slower reader is disconnected. Default: 4 MiB. */
   readonly outgoingBytes: number
-  /** Frames that may wait to be taken in. 1,000. */
+  /** Received frames that may wait to be processed. Default: 1,000. */
   readonly incomingFrames: number
-  /** UTF-16 units of them together. 16 Mi. */
+  /** Their total size in UTF-16 units. Default: 16 Mi. */
   readonly incomingChars: number
-  /** Milliseconds between two partials. 50. */
+  /** Milliseconds between two partials. Default: 50. */
   readonly partialMs: number
-  /** Milliseconds in which a new connection must start its session. 30,000. */
+  /** Milliseconds for a new connection to start its session. Default: 30,000. */
   readonly startMs: number
-  /** Milliseconds that a connection waits for a session that another process holds and cannot be reached. 15,000. */
+  /** Milliseconds that a connection waits for a session held by a process that cannot be reached. Default: 15,000. */
   readonly heldMs: number
-  /** Milliseconds after which the server pings a connection, and ends one that did not answer the last ping. 30,000. */
+  /** Milliseconds between pings; a connection that did not answer the previous one is closed. Default: 30,000. */
   readonly heartbeatMs: number
-  /** Milliseconds without a frame of the app after which its connection is ended, unless a turn runs. 600,000. */
+  /**
+   * Milliseconds without a frame from the app after which its connection is closed, unless a turn is running. Default:
+   * 600,000.
+   */
   readonly idleMs: number
-  /** Connections at once. 1,000. */
+  /** Concurrent connections. Default: 1,000. */
   readonly connections: number
-  /** The same for one network address; further ones get 429. 100. */
+  /** The same per network address; further ones get 429. Default: 100. */
   readonly addressConnections: number
-  /** The same for one principal, if `authenticate` tells principals apart; further ones get 429. 100. */
+  /** The same per principal, if `authenticate` distinguishes principals; further ones get 429. Default: 100. */
   readonly principalConnections: number
-  /** Sessions that connections of one network address may start a minute; more are answered by `quota_exceeded`. 120. */
+  /** Sessions that connections of one network address may start per minute; more get `quota_exceeded`. Default: 120. */
   readonly addressSessionsPerMinute: number
-  /** Bytes of frames a minute from one network address; frames over it are not even parsed. 32 MiB. */
+  /** Bytes of frames per minute from one network address; frames beyond it are not even parsed. Default: 32 MiB. */
   readonly addressBytesPerMinute: number
-  /** Sessions of one network address with a running turn; an input that would begin another turn gets `quota_exceeded`. 50. */
+  /**
+   * Sessions of one network address with a running turn; an input that would start another turn gets `quota_exceeded`.
+   * Default: 50.
+   */
   readonly addressTurns: number
-  /** The same of one principal, where `authenticate` tells principals apart. 50. */
+  /** The same per principal, if `authenticate` distinguishes principals. Default: 50. */
   readonly principalTurns: number
   /**
-   * Frames a minute of a session, over all its connections; more are answered by `rate_limited`. The result of a call that
-   * the app was asked for never counts. 300.
+   * Frames per minute of a session, over all its connections; more get `rate_limited`. The result of a call that the
+   * app was asked for never counts. Default: 300.
    */
   readonly sessionFramesPerMinute: number
-  /** How many of them may be transcripts. 30. */
+  /** How many of these may be transcripts. Default: 30. */
   readonly sessionTranscriptsPerMinute: number
-  /** Frames a minute of all sessions of a network address. 300. */
+  /** Frames per minute of all sessions of a network address. Default: 300. */
   readonly addressFramesPerMinute: number
 }
 

@@ -1,4 +1,4 @@
-// Binds the server to its address and says in plain words why that fails.
+// Binds the server to its address, and explains failures in plain words.
 import { BatonError } from '@baton/core'
 import { createServer as createHttpServer } from 'node:http'
 import type { RequestListener, Server, ServerOptions } from 'node:http'
@@ -6,19 +6,19 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { ConnectionLimits } from './limits.ts'
 
 export interface TlsFiles {
-  /** PEM text: the certificate of the server, then those that vouch for it. */
+  /** The server's certificate in PEM, followed by its chain. */
   readonly cert: string
-  /** PEM text of its private key, without a passphrase. */
+  /** Its private key in PEM, without a passphrase. */
   readonly key: string
 }
 
-/** @throws BatonError `invalid_option` when certificate and key cannot be used, or do not belong together */
+/** @throws BatonError `invalid_option` when certificate and key are unusable or do not match */
 export function createServer(
   tls: TlsFiles | undefined,
   { startMs, connections }: Pick<ConnectionLimits, 'startMs' | 'connections'>,
   answer: RequestListener,
 ): Server {
-  // A socket that does not even say what it wants is closed like one that starts no session.
+  // A socket without a request is closed like one that starts no session.
   const deadlines = {
     headersTimeout: startMs,
     requestTimeout: startMs,
@@ -30,12 +30,12 @@ export function createServer(
   return server
 }
 
-/** Milliseconds between two looks at sockets that are late. */
+/** Milliseconds between checks for sockets past their deadline. */
 const CHECK_MS = 5000
-/** Sockets that may be open for each connection: health checks, and those that have not said what they want. */
+/** Open sockets allowed per connection, to include health checks and sockets without a request yet. */
 export const SOCKETS_PER_CONNECTION = 2
 
-/** Deadlines of HTTP, and of TLS. */
+/** Deadlines of HTTP and TLS. */
 type Deadlines = ServerOptions & { readonly handshakeTimeout: number }
 
 function createPlainServer(tls: TlsFiles | undefined, deadlines: Deadlines, answer: RequestListener): Server {
@@ -57,7 +57,7 @@ export interface Place {
   readonly path: string
 }
 
-/** @throws BatonError `invalid_option` when the port is in use, the address is empty or not this machine's */
+/** @throws BatonError `invalid_option` when the port is in use, or the address is empty or not this machine's */
 export function listen(http: Server, { address, port, scheme, path }: Place): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
     // Node would listen on every address of the machine.
@@ -76,7 +76,7 @@ export function listen(http: Server, { address, port, scheme, path }: Place): Pr
 function createListenError(cause: NodeJS.ErrnoException, address: string, port: number): BatonError {
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${address} is in use; choose another one, or 0 for a free one`,
-    EACCES: `port ${port} needs rights that this process does not have; choose one above 1023`,
+    EACCES: `this process has no permission to use port ${port}; choose one above 1023`,
     EADDRNOTAVAIL: `${address} is not an address of this machine`,
     ENOTFOUND: `${address} is not an address of this machine`,
   }

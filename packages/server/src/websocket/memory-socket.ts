@@ -1,4 +1,4 @@
-// A connection without a network, for tests and simulations: what one end sends, the other reads from a list.
+// A connection without a network, for tests and simulations: messages sent by one side are read from a list.
 import type { Socket } from '../shared/socket.ts'
 
 export interface MemorySocket {
@@ -7,11 +7,11 @@ export interface MemorySocket {
   readonly sent: readonly string[]
   /** Set by the side that closed it. */
   readonly closed: () => { readonly code: number; readonly reason: string } | undefined
-  /** A message of the other side; `undefined` for one that is not text, and then its size. */
+  /** Delivers a message from the other side; `undefined` for one that is not text, with its size. */
   deliver(text: string | undefined, bytes?: number): void
-  /** The other side is gone. */
+  /** Ends the connection as if the other side were gone. */
   drop(): void
-  /** Nothing that is sent goes through any more, but nobody has noticed. */
+  /** Stops delivering sent messages, without either side noticing. */
   jam(bufferedBytes?: number): void
 }
 

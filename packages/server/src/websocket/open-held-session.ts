@@ -1,5 +1,5 @@
-// Opens the session of a connection, also where another process holds it: the connection is passed on to that process; where
-// it cannot be reached, the connection waits until the session is free.
+// Opens the session of a connection even if another process holds it: passes the connection on to that process, or
+// waits until the session is free if that process cannot be reached.
 import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { PeerLink } from './connect-to-peer.ts'
@@ -8,17 +8,17 @@ import type { AppConnectionInit } from './connection-init.ts'
 
 export type OpenedSession =
   | { readonly type: 'here'; readonly session: Session }
-  /** The frames of the app go to a peer. */
+  /** The app's frames go to a peer. */
   | { readonly type: 'elsewhere'; readonly link: PeerLink }
 
 export interface HeldSessionInit {
-  /** The app is gone. */
+  /** Whether the app is gone. */
   readonly isGone: () => boolean
   /** Description of a new session. */
   readonly description?: SessionDescription
-  /** The subprotocol that the peer is to speak; version 1 has none. */
+  /** The subprotocol for the peer; version 1 has none. */
   readonly protocol?: string
-  /** Which frames of the peer the app gets; all by default. */
+  /** Filters the peer's frames for the app; all by default. */
   readonly isPassed?: (text: string) => boolean
 }
 
@@ -38,10 +38,10 @@ type HeldConnection = Pick<
   | 'reachPeer'
 >
 
-/** Milliseconds between two looks at whether the session is free. */
+/** Milliseconds between checks for whether the session is free. */
 const LOOK_MS = 500
 
-/** @throws BatonError `session_held` after `heldMs`, or when the app is gone; whatever `Host.session` throws */
+/** @throws BatonError `session_held` after `heldMs` or when the app is gone, and any error of `Host.session` */
 export async function openHeldSession(
   init: HeldConnection,
   sessionId: string,
@@ -59,12 +59,12 @@ export async function openHeldSession(
     } catch (cause) {
       if (!isBatonError(cause) || cause.code !== 'session_held') throw cause
       const { owner, address } = cause.data
-      // An owner that could not be reached once is dead, or cut off: its lease ends soon.
+      // An owner that could not be reached once is dead or cut off, so its lease will end soon.
       if (typeof owner === 'string' && typeof address === 'string' && !dialled.has(owner)) {
         dialled.add(owner)
         const link = await passOn(init, address, more)
         if (link && !isGone()) return { type: 'elsewhere', link }
-        // Nobody would close it: the peer would keep the app's place, and offer its device calls.
+        // The app is gone: an open link would keep its place at the peer, which would offer its device calls.
         link?.close()
       }
       if (leftMs <= 0 || isGone()) throw cause
@@ -72,7 +72,7 @@ export async function openHeldSession(
     }
 }
 
-/** Undefined if the peer at `address` may not be asked, or cannot be reached. */
+/** Returns `undefined` if the peer at `address` must not be asked or cannot be reached. */
 export async function passOn(
   init: HeldConnection,
   address: string,
@@ -96,6 +96,6 @@ export async function passOn(
     peerWarnings?.noteUnreachable(address, link)
     return undefined
   }
-  log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
+  log.info('a connection was passed on to the server that holds its session', { connection, peer: address })
   return link
 }

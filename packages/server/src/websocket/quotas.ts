@@ -1,5 +1,5 @@
-// Quotas of a network address and of a principal on a server: connections, sessions, bytes and turns. It counts;
-// who is told what stands with those who ask.
+// Quotas per network address and per principal: connections, sessions, bytes and turns. It only counts; callers report
+// refusals.
 import type { Clock } from '@baton/core'
 import type { TooMuch } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
@@ -7,15 +7,15 @@ import { createRateLimit } from '../shared/rate-limit.ts'
 
 /** The owner of a connection. */
 export interface Origin {
-  /** The network address as limits count it. */
+  /** The network address, as limits count it. */
   readonly address: string
-  /** Undefined where nobody tells principals apart. */
+  /** `undefined` if principals are not distinguished. */
   readonly principal: string | undefined
 }
 
-/** A connection, as far as it counts. */
+/** A connection, as far as it is counted. */
 export interface Counted {
-  /** The session in which a turn runs that this connection follows. */
+  /** The session with a running turn that this connection follows. */
   busySession(): string | undefined
 }
 
@@ -27,7 +27,7 @@ type QuotaNames =
   | 'addressTurns'
   | 'principalTurns'
 
-/** One for a whole server. Each question gives what to tell the sender, or undefined where it may go on. */
+/** One per server. Each check returns the message for the sender, or `undefined` if it may continue. */
 export class Quotas {
   readonly #limits: Pick<ConnectionLimits, QuotaNames>
   readonly #sessions: ReturnType<typeof createRateLimit>
@@ -40,7 +40,7 @@ export class Quotas {
     this.#bytes = createRateLimit({ perMinute: limits.addressBytesPerMinute, clock })
   }
 
-  /** Asked before a connection is taken. */
+  /** Called before a connection is accepted. */
   checkConnection({ address, principal }: Origin): string | undefined {
     const { addressConnections, principalConnections } = this.#limits
     if (this.#of(addressKey(address)).size >= addressConnections)
@@ -50,7 +50,7 @@ export class Quotas {
     return undefined
   }
 
-  /** The function that ends it is returned. */
+  /** Counts a connection; the returned function uncounts it. */
   open({ address, principal }: Origin, connection: Counted): () => void {
     const keys = [addressKey(address), ...(principal === undefined ? [] : [principalKey(principal)])]
     for (const key of keys) {
@@ -67,7 +67,7 @@ export class Quotas {
     }
   }
 
-  /** A connection is about to start a session. */
+  /** Called before a connection starts a session. */
   takeSession(address: string): TooMuch | undefined {
     const waitMs = this.#sessions.take(address)
     if (waitMs === 0) return undefined
@@ -75,7 +75,7 @@ export class Quotas {
     return { message, retryAfterMs: waitMs }
   }
 
-  /** A frame came. */
+  /** Called for each received frame. */
   takeBytes(address: string, bytes: number): TooMuch | undefined {
     const waitMs = this.#bytes.take(address, bytes)
     if (waitMs === 0) return undefined
@@ -83,7 +83,7 @@ export class Quotas {
     return { message, retryAfterMs: waitMs }
   }
 
-  /** A turn of this session is about to begin. */
+  /** Called before a turn of this session starts. */
   checkTurn({ address, principal }: Origin, session: string): string | undefined {
     const { addressTurns, principalTurns } = this.#limits
     if (this.#countBusy(addressKey(address), session) >= addressTurns)
@@ -93,7 +93,7 @@ export class Quotas {
     return undefined
   }
 
-  /** Sessions at work beside this one: what it is told while it works waits for its own turn. */
+  /** Other sessions at work. A session that is already at work adds none: its messages wait for its own turns. */
   #countBusy(key: string, session: string): number {
     const busy = new Set([...this.#of(key)].map((connection) => connection.busySession()))
     busy.delete(undefined)

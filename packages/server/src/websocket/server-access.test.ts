@@ -56,7 +56,7 @@ test('who the program does not know gets 401, and the server goes on', async () 
   const { url, logged } = await startForTest({ authenticate })
   expect((await refusedWith(url)).status).toBe(401)
   expect(logged).toEqual([
-    'nobody knows who is behind a connection {"cause":"no session cookie"}',
+    'a connection could not be authenticated {"cause":"no session cookie"}',
     expect.stringContaining('a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":'),
   ])
   const app = await connectApp(url, { headers: { authorization: 'ann' } })

@@ -70,7 +70,7 @@ test.each<[string, unknown, number, string]>([
     'that it cannot know',
     new BatonError({ code: 'keys_unavailable', message: 'https://login.internal does not answer' }),
     503,
-    'the server cannot check who you are at the moment',
+    'the server cannot verify your identity at the moment',
   ],
 ])('where a promise gives %s, the connection is refused', async (_what, found, status, body) => {
   const authenticate = async (): Promise<undefined> => {

@@ -62,7 +62,7 @@ test('a session that sends too many frames is told when to go on, and its connec
   expect([started(app), listErrors(app)]).toEqual([
     3,
     [
-      'rate_limited: at most 2 frames a minute are taken from a session; send this one again later (retryAfterMs 30000)',
+      'rate_limited: at most 2 frames a minute are accepted from a session; send this one again later (retryAfterMs 30000)',
     ],
   ])
   moveTime(30_000)
@@ -82,7 +82,7 @@ test('the connections of a session share its limit, those of another session hav
   await untilFrames(two, 2)
   await untilFrames(other, 2)
   expect([started(one), started(two), started(other)]).toEqual([2, 1, 2])
-  expect(listErrors(two)[0]).toContain('rate_limited: at most 1 frames a minute are taken from a session')
+  expect(listErrors(two)[0]).toContain('rate_limited: at most 1 frames a minute are accepted from a session')
   for (const app of [one, two, other]) app.socket.terminate()
 })
 
@@ -93,7 +93,7 @@ test('an address that sends too many frames is refused, whatever sessions it nam
   const apps = [await from('s', '203.0.113.9'), await from('t', '203.0.113.9')]
   const [refused, other] = [await from('u', '203.0.113.9'), await from('u', '203.0.113.10')]
   expect(listErrors(refused)).toEqual([
-    'rate_limited: at most 2 frames a minute are taken from an address; send this one again later (retryAfterMs 30000)',
+    'rate_limited: at most 2 frames a minute are accepted from an address; send this one again later (retryAfterMs 30000)',
   ])
   expect(started(other)).toBe(1)
   for (const app of [...apps, refused, other]) app.socket.terminate()
@@ -104,7 +104,7 @@ test('transcripts have a limit of their own, and what is malformed or no text co
   const app = await connectApp(url)
   for (let count = 0; count < 2; count++) app.send('user.audio.transcript.final', { text: 'Hello' })
   await app.until(({ type }) => type === 'error')
-  expect(listErrors(app)[0]).toContain('rate_limited: at most 1 transcripts a minute are taken from a session')
+  expect(listErrors(app)[0]).toContain('rate_limited: at most 1 transcripts a minute are accepted from a session')
   app.socket.send('{')
   app.socket.send(Buffer.from('bytes'))
   app.socket.send('{')
@@ -146,8 +146,10 @@ test('a connection over which nothing comes is told so and closed', async () => 
   moveTime(599_999)
   expect(app.socket.readyState).toBe(app.socket.OPEN)
   moveTime(1)
-  expect((await app.ended).map(String)).toEqual(['1008', 'nothing came for too long'])
-  expect(listErrors(app)).toEqual(['idle_timeout: nothing came over this connection for 600000 ms; connect again'])
+  expect((await app.ended).map(String)).toEqual(['1008', 'the connection was idle for too long'])
+  expect(listErrors(app)).toEqual([
+    'idle_timeout: nothing was received over this connection for 600000 ms; connect again',
+  ])
 })
 
 test('a connection whose turn waits for a result is not idle', async () => {

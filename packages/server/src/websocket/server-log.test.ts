@@ -34,7 +34,7 @@ async function findCall(app: App): Promise<string> {
 }
 
 const came = (callId: string, more = '"tool":"look","error":null') =>
-  `a result came {"session":"s","callId":"${callId}",${more}}`
+  `a result was received {"session":"s","callId":"${callId}",${more}}`
 const ignored = (callId: string, reason: string) =>
   `a result was ignored {"session":"s","callId":"${callId}","reason":"${reason}"}`
 

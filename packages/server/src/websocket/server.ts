@@ -1,5 +1,5 @@
-// The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
-// the process lives, `/readyz` whether it takes sessions, `/metrics` what it has done.
+// The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
+// reports liveness, `/readyz` readiness, `/metrics` metrics.
 import type { ClientModel, Logger, Principal } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
@@ -52,63 +52,76 @@ import type { V2ConnectionInit } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
 export interface WebSocketFrontInit extends Partial<ServerWorld> {
-  /** The host. If it keeps a list of sessions, apps get the list, its changes and titles. */
+  /** The host. If it can list sessions, apps get the list, its changes and titles. */
   readonly host: HostWithSessions
   readonly limits?: Partial<ConnectionLimits>
-  /** `127.0.0.1` by default. */
+  /** Default: `127.0.0.1`. */
   readonly address?: string
-  /** 8080 by default; 0 takes a free one. */
+  /** Default: 8080. 0 chooses a free port. */
   readonly port?: number
   /**
-   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine where the
-   * server listens to this machine only, else none. Never by the name under which a page found the server: any page that a
-   * person visits could reach a server on that person's machine or network by a name of its own that leads there.
+   * Web pages whose scripts may connect, such as `https://app.example`, or `*` for all. Default: pages of this machine
+   * if the server only listens on this machine, otherwise none. The name under which a page found the server never
+   * counts: any page a person visits could reach a server on that person's machine or network through its own domain
+   * name resolving to it.
    */
   readonly origins?: readonly string[]
   /**
-   * Host names that a proxy gives this server, such as `chat.example`, with the port if it is not the usual one;
-   * their pages may connect too, whatever `origins` says.
+   * Host names that a proxy uses for this server, such as `chat.example`, with the port if it is not the default; their
+   * pages may connect too, regardless of `origins`.
    */
   readonly publicHosts?: readonly string[]
   /**
-   * Who is behind a connection, and until when that holds: then it is closed with 1008. `anonymous` by default. Undefined, or who it throws
-   * for gets 401, with the message of an error `unauthorized`. A promise has 10 seconds.
+   * Identifies the principal of a connection, and optionally until when that holds: the connection is then closed with
+   * 1008. Default: `anonymous`. If it returns `undefined` or throws, the connection gets 401, with the message of an
+   * `unauthorized` error. A promise has 10 seconds.
    */
   readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
   /**
-   * Tokens of which every connection must show one, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
-   * default none is asked for: then the address must be one that only friends can reach.
+   * Tokens, one of which every connection must present as `Authorization: Bearer` or `?token=`; others get 401. Without
+   * it no token is required, so the address must only be reachable by trusted clients.
    */
   readonly token?: string | readonly string[]
   /**
-   * Whether the host has a session of this name, as its store knows. With it an app that only connects leaves no session: the
-   * first thing that is said makes it. Only where all that speaks to sessions comes over this front.
+   * Whether the host's store has a session of this name. With it, an app that only connects creates no session; its
+   * first message does. Use it only if everything that uses the sessions comes through this front.
    */
   readonly hasSession?: (session: string) => Promise<boolean>
-  /** Speaks TLS itself: `wss`. */
+  /** Enables TLS: `wss`. */
   readonly tls?: TlsFiles
-  /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
+  /**
+   * Number of trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count.
+   * Default: 0.
+   */
   readonly trustedProxies?: number
   /**
-   * Other servers over the same store: a connection whose session one of them holds is passed on to it. Absent: such a
-   * connection waits until the session is free.
+   * Other servers over the same store: a connection whose session is held by one of them is passed on to it. Without
+   * it, such a connection waits until the session is free.
    */
   readonly peers?: PeerOptions
-  /** Returns the answer of `/metrics`, in Prometheus' text format, to requests with the `metricsToken`. Without it: 404. */
+  /**
+   * Returns the answer of `/metrics` in Prometheus' text format, for requests with a `metricsToken`. Without it: 404.
+   */
   readonly metrics?: () => string
-  /** Tokens for `/metrics`; by default those of `token`. Set this if only `authenticate` checks tokens. */
+  /** Tokens for `/metrics`. Default: those of `token`. Set this if only `authenticate` checks tokens. */
   readonly metricsToken?: string | readonly string[]
-  /** Takes WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Absent: 404. */
+  /**
+   * Accepts WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Without it:
+   * 404.
+   */
   readonly chats?: (socket: Socket, principal: Principal, address: string) => FrontConnection
-  /** Takes WebSockets at `/acp`, for editors: `createAcpSocket` of @baton/server/acp. Absent: 404. */
+  /** Accepts WebSockets at `/acp`, for editors: `createAcpSocket` of @baton/server/acp. Without it: 404. */
   readonly editors?: (socket: Socket, principal: Principal) => FrontConnection
-  /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it they get 404. */
+  /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it: 404. */
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
-  /** Choices that apps of version 2 may make for their turns; none by default. */
+  /** Settings that apps of version 2 may choose for their turns. Default: none. */
   readonly allow?: AllowedSettings
-  /** The agent's models that apps run (`clientModel` of @baton/models/client): an app of version 2 names those that it runs. */
+  /** Models that run in apps (`clientModel` of @baton/models/client): an app of version 2 names those it runs. */
   readonly clientModels?: readonly ClientModel[]
-  /** For `/readyz`: says in a few words why the server cannot take sessions now; undefined when it can. You need not report draining. */
+  /**
+   * For `/readyz`: returns briefly why the server cannot accept sessions now, or `undefined` if it can. Draining is
+   * reported automatically.
+   */
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
 
@@ -141,34 +154,35 @@ export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
 
 /** The front's view of a connection, whatever its protocol. */
 export interface FrontConnection {
-  /** A turn runs, or the app has not been told all of it. */
+  /** Whether a turn is running, or the app has not received all of it. */
   isBusy(): boolean
-  /** The session in which a turn runs. */
+  /** The session in which a turn is running. */
   busySession(): string | undefined
   close(code: number, reason: string): void
 }
 
 export interface WebSocketFront {
   /**
-   * Resolves when connections are taken.
-   * @throws BatonError `invalid_option` when the port is in use, or the address is empty or does not belong to this machine
+   * Resolves when connections are accepted.
+   * @throws BatonError `invalid_option` when the port is in use, or the address is empty or does not belong to this
+   * machine
    */
   listen(): Promise<{ readonly url: string; readonly port: number }>
   /**
-   * Takes no new connections and no new turns. Resolves when the running turns have ended and their apps have heard so, at
-   * the latest after `withinMs` (0 by default).
+   * Accepts no new connections and no new turns. Resolves when the running turns have ended and their apps know it, at
+   * the latest after `withinMs` (default: 0).
    */
   drain(options?: { readonly withinMs?: number }): Promise<void>
-  /** Closes every connection, after `drain`. */
+  /** Closes every connection. Call it after `drain`. */
   close(): Promise<void>
 }
 
 const LOCAL = '127.0.0.1'
-/** Milliseconds between two looks at whether the running turns have ended. */
+/** Milliseconds between checks for whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
 
 /**
- * Clock, timers and ids are Node's by default; without a `log` nothing is logged.
+ * Creates the front. Clock, timers and ids default to Node's; without a `log` nothing is logged.
  * @throws BatonError `invalid_option` when the TLS certificate and key cannot be used
  */
 export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
@@ -201,7 +215,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
       init.requests(request, response)
     } else answer(request, response, { unreadyReason, refusal, metrics: init.metrics, metricsRefusal })
   })
-  // Behind proxies all sockets are theirs, and say nothing of who is behind them.
+  // Behind proxies, all sockets belong to the proxies, and reveal nothing about clients.
   if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))
   const waiting = takeUpgrades(shared, http, sockets)
   http.on('connect', (_request, stream) => {
@@ -234,7 +248,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
   }
 }
 
-/** Parts that the connections of a server share. */
+/** State shared by a server's connections. */
 interface Shared {
   readonly init: WebSocketServerInit
   readonly limits: ConnectionLimits
@@ -268,7 +282,10 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
   }
 }
 
-/** The streams that are returned wait to be known. Nothing reads them: what comes meanwhile stays in them, up to their bound. */
+/**
+ * Returns streams whose client is still being authenticated. They are not read: incoming data stays buffered, up to
+ * their limit.
+ */
 function takeUpgrades(shared: Shared, http: Server, sockets: WebSocketServer): ReadonlySet<Duplex> {
   const waiting = new Set<Duplex>()
   http.on('upgrade', (request, stream, head) => {
@@ -280,7 +297,7 @@ function takeUpgrades(shared: Shared, http: Server, sockets: WebSocketServer): R
         const upgrade = { client, ...admitted, stream, path: parseUrl(request).pathname }
         sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, upgrade))
       } else if (refusal) {
-        // Never the address that was asked for: it may have a token in it.
+        // Never the requested address: it may contain a token.
         const { status, message } = refusal // a page cannot read the message
         shared.strangersLog.info('a connection was refused', { address: client, status, why: message })
         refuse(stream, refusal)
@@ -306,7 +323,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const { timers } = init
   const countsPrincipal = init.authenticate !== undefined
   const heart = new Heart(socket, timers, limits)
-  // Flattened: V8 would keep the pieces of a joined string as long as the connection.
+  // Copied into a flat string: V8 would keep the pieces of a joined one as long as the connection.
   const name = Buffer.from(`ws-${init.newId()}`, 'latin1').toString('latin1')
   strangersLog.info('a connection was opened', { connection: name, address: client })
   const address = deriveLimitKey(client)
@@ -348,17 +365,17 @@ function openConnection(protocol: string, init: V2ConnectionInit): FrontConnecti
   return protocol === SUBPROTOCOL ? openV2Connection(init) : openV1Connection(init)
 }
 
-/** As `ws` does by itself, but for apps that speak several versions. */
+/** As `ws` does by itself, but for apps that offer several versions. */
 function chooseProtocol(offered: ReadonlySet<string>): string | false {
   return offered.has(SUBPROTOCOL) ? SUBPROTOCOL : ([...offered][0] ?? false)
 }
 
-/** A peer's connections have been counted where they came in. */
+/** A peer's connections were counted where they arrived. */
 function checkLate(shared: Shared, client: string, admitted: Admitted): Refusal | undefined {
   return admitted.isFromPeer ? undefined : checkRoom(shared, client, admitted)
 }
 
-/** Connections that come later take no new turn, so they need not be waited for. */
+/** Later connections start no turn, so they are not waited for. */
 async function waitForRest(
   connections: readonly FrontConnection[],
   { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
@@ -376,7 +393,7 @@ interface Upgrade extends Admitted {
   readonly path: string
 }
 
-/** Not a closure: it would keep the whole request for as long as the connection lasts. */
+/** Not a closure, which would retain the whole request for the lifetime of the connection. */
 function destroyBroken(this: Duplex): void {
   this.destroy()
 }

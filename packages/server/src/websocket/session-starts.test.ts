@@ -70,7 +70,7 @@ test('a store that fails is told of once, and asked for one session at a look', 
   )
   for (let count = 0; count < 10; count++) starts.wait(`s${count}`, () => {})
   for (let count = 0; count < 5; count++) await look()
-  expect([asked.length, warnings]).toEqual([5, ['nobody knows what was begun at a peer']])
+  expect([asked.length, warnings]).toEqual([5, ['sessions created at peers could not be checked']])
   fails = false
   await look()
   fails = true

@@ -1,37 +1,37 @@
-// Sessions that apps have started and nobody has said anything in yet: they are no sessions of the host, and leave no record.
-// Whoever speaks first makes the session; the others that started it follow it then. Nobody tells this server when that
-// happens at a peer, so it looks.
+// Sessions that apps have started but in which no message was sent yet: the host does not have them, and they leave no
+// record. The first message creates the session; all connections that started it then follow it. This server is not
+// notified when that happens at a peer, so it polls.
 import type { Logger, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
 
-/** Present where other servers share the store. */
+/** Set if other servers share the store. */
 export interface SharedStore {
   readonly hasSession: (session: string) => Promise<boolean>
   readonly timers: Timers
   readonly log: Logger
 }
 
-/** Milliseconds between two looks at what was begun at a peer. */
+/** Milliseconds between checks for sessions created at a peer. */
 const LOOK_MS = 2000
-/** Sessions that are asked for in one look, one after another; where more wait, they take turns. */
+/** Sessions checked per look, one after another; if more are waiting, they take turns. */
 const LOOKS_MAX = 100
-/** Milliseconds that one question may take. */
+/** Milliseconds that one check may take. */
 const QUESTION_MS = 10_000
 
 export class SessionStarts {
   readonly #shared: SharedStore | undefined
-  /** The one that was looked for longest ago stands first. */
+  /** Ordered by last check, oldest first. */
   readonly #waiting = new Map<string, Set<() => void>>()
   #isLooking = false
-  /** Told once, until a look succeeds. */
+  /** Logged once, until a look succeeds. */
   #hasFailed = false
 
   constructor(shared?: SharedStore) {
     this.#shared = shared
   }
 
-  /** `onOpened` is called once, when the session is opened, unless the returned function was called before. */
+  /** Calls `onOpened` once, when the session is opened, unless the returned function was called before. */
   wait(session: string, onOpened: () => void): () => void {
     const waiting = this.#waiting.get(session) ?? new Set()
     waiting.add(onOpened)
@@ -43,7 +43,7 @@ export class SessionStarts {
     }
   }
 
-  /** Somebody has opened the session. */
+  /** Called when the session was opened. */
   noteOpened(session: string): void {
     const waiting = this.#waiting.get(session)
     this.#waiting.delete(session)
@@ -59,7 +59,8 @@ export class SessionStarts {
         await this.#look()
         this.#hasFailed = false
       } catch (cause) {
-        if (!this.#hasFailed) log.warn('nobody knows what was begun at a peer', { cause: describeThrown(cause) })
+        if (!this.#hasFailed)
+          log.warn('sessions created at peers could not be checked', { cause: describeThrown(cause) })
         this.#hasFailed = true
       }
       this.#isLooking = false
@@ -71,7 +72,7 @@ export class SessionStarts {
   async #look(): Promise<void> {
     for (const session of [...this.#waiting.keys()].slice(0, LOOKS_MAX)) {
       const waiting = this.#waiting.get(session)
-      if (!waiting) continue // nobody waits for it any more
+      if (!waiting) continue // it is no longer waited for
       this.#waiting.delete(session)
       this.#waiting.set(session, waiting)
       if (await this.#isThere(session)) this.noteOpened(session)
@@ -81,7 +82,7 @@ export class SessionStarts {
   async #isThere(session: string): Promise<boolean> {
     if (!this.#shared) return false
     const { hasSession, timers } = this.#shared
-    const message = `the store did not say in ${QUESTION_MS} ms whether session ${session} is there`
+    const message = `the store did not answer within ${QUESTION_MS} ms whether session ${session} exists`
     const error = (): BatonError => new BatonError({ code: 'store_failed', message })
     return await within(timers, { timeoutMs: QUESTION_MS, error }, hasSession(session))
   }

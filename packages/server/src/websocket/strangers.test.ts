@@ -160,7 +160,7 @@ test('a frame is large by its own type, whatever types stand in it', async () =>
   const decoy = { decoy: { type: 'tool.result' }, payload: { text: 'x'.repeat(100_000) } }
   const timestamp = '2026-01-01T00:00:00.000Z'
   app.socket.send(JSON.stringify({ id: '1', type: 'user.audio.transcript.final', sessionId: 's', timestamp, ...decoy }))
-  expect(await errorOf(app)).toMatch(/^invalid_transcript: the frame has 100\d{3} bytes; at most 65536 are taken/)
+  expect(await errorOf(app)).toMatch(/^invalid_transcript: the frame has 100\d{3} bytes; at most 65536 are accepted/)
 })
 
 test('a socket that says nothing is closed after its time, before a request and after', async () => {
@@ -275,7 +275,7 @@ test('a slow reader is told once in the log, whatever is still written to it', (
     writer.write(String(n), { type: 'assistant.speech.partial', payload: { text: 'x' } }, 's'),
   )
   expect(written.some(Boolean)).toBe(false)
-  expect(lines).toEqual(['a connection reads too slowly and is closed'])
+  expect(lines).toEqual(['a connection was closed because it reads too slowly'])
 })
 
 test('of 50,000 lines of one message a minute some are written, and then how many were not', () => {

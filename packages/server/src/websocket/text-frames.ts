@@ -1,9 +1,9 @@
-// Text messages as a server writes them (RFC 6455, 5.2): whole, in one frame each, without a mask. Several make one buffer.
+// Text messages as a server writes them (RFC 6455, 5.2): each in one unmasked frame. Several share one buffer.
 import type { RawData } from 'ws'
 
-/** Bytes of the longest head: two, and eight of length. */
+/** Bytes of the longest header: two, and eight of length. */
 const HEAD_BYTES = 10
-/** The last fragment of a message, whose payload is text. */
+/** The final fragment of a text message. */
 const FINAL_TEXT = 0x81
 const LENGTH_16 = 126
 const LENGTH_64 = 127
@@ -38,7 +38,7 @@ export function countBytes(data: RawData): number {
   return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength
 }
 
-/** `ws` checks that text is UTF-8 before it hands it out. */
+/** `ws` has already checked that the text is UTF-8. */
 export function decodeText(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString()
   return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()

@@ -1,5 +1,5 @@
-// Sockets on which nobody has asked for a WebSocket yet. A network address has a bound of them too: they cost a place among the
-// server's sockets like others, and nothing else counts them.
+// Sockets that have not requested a WebSocket yet. Their number per network address is limited: they take up places
+// among the server's sockets, and nothing else counts them.
 import type { Logger } from '@baton/core'
 import type { Socket } from 'node:net'
 import { BoundedMap } from './bounded-map.ts'
@@ -7,17 +7,17 @@ import { readAddress } from '../shared/client-address.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
 
 export interface UnaskedSocketsInit {
-  /** At once, of one address. */
+  /** Maximum number at a time per address. */
   readonly most: number
   readonly log: Logger
 }
 
-/** Peers that are remembered. */
+/** Peers to remember. */
 const PEERS_MAX = 1000
 
 export class UnaskedSockets {
   readonly #init: UnaskedSocketsInit
-  /** By address; of each socket the port of its other end. */
+  /** Remote ports of open sockets, by address. */
   readonly #sockets = new Map<string, Set<number | undefined>>()
   readonly #peers = new BoundedMap<true>(PEERS_MAX)
 
@@ -25,13 +25,13 @@ export class UnaskedSockets {
     this.#init = init
   }
 
-  /** Counts a socket, or ends it where its address has too many. */
+  /** Counts a socket, or closes it if its address has too many. */
   open(socket: Socket): void {
     const address = findKey(socket)
     const { most, log } = this.#init
     const sockets = this.#sockets.get(address) ?? new Set()
     if (sockets.size >= most && !this.#peers.get(address)) {
-      log.info('a socket was closed: its address has too many that ask for nothing', { address, most })
+      log.info('a socket was closed: its address has too many idle sockets', { address, most })
       socket.destroy()
       return
     }
@@ -41,12 +41,15 @@ export class UnaskedSockets {
     socket.once('close', () => this.#end(address, remotePort))
   }
 
-  /** It became a WebSocket, which is counted as a connection. With TLS it is another object than the one that was opened. */
+  /**
+   * Called when it became a WebSocket, which is counted as a connection. With TLS this is a different object from the
+   * opened one.
+   */
   noteAsked(socket: Socket): void {
     this.#end(findKey(socket), socket.remotePort)
   }
 
-  /** Apps that a peer passes on come from its address, in any number. */
+  /** Exempts a peer: any number of apps passed on by it come from its address. */
   notePeer(socket: Socket): void {
     this.#peers.set(findKey(socket), true)
   }

@@ -20,8 +20,8 @@ test('an app whose session was not followed without a gap is told to come back, 
   const server = await startServer({ host })
   const app = await connectApp(server.url)
   const [code, reason] = await app.ended
-  expect([code, String(reason)]).toEqual([1012, 'the server missed a part of the session; connect again'])
-  const told = 'a connection is closed: its session went on and this process missed a part of it'
+  expect([code, String(reason)]).toEqual([1012, 'the server missed part of the session; connect again'])
+  const told = 'a connection was closed: this process missed part of its session'
   expect(server.logged.filter((line) => line.startsWith(told))).toEqual([`${told} {"session":"s","pos":3}`])
   isLagging = false
   const again = await connectApp(server.url)

@@ -1,5 +1,5 @@
-// A connection follows its session: what the session tells is projected and written, and what the machine must know of
-// the writing (a call that could not be written, an answer that is spoken) is submitted.
+// A connection following its session: session events are projected and written, and facts about the writing that the
+// machine needs (a call that could not be written, an answer being spoken) are submitted.
 import type {
   Accepted,
   ClientConnection,
@@ -26,14 +26,14 @@ import type { V1Writer } from './v1-writer.ts'
 export interface FollowerInit {
   readonly session: Session
   readonly writer: V1Writer
-  /** Writes `session.started`, before anything that the session tells. */
+  /** Writes `session.started`, before any session event. */
   readonly onStarted: () => void
 }
 
-/** Results that were handed in and may still be ignored. */
+/** Submitted results that may still be ignored. */
 const PENDING_RESULTS_MAX = 1000
 const TOOLS_MAX = 1000
-/** `convo.setState:<id of its frame>`: the call's id tells the tool, so nothing must be remembered for its result. */
+/** Parses `convo.setState:<id of its frame>`: the call's id names the tool, so its result needs no lookup. */
 const DISPLAY_CALL = /^((?:convo|tts)\.[a-zA-Z]+):/
 
 export function parseDisplayTool(callId: string): string | undefined {
@@ -44,8 +44,8 @@ export async function followSession(
   init: AppConnectionInit,
   { session, writer, onStarted }: FollowerInit,
 ): Promise<SessionFollower | { readonly refused: Refused }> {
-  // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
-  // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
+  // Read before the connection is attached, so that no offer is missed, and from the start of the last turn, since a
+  // reconnecting app has not seen all of it. It recognizes known frames by their ids.
   const last = session.lastTurn()
   const events = session.events({ from: last ? { pos: last.pos, since: last.pos } : 'now', delivery: true })
   const connection = session.connect(describeApp(init))
@@ -76,27 +76,27 @@ export class SessionFollower {
     this.#events = events
   }
 
-  /** The app answered a call, of the model or for display. */
+  /** Called when the app answered a call, of the model or for display. */
   noteAnswer(callId: string): Promise<void> {
     return tellReached(this.#state, this.#state.calls.answer(callId))
   }
 
-  /** A result of this connection was handed in: if it is ignored, that is logged. */
+  /** Logs it if this connection's result is ignored. */
   trackResult(callId: string): void {
     this.#state.pendingResults.set(callId, true)
   }
 
-  /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
+  /** The tool of a model's call that is open, or was recently written to this connection. */
   findToolName(callId: string): string | undefined {
     return this.session.openCall(callId)?.name ?? this.#state.tools.get(callId)
   }
 
-  /** The app was asked for this result, or the session waits for it. */
+  /** Whether the app was asked for this result, or the session waits for it. */
   awaits(callId: string): boolean {
     return this.#state.calls.has(callId) || this.session.openCall(callId)?.settled === false
   }
 
-  /** A turn runs, or the app has not been told all of it. */
+  /** Whether a turn is running, or the app has not received all of it. */
   isBusy(): boolean {
     return this.#state.inTurn || !AT_REST.has(this.session.phase)
   }
@@ -111,10 +111,10 @@ export class SessionFollower {
   }
 }
 
-/** Phases in which nothing goes on until something new comes. */
+/** Phases that last until a new input. */
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
-/** Apps of version 1 act on what they read, and have no words for what was heard or what a person decides. */
+/** Apps of version 1 act on what they read; they cannot report what was heard or what a person decided. */
 function describeApp({ connection }: AppConnectionInit): ConnectionInit {
   return { connection, sequential: true }
 }
@@ -124,17 +124,17 @@ interface FollowerState {
   readonly session: Session
   readonly connection: ClientConnection
   readonly writer: V1Writer
-  /** Records before it were sent to earlier connections. */
+  /** Records before this were sent to earlier connections. */
   readonly livePos: number
   readonly projection: V1Projection
   readonly calls: WrittenCalls
   readonly turnLog: TurnLog
-  /** Calls whose results were handed in. */
+  /** Calls whose results were submitted. */
   readonly pendingResults: BoundedMap<true>
-  /** Names for the log, also when a call's result comes late or again. */
+  /** Names for the log, also for late or repeated results. */
   readonly tools: BoundedMap<string>
   left: boolean
-  /** The app was told that a turn began, and not yet that it ended. */
+  /** Whether the app was told of a turn's start, but not yet of its end. */
   inTurn: boolean
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }
@@ -174,13 +174,13 @@ async function readEvents(state: FollowerState, events: EventStream): Promise<vo
     for (const event of batch.events) {
       if (state.left) return
       if (event.type === 'behind') {
-        // How fast the app reads is watched by the writer. Here this process was too busy to take the events, or the session
-        // went on at another one. The app misses nothing when it comes back.
-        log.warn('a connection is closed: its session went on and this process missed a part of it', {
+        // Slow apps are detected by the writer. Here this process was too busy to read the events, or the session
+        // continued at another one. The app misses nothing when it reconnects.
+        log.warn('a connection was closed: this process missed part of its session', {
           session: state.session.id,
           pos: event.cursor.pos,
         })
-        socket.close(CLOSE_CODES.restarted, 'the server missed a part of the session; connect again')
+        socket.close(CLOSE_CODES.restarted, 'the server missed part of the session; connect again')
         return
       }
       takeEvent(state, event)
@@ -193,9 +193,9 @@ async function readEvents(state: FollowerState, events: EventStream): Promise<vo
 function takeEvent(state: FollowerState, event: SessionEvent): void {
   perform(state, state.projection.handleEvent(event, readMonotonicMs(state.init.clock)))
   const isLive = event.at === undefined || event.at.pos >= state.livePos
-  // The end of a turn that earlier connections saw is not told again.
+  // The end of a turn that earlier connections saw is not sent again.
   if (event.type === 'turn-finished' && !isLive) state.inTurn = false
-  // This client is still there.
+  // This client is still connected, so it attaches again.
   if (event.type === 'clients-gone' && isLive) void tell(state, 'client-attached', state.connection.attach())
 }
 
@@ -204,7 +204,7 @@ function perform(state: FollowerState, outputs: readonly V1Output[]): void {
   planTimer(state)
 }
 
-/** One timer at a time, for the next partial. */
+/** Keeps a single timer, for the next partial. */
 function planTimer(state: FollowerState): void {
   const { clock, timers } = state.init
   const atMs = state.projection.pollAtMs()
@@ -257,7 +257,7 @@ function performOne(state: FollowerState, output: V1Output): void {
     }
     case 'result-ignored': {
       const { callId, reason } = output
-      // Other connections of the session leave the line to the one that the result came from.
+      // The connection that sent the result logs this, and no other.
       if (state.pendingResults.take(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
       break
     }
@@ -273,14 +273,14 @@ function writeDisplay(
   const callId = `${name}:${id}`
   state.turnLog.add(name)
   const payload = { callId, name, arguments: JSON.stringify(given) }
-  // The app's screen is not waited for, and a broken connection is noticed by its end.
+  // The app's screen is not waited for; a broken connection is noticed when it ends.
   if (state.writer.write(id, { type: 'tool.call', payload }, state.session.id)) state.calls.add(callId)
 }
 
 function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
   const { session, writer, calls } = state
   const call = session.openCall(callId)
-  // Settled in the meantime: what is not open any more must not be run.
+  // It has been settled meanwhile, so the app must not run it.
   if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
   state.turnLog.add(call.name)
@@ -290,7 +290,7 @@ function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output
   else void tell(state, 'offer-failed', state.connection.missed(callId, offer))
 }
 
-/** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
+/** The machine must know before the app's voice begins, to determine what an interrupt cut off. */
 function askToSpeak(state: FollowerState, turn: number): void {
   const refuse = (): void => {
     if (!state.left) perform(state, state.projection.handleRefusal(turn, readMonotonicMs(state.init.clock)))
@@ -310,7 +310,7 @@ async function tellReached(state: FollowerState, offers: readonly ModelOffer[]):
   for (const { callId, offer } of offers) await tell(state, 'call-reached', state.connection.reached(callId, offer))
 }
 
-/** Never fails: a session that is gone needs to be told nothing. */
+/** Never fails: a closed session need not be informed. */
 async function tell(
   state: FollowerState,
   what: ClientReport['type'],
@@ -319,10 +319,14 @@ async function tell(
   try {
     const answer = await told
     if (answer.type === 'refused')
-      state.init.log.warn('a notice was refused', { session: state.session.id, input: what, code: answer.code })
+      state.init.log.warn('a report to the session was refused', {
+        session: state.session.id,
+        input: what,
+        code: answer.code,
+      })
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') return
-    state.init.log.warn('a notice was lost', {
+    state.init.log.warn('a report to the session was lost', {
       session: state.session.id,
       input: what,
       cause: describeThrown(cause),

@@ -1,5 +1,5 @@
-// How the session of a connection begins: with its first `session.start` where the session is known, else with the first
-// thing that is said; here, or at the peer that holds it.
+// How a connection's session begins: with its first `session.start` if the session is known, otherwise with the first
+// message; here, or at the peer that holds it.
 import type { Session } from '@baton/core'
 import { findSessionIdIssue, isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -9,7 +9,7 @@ import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
 import { reportFailure, sendError } from './v1-connection-state.ts'
 import { followSession } from './v1-follower.ts'
 
-/** The first one opens the session, where there is one; later ones are only answered. */
+/** The first `session.start` opens the session if it exists; later ones are only answered. */
 export async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
   const { init, writer } = state
   const { sessionId } = frame
@@ -37,7 +37,7 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
   else state.sessionId = undefined
 }
 
-/** From before the question on: somebody else may open it meanwhile. */
+/** Subscribed before the check, because another connection may open the session meanwhile. */
 async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
   const { hasSession, starts } = state.init
   if (!hasSession || !starts) return false
@@ -45,13 +45,13 @@ async function isUnknown(state: ConnectionState, session: string): Promise<boole
   try {
     if (!(await hasSession(session))) return true
   } catch (cause) {
-    state.init.log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
+    state.init.log.warn('a session could not be looked up', { session, cause: describeThrown(cause) })
   }
   state.forget()
   return false
 }
 
-/** False: it could not be opened, and the app was told why. */
+/** False if it could not be opened; the app was informed. */
 export async function openSession(state: ConnectionState, onStarted: () => void): Promise<boolean> {
   const { init, writer, sessionId = '', follower: known, link } = state
   if (known || link) return true
@@ -61,7 +61,7 @@ export async function openSession(state: ConnectionState, onStarted: () => void)
     const opened = await openHeldSession(init, sessionId, { isGone: state.isGone })
     if (opened.type === 'elsewhere') {
       state.link = opened.link
-      // The peer has to know which session it is.
+      // The peer needs the frame that names the session.
       state.link.send(state.startText)
       return true
     }
@@ -75,11 +75,11 @@ export async function openSession(state: ConnectionState, onStarted: () => void)
     sendError(state, follower.refused.code, follower.refused.message, sessionId)
   } catch (cause) {
     reportFailure(state, cause, sessionId)
-    // By then it may be free, or its owner may be reached.
+    // By the time the app reconnects, the session may be free or its owner reachable.
     if (isBatonError(cause) && cause.code === 'session_held')
       init.socket.close(CLOSE_CODES.restarted, 'another server holds the session and cannot be reached; connect again')
   }
-  // Nobody follows it here: held on, it would stay open for ever.
+  // Not followed here; without closing, it would stay open forever.
   await session?.close()
   return false
 }

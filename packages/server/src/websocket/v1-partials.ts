@@ -1,5 +1,5 @@
-// The text of a running turn as version 1 shows it: the whole answer so far, not too often. Time is handed in. A piece of
-// text costs no more than its own length: the whole is put together only when it is shown.
+// The text of a running turn as version 1 shows it: the whole answer so far, at a limited rate. Time is passed in. A
+// piece of text costs no more than its own length: the whole is only assembled when it is shown.
 
 interface WrittenStep {
   readonly step: number
@@ -14,17 +14,17 @@ interface Piece {
 }
 
 export interface ShownText {
-  /** Names it in the ids of frames. */
+  /** Identifies the text in frame ids. */
   readonly key: string
   readonly text: string
 }
 
 export class Partials {
   readonly #intervalMs: number
-  /** Texts of the turn's finished steps; undefined where the turn's beginning was not seen. */
+  /** Texts of the turn's finished steps; `undefined` if the turn's beginning was not seen. */
   #earlier: readonly { readonly step: number; readonly text: string }[] | undefined
   #step: WrittenStep | undefined
-  /** The frame's key of the last text, which may still have to be shown when its step is over. */
+  /** The frame key of the last text, which may still need to be shown after its step has ended. */
   #key = ''
   #hasNews = false
   #shown = ''
@@ -34,7 +34,7 @@ export class Partials {
     this.#intervalMs = intervalMs
   }
 
-  /** A new turn: nothing was said yet. */
+  /** Starts a new turn without text. */
   beginTurn(): void {
     this.#earlier = []
     this.#step = undefined
@@ -42,7 +42,7 @@ export class Partials {
     this.#shown = ''
   }
 
-  /** Only text of this step counts from now on. `key` names it in the ids of frames. */
+  /** Switches to the text of this step. `key` identifies it in frame ids. */
   beginStep(step: number, key: string): void {
     this.#step = { step, key, text: '' }
   }
@@ -55,19 +55,19 @@ export class Partials {
     this.#hasNews = true
   }
 
-  /** Only so much of the text stays. That of a step before was shown, and is not taken back. */
+  /** Truncates the step's text. Text of an earlier step was shown, and is not retracted. */
   cutText({ step, keepChars }: { readonly step: number; readonly keepChars: number }): void {
     if (this.#step?.step === step) this.#step.text = this.#step.text.slice(0, keepChars)
   }
 
-  /** Voids the step's text, which comes again. The step may have finished. */
+  /** Drops the step's text, which is repeated. The step may have finished. */
   dropStep(step: number): void {
     this.#earlier = this.#earlier?.filter((said) => said.step !== step)
     this.#step = undefined
     this.#hasNews = false
   }
 
-  /** The step's text stands. */
+  /** Keeps the step's text for good. */
   finishStep(): void {
     const { key, text, step = 0 } = this.#step ?? { key: this.#key, text: '' }
     this.#key = key
@@ -83,7 +83,7 @@ export class Partials {
     this.#hasNews = false
   }
 
-  /** The text to show now, if it is time; `force`: whatever the time. */
+  /** Returns the text to show now, if it is time; with `force`, at any time. */
   take(nowMs: number, force = false): ShownText | undefined {
     if (!this.#hasNews || (!force && nowMs - this.#shownAtMs < this.#intervalMs)) return undefined
     this.#hasNews = false
@@ -94,7 +94,7 @@ export class Partials {
     return { key: `${this.#key}-p${text.length}`, text }
   }
 
-  /** When `take` may have something. */
+  /** When `take` may next return something. */
   pollAtMs(): number | undefined {
     return this.#hasNews ? this.#shownAtMs + this.#intervalMs : undefined
   }

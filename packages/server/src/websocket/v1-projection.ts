@@ -1,5 +1,5 @@
-// From a session's events to the frames of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
-// derived from the places of events in the log, so that a frame that is repeated keeps its id. It knows no socket.
+// Turns a session's events into the frames of version 1, in the order that its apps expect. Pure: time is passed in,
+// and ids are derived from the events' places in the log, so that a repeated frame keeps its id. It knows no socket.
 import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
 import { readText, shortHash } from '@baton/core'
 import { BoundedMap } from './bounded-map.ts'
@@ -11,9 +11,9 @@ export type V1Output =
   | { readonly type: 'partial' | 'final'; readonly id: string; readonly text: string }
   | { readonly type: 'display'; readonly id: string; readonly name: DisplayTool; readonly arguments: DisplayArguments }
   | { readonly type: 'error'; readonly id: string; readonly code: ErrorCode; readonly message: string }
-  /** A call of the model, offered to this connection. */
+  /** A model's call, offered to this connection. */
   | { readonly type: 'call'; readonly id: string; readonly callId: string; readonly offer: number }
-  /** `display-written` is to be submitted; what follows comes with the event of it, or when it was refused. */
+  /** `display-written` is to be submitted; the rest follows with its event, or when it was refused. */
   | { readonly type: 'ask-to-speak'; readonly turn: number }
   | { readonly type: 'turn-began'; readonly turn: number }
   | TurnEnd
@@ -35,23 +35,23 @@ export interface V1ProjectionInit {
   readonly session: string
   readonly connection: string
   readonly partialMs: number
-  /** Records before it precede this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
+  /** Records before this precede the connection. Their frames are repeated with their ids; nothing is spoken twice. */
   readonly livePos: number
-  /** The wall clock, by which the age of what was said is measured; the moments that are handed in by default. */
+  /** The wall clock for the age of messages. Default: the moments passed in. */
   readonly clock?: Clock
 }
 
-/** Milliseconds for which an answer that nobody was there to hear is still worth speaking. */
+/** Milliseconds for which an answer is still worth speaking that no app was connected to hear. */
 const SPEAKABLE_MS = 30_000
 
-/** Bodies of inputs that wait for their turn: more than a session's queue takes. */
+/** Bodies of inputs waiting for their turn: more than a session's queue holds. */
 const BODIES_MAX = 1000
-/** Events that may wait for the commit of `display-written`; then the answer is not spoken. */
+/** Events that may wait for the commit of `display-written`; beyond that, the answer is not spoken. */
 const HELD_MAX = 10_000
 
 export class V1Projection {
   readonly #state: ProjectionState
-  /** Frames that came while an answer's speech waits. */
+  /** Events received while an answer's speech waits. */
   #held: SessionEvent[] = []
 
   constructor(init: V1ProjectionInit) {
@@ -76,7 +76,7 @@ export class V1Projection {
         : outputs
     }
     const said = decideSpeech(speech.turn, event, this.#held)
-    // An earlier connection was handed the answer.
+    // An earlier connection already received the answer.
     const decision = said === 'speak' && past ? 'drop' : said
     if (decision === undefined && this.#held.length < HELD_MAX) {
       this.#held.push(event)
@@ -89,17 +89,17 @@ export class V1Projection {
     return this.#state.speech ? [] : takePartial(this.#state, nowMs, false)
   }
 
-  /** The answer of this turn may not be spoken: its `display-written` was refused. */
+  /** Called when `display-written` was refused, so the answer of this turn must not be spoken. */
   handleRefusal(turn: number, nowMs: number): readonly V1Output[] {
     return this.#state.speech?.turn === turn ? this.#release(false, this.#held, nowMs) : []
   }
 
-  /** When `handleTime` may have something. */
+  /** When `handleTime` may next return something. */
   pollAtMs(): number | undefined {
     return this.#state.speech ? undefined : this.#state.partials.pollAtMs()
   }
 
-  /** Ends the wait, then goes through what came in the meantime; that may bring the next wait. */
+  /** Ends the wait, then processes the events received meanwhile, which may start the next wait. */
   #release(speaks: boolean, waiting: readonly SessionEvent[], nowMs: number): readonly V1Output[] {
     this.#held = []
     return [...endSpeech(this.#state, speaks), ...waiting.flatMap((event) => this.handleEvent(event, nowMs))]
@@ -112,7 +112,7 @@ interface ProjectionState {
   readonly partials: Partials
   readonly bodies: BoundedMap<string>
   causes: readonly string[]
-  /** How many messages have entered at the place that the key names. */
+  /** Number of messages that have entered at the place named by the key. */
   entered: { readonly key: string; readonly count: number }
   /** An answer whose speech waits for the commit of `display-written`. */
   speech: Speech | undefined
@@ -124,7 +124,7 @@ interface Speech {
   readonly text: string
 }
 
-/** The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen. */
+/** The time distinguishes the logs of two servers with the same session: an app ignores an id it has seen. */
 function nameEvent({ prefix }: ProjectionState, { at }: SessionEvent): string {
   return at ? `${prefix}-${at.pos}-${at.fact}-${at.nowMs.toString(36)}` : ''
 }
@@ -133,7 +133,7 @@ function isPast({ livePos }: V1ProjectionInit, { at }: SessionEvent): boolean {
   return at !== undefined && at.pos < livePos
 }
 
-/** An interrupt that came first cut the answer as one that nobody heard; then it must not be spoken. */
+/** An earlier interrupt cut the answer as unheard; then it must not be spoken. */
 function decideSpeech(turn: number, event: SessionEvent, held: readonly SessionEvent[]): 'speak' | 'drop' | undefined {
   if (event.type === 'answer-spoken' && event.turn >= turn) return 'speak'
   const isOfNextTurn = held.some(({ type }) => type === 'turn-started')
@@ -159,14 +159,14 @@ function project(state: ProjectionState, event: SessionEvent, nowMs: number): re
       partials.handleText(event)
       return isPast(state.init, event) ? [] : takePartial(state, nowMs, false)
     case 'live':
-      // The logged part of an unfinished text came in pieces, and is shown as one.
+      // The logged part of an unfinished text arrives in pieces, and is shown as one.
       return takePartial(state, nowMs, false)
     case 'text-cut':
       partials.cutText(event)
       return []
     case 'message-added': {
       const { message } = event
-      // Events are not said by anybody, so they do not stand in the conversation that the app shows.
+      // Events have no speaker, so they are not part of the conversation that the app shows.
       if (message.role === 'user' && message.from !== 'event') state.bodies.set(message.id, readText(message.parts))
       return []
     }

@@ -224,12 +224,12 @@ test('an answer only waits for the calls of the model, and a late, repeated or u
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({ parts: [{ content: [{ text: 'first' }] }] })
   expect(app.story().filter((line) => line.startsWith('error'))).toEqual([])
   expect(logged.filter((line) => line.startsWith('a result'))).toEqual([
-    'a result came {"session":"s","callId":"call_new2_9_9","tool":null,"error":null}',
+    'a result was received {"session":"s","callId":"call_new2_9_9","tool":null,"error":null}',
     'a result was ignored {"session":"s","callId":"call_new2_9_9","reason":"unknown"}',
-    'a result came {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
-    'a result came {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
+    'a result was received {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
+    'a result was received {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
     'a result was ignored {"session":"s","callId":"call_new2_1_0","reason":"duplicate"}',
-    `a result came {"session":"s","callId":"${app.callIds('convo.setState')[0]}","tool":"convo.setState","error":null}`,
+    `a result was received {"session":"s","callId":"${app.callIds('convo.setState')[0]}","tool":"convo.setState","error":null}`,
   ])
 })
 
@@ -404,7 +404,7 @@ test('a frame that cannot be taken is answered, and the connection stays', async
     ['error', 'invalid_event', 'payload.callId must be a string of 1 to 256 characters, not 7'],
     ['error', 'invalid_event', 'a message must be text, not bytes'],
     ['error', 'invalid_transcript', 'payload.text has no words'],
-    ['error', 'invalid_transcript', 'the frame has 65664 bytes; at most 65536 are taken'],
+    ['error', 'invalid_transcript', 'the frame has 65664 bytes; at most 65536 are accepted'],
     ['error', 'session_mismatch', 'this connection belongs to session "s"; open another one'],
   ])
   expect(app.closed()).toBeUndefined()
@@ -438,7 +438,7 @@ test('a result that is too large settles its call as an error, and the connectio
   await app.send('user.audio.transcript.final', { text: 'List' })
   await app.send('tool.result', { callId: 'call_new2_1_0', result: 'elf bytes ä' })
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({
-    parts: [{ content: [{ text: 'Error: the result has 12 bytes; at most 10 are taken' }] }],
+    parts: [{ content: [{ text: 'Error: the result has 12 bytes; at most 10 are accepted' }] }],
   })
   expect(app.closed()).toBeUndefined()
 })

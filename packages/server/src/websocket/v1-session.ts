@@ -1,4 +1,4 @@
-// One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
+// One connection of a version 1 app: processes the app's frames in order, and follows its session.
 import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
@@ -17,9 +17,9 @@ import { openSession, startSession } from './v1-opening.ts'
 import { V1Writer } from './v1-writer.ts'
 
 export interface V1Connection {
-  /** A turn runs, or the app has not been told all of it. */
+  /** Whether a turn is running, or the app has not received all of it. */
   isBusy(): boolean
-  /** The session in which a turn runs. */
+  /** The session in which a turn is running. */
   busySession(): string | undefined
   close(code: number, reason: string): void
 }
@@ -35,12 +35,14 @@ class AppConnection implements V1Connection {
   #incomingChars = 0
   #busy = false
   #closed = false
-  /** Another connection has opened the session that this one waits for. */
+  /** Whether another connection has opened the session that this one waits for. */
   #woken = false
 
   constructor(init: AppConnectionInit) {
     const { socket, clock, timers, limits } = init
-    const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
+    const stopWaiting = timers.start(limits.startMs, () =>
+      this.close(CLOSE_CODES.policy, 'no session.start was received'),
+    )
     const wake = (): void => {
       this.#woken = true
       this.#run()
@@ -79,8 +81,8 @@ class AppConnection implements V1Connection {
 
   #closeIdle(): void {
     const { idleMs } = this.#state.init.limits
-    sendError(this.#state, 'idle_timeout', `nothing came over this connection for ${idleMs} ms; connect again`)
-    this.close(CLOSE_CODES.policy, 'nothing came for too long')
+    sendError(this.#state, 'idle_timeout', `nothing was received over this connection for ${idleMs} ms; connect again`)
+    this.close(CLOSE_CODES.policy, 'the connection was idle for too long')
   }
 
   #receive(message: Message): void {
@@ -89,7 +91,7 @@ class AppConnection implements V1Connection {
     this.#idle.touch()
     this.#incomingChars += message.text?.length ?? 0
     if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
-      sendError(this.#state, 'rate_limited', 'too many frames wait to be taken in')
+      sendError(this.#state, 'rate_limited', 'too many frames are waiting to be processed')
       this.close(CLOSE_CODES.policy, 'too many frames at once')
       return
     }
@@ -115,7 +117,7 @@ class AppConnection implements V1Connection {
     })
   }
 
-  /** Frames are taken in their order, each when the one before it was accepted. */
+  /** Processes frames in order, each after the previous one was accepted. */
   async #pump(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
@@ -144,7 +146,7 @@ const NOT_TEXT: Decoded<ClientFrame> = {
   error: { code: 'invalid_event', message: 'a message must be text, not bytes' },
 }
 
-/** Frames in a row that are refused before they are parsed, after which a connection is closed. */
+/** Consecutive frames refused before parsing, after which a connection is closed. */
 const REFUSED_MAX = 500
 
 async function takeMessage(state: ConnectionState, message: Message): Promise<void> {
@@ -170,7 +172,7 @@ async function takeMessage(state: ConnectionState, message: Message): Promise<vo
   }
   const { frame } = decoded
   if (!frame) {
-    strangersLog.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
+    strangersLog.info('a frame of an unknown type was ignored', { connection, type: shorten(decoded.unknownType) })
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
@@ -182,7 +184,7 @@ async function takeMessage(state: ConnectionState, message: Message): Promise<vo
   if (frame.type === 'session.start' && state.sessionId === undefined) state.startText = text ?? ''
   const isLinked = state.link !== undefined
   if (!isLinked) await takeFrame(state, frame)
-  // The frame that began the session has gone there already.
+  // The frame that started the session was already sent there.
   if (isLinked || frame.type !== 'session.start') state.link?.send(text ?? '')
 }
 
@@ -210,7 +212,7 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
     await startSession(state, frame)
     return
   }
-  // Nobody has said anything in this session: it begins now.
+  // No message was sent in this session yet: it begins now.
   if (!state.follower && frame.type === 'user.audio.transcript.final') {
     const problem = findTranscriptProblem(state, frame)
     if (problem) sendError(state, problem.code, problem.message)
@@ -246,12 +248,12 @@ async function takeTranscript(
     return
   }
   const { text } = frame.payload
-  // Apps of version 1 have no words for an approval: a call that needs one is denied at once.
+  // Apps of version 1 cannot show an approval: a call that needs one is denied at once.
   const parts = [{ type: 'text', text }] as const
   await tell(state, connection.say(frame.id, parts))
 }
 
-/** A result is logged whatever becomes of it; those of display calls end here. */
+/** Logs every result, whatever its outcome; results of display calls end here. */
 async function takeResult(
   state: ConnectionState,
   follower: SessionFollower,
@@ -262,14 +264,14 @@ async function takeResult(
   const display = parseDisplayTool(callId)
   const tool = display ?? follower.findToolName(callId) ?? null
   const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
-  init.log.info('a result came', data)
+  init.log.info('a result was received', data)
   if (display !== undefined) {
     await follower.noteAnswer(callId)
     return
   }
   follower.trackResult(callId)
   const outcome = decodeResult(frame, init.limits.resultBytes)
-  // At the same moment, so that the result and the call that the app has come to are one commit.
+  // Submitted together, so that the result and the call the app has reached are one commit.
   await Promise.all([tell(state, follower.connection.result(callId, outcome)), follower.noteAnswer(callId)])
 }
 
@@ -277,7 +279,7 @@ function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number):
   const { result, error } = payload
   const bytes = Buffer.byteLength(result ?? error ?? '')
   if (bytes > resultBytes) {
-    const message = `the result has ${bytes} bytes; at most ${resultBytes} are taken`
+    const message = `the result has ${bytes} bytes; at most ${resultBytes} are accepted`
     return { type: 'error', code: 'result_too_large', message }
   }
   if (result === null) return { type: 'error', code: 'tool_failed', message: error ?? '' }

@@ -1,4 +1,4 @@
-// The line that is logged at the end of a turn: what was written, in order, and what caused it.
+// The line logged at the end of a turn: the frames written, in order, and their causes.
 import type { JsonObject } from '@baton/core'
 
 export interface EndedTurn {
@@ -6,7 +6,7 @@ export interface EndedTurn {
   readonly session: string
   readonly outcome: string
   readonly causes: readonly string[]
-  /** As it stands in the record: apps are told less. */
+  /** As in the record; apps are told less. */
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -15,7 +15,7 @@ export interface Line {
   readonly data: JsonObject
 }
 
-/** Names in one line; frames that repeat, like partials, are counted as one. */
+/** Names per line; repeated frames, like partials, are counted as one. */
 const NAMES_MAX = 200
 
 export class TurnLog {
@@ -25,7 +25,7 @@ export class TurnLog {
     this.#names = []
   }
 
-  /** A frame that was written: its type, or the tool's name for a call. */
+  /** Adds a written frame: its type, or the tool's name for a call. */
   add(name: string): void {
     const last = this.#names.at(-1)
     if (last?.name === name) last.count++

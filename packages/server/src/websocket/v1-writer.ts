@@ -1,4 +1,4 @@
-// Writes the frames of one connection: their envelope, the bound of what waits to be sent, the log of each turn.
+// Writes the frames of one connection: adds the envelope, limits unsent bytes, and logs each turn.
 import type { Clock, Logger } from '@baton/core'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
@@ -24,7 +24,7 @@ export interface V1WriterInit {
 export class V1Writer {
   readonly #init: V1WriterInit
   #version: typeof PROTOCOL_VERSION | undefined
-  /** As it was written last: frames come in groups. */
+  /** Time of the last timestamp: frames come in groups. */
   #nowMs = Number.NaN
   #timestamp = ''
   #isTooSlow = false
@@ -33,12 +33,12 @@ export class V1Writer {
     this.#init = init
   }
 
-  /** Frames of the app carry a version: ours do too from now on. */
+  /** Called when the app's frames carry a version: ours do too from now on. */
   echoVersion(): void {
     this.#version = PROTOCOL_VERSION
   }
 
-  /** False: the connection is broken or too slow, and nothing was written. */
+  /** False if the connection is broken or too slow; then nothing was written. */
   write(id: string, { type, payload }: Body, sessionId: string): boolean {
     const { socket, clock, log, limits } = this.#init
     if (this.#isTooSlow) return false
@@ -54,12 +54,12 @@ export class V1Writer {
       payload: type === 'error' ? encodeAppError(payload) : payload,
       ...(version && { protocolVersion: version }),
     }
-    // Type and payload come from one body, so they fit each other.
+    // Type and payload come from one body, so they match.
     const text = encodeFrame(envelope as ServerFrame)
     if (socket.bufferedBytes() + text.length > limits.outgoingBytes) {
-      // Told once: until the connection has ended, frames go on to come.
+      // Logged once: more frames arrive until the connection has ended.
       this.#isTooSlow = true
-      log.warn('a connection reads too slowly and is closed', {
+      log.warn('a connection was closed because it reads too slowly', {
         session: sessionId,
         limitBytes: limits.outgoingBytes,
       })

@@ -1,5 +1,5 @@
-// The calls that were written to one connection and not answered yet, in order. An app works through them strictly one
-// after another, so the first of them is the one that it has come to.
+// Calls written to one connection and not answered yet, in order. An app works through them strictly one after another,
+// so the first is the one it is working on.
 
 export interface ModelOffer {
   readonly callId: string
@@ -12,19 +12,19 @@ interface Written {
   reached: boolean
 }
 
-/** Apps need not answer display calls: the oldest are forgotten, as if they were answered. */
+/** Apps need not answer display calls: the oldest are dropped, as if answered. */
 const WRITTEN_MAX = 1000
 
 export class WrittenCalls {
   #written: Written[] = []
 
-  /** `offer` is absent for a display call, for which nobody waits. Returns the offers that the app has come to now. */
+  /** `offer` is absent for a display call, which is not awaited. Returns the offers that the app has now reached. */
   add(callId: string, offer?: number): readonly ModelOffer[] {
     this.#written.push({ callId, offer, reached: false })
     return this.#reach(this.#written.length > WRITTEN_MAX ? this.#written.splice(0, 1) : [])
   }
 
-  /** The app answered this call, and so has come past all that stand before it. */
+  /** Called when the app answered this call, and so has passed all before it. */
   answer(callId: string): readonly ModelOffer[] {
     const index = this.#written.findIndex((call) => call.callId === callId)
     if (index < 0) return []
@@ -33,12 +33,12 @@ export class WrittenCalls {
     return this.#reach(passed)
   }
 
-  /** It was written and not answered. */
+  /** Whether it was written and not answered. */
   has(callId: string): boolean {
     return this.#written.some((call) => call.callId === callId)
   }
 
-  /** The first one is being worked on. */
+  /** The app is working on the first one. */
   #reach(passed: readonly Written[]): readonly ModelOffer[] {
     const [first] = this.#written
     return [...passed, ...(first ? [first] : [])].flatMap((call) => {

@@ -1,4 +1,4 @@
-// Checks a frame of version 2 before anything is done with it: too large, too much, too often, or no request.
+// Checks a frame of version 2 before it is processed: too large, too much data, too often, or not a request.
 import type { ErrorCode } from '@baton/core'
 import { findNearName } from '@baton/core'
 import type { ClientFrame2 } from '@baton/protocol'
@@ -14,15 +14,15 @@ export type CheckedRequest =
       readonly re?: string
       readonly code: ErrorCode
       readonly message: string
-      /** Milliseconds after which it passes, if known. */
+      /** Milliseconds until it passes, if known. */
       readonly retryAfterMs?: number
-      /** It was not even parsed. */
+      /** Whether it was refused without parsing. */
       readonly isUnread: boolean
     }
 
 /** Frames that a running turn waits for always pass. */
 const OF_CALL = /"type"\s{0,9}:\s{0,9}"(?:call\.(?:claim|result)|model\.(?:pieces|result))"/
-/** These may bring pictures, or results. */
+/** These may contain pictures or results. */
 const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
   'input.send',
   'input.rewind',
@@ -31,7 +31,7 @@ const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
   'model.pieces',
   'model.result',
 ])
-/** These begin turns. */
+/** These start turns. */
 const SPOKEN: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.notify', 'input.rewind'])
 
 export function checkRequest(
@@ -58,7 +58,7 @@ export function checkRequest(
   const { frame } = decoded
   const { id: re, type } = frame
   if (bytes > limits.eventBytes && !LARGE.has(type)) {
-    const message = `the frame has ${bytes} bytes; a ${type} may have ${limits.eventBytes}`
+    const message = `the frame has ${bytes} bytes; a ${type} may have at most ${limits.eventBytes}`
     return { ok: false, re, code: 'input_too_large', message, isUnread: false }
   }
   if (isOfCall) return { ok: true, frame, text }
@@ -85,7 +85,7 @@ function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boole
   return session.openCall(frame.callId)?.settled === false
 }
 
-/** Finds the id of a frame that is refused unread, if it is at the front. */
+/** Finds the id of a frame refused without parsing, if it is near the front. */
 function refuse(code: ErrorCode, told: Pick<TooMuch, 'message'> & Partial<TooMuch>, text = ''): CheckedRequest {
   const re = ID.exec(text.slice(0, HEAD_CHARS))?.[1]
   return { ok: false, code, ...told, isUnread: true, ...(re !== undefined && { re }) }

@@ -1,4 +1,4 @@
-// One connection of version 2: it takes in the app's requests one after another, and answers each once.
+// One connection of version 2: processes the app's requests in order, and answers each once.
 import { BatonError } from '@baton/core'
 import type { ClientFrame2, Requests, RequestType } from '@baton/protocol'
 import { PROTOCOL_VERSION_2 } from '@baton/protocol'
@@ -14,9 +14,9 @@ import type { V2ConnectionInit, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
 
 export interface V2Connection {
-  /** A turn runs. */
+  /** Whether a turn is running. */
   isBusy(): boolean
-  /** The session in which a turn runs. */
+  /** The session in which a turn is running. */
   busySession(): string | undefined
   close(code: number, reason: string): void
 }
@@ -25,10 +25,10 @@ export function openV2Connection(init: V2ConnectionInit): V2Connection {
   return new Connection(init)
 }
 
-/** Requests that only read, and that a slow one need not hold up: so many of them at once. */
+/** Requests that only read and need not wait for others, up to READS_MAX at a time. */
 const READERS: ReadonlySet<RequestType> = new Set(['ping', 'session.info', 'session.messages', 'session.list'])
 const READS_MAX = 16
-/** Frames in a row that are refused unread, after which a connection is closed. */
+/** Consecutive frames refused without parsing, after which a connection is closed. */
 const REFUSED_MAX = 500
 
 class Connection implements V2Connection {
@@ -86,8 +86,11 @@ class Connection implements V2Connection {
 
   #closeIdle(): void {
     const { idleMs } = this.#state.init.limits
-    this.#fail({ code: 'idle_timeout', message: `nothing came over this connection for ${idleMs} ms; connect again` })
-    this.close(CLOSE_CODES.policy, 'nothing came for too long')
+    this.#fail({
+      code: 'idle_timeout',
+      message: `nothing was received over this connection for ${idleMs} ms; connect again`,
+    })
+    this.close(CLOSE_CODES.policy, 'the connection was idle for too long')
   }
 
   #receive(message: Message): void {
@@ -96,7 +99,7 @@ class Connection implements V2Connection {
     this.#idle.touch()
     this.#incomingChars += message.text?.length ?? 0
     if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
-      this.#fail({ code: 'rate_limited', message: 'too many frames wait to be taken in' })
+      this.#fail({ code: 'rate_limited', message: 'too many frames are waiting to be processed' })
       this.close(CLOSE_CODES.policy, 'too many frames at once')
       return
     }
@@ -114,7 +117,7 @@ class Connection implements V2Connection {
     void this.#pump()
   }
 
-  /** Requests are taken in their order, each when the one before it was answered. Never rejects. */
+  /** Processes requests in order, each after the previous one was answered. Never rejects. */
   async #pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -132,7 +135,7 @@ class Connection implements V2Connection {
   }
 
   async #take(message: Message): Promise<void> {
-    if (this.#state.writer.isTooSlow) return // it is being closed: nobody reads the answer
+    if (this.#state.writer.isTooSlow) return // it is being closed, so the answer would not be read
     const checked = checkRequest(this.#state.init, message, this.#state.followed)
     if (!checked.ok) {
       this.#refused += checked.isUnread ? 1 : 0
@@ -187,7 +190,7 @@ class Connection implements V2Connection {
 
 type Failure = Pick<BatonError, 'code' | 'message'> & { readonly retryAfterMs?: number }
 
-/** `session.describe` without a session is of the one that is followed. */
+/** `session.describe` without a session refers to the followed one. */
 function isOfFollowed(frame: ClientFrame2): boolean {
   return frame.type === 'session.describe' && frame.session === undefined
 }

@@ -1,4 +1,5 @@
-// Which connection speaks for a device. The newest one does: an older one of the same name is half open, or a copy of the app.
+// Which connection speaks for a device: the newest one. An older one of the same name is half open, or a copy of the
+// app.
 import type { V2Device } from './v2-device.ts'
 
 interface Holder {
@@ -9,7 +10,7 @@ interface Holder {
 export class DeviceNames {
   readonly #holders = new Map<string, Holder>()
 
-  /** `onTaken` is called when another connection takes the name. The function that gives it back is returned. */
+  /** Takes the name; `onTaken` is called when another connection takes it. The returned function releases it. */
   take(session: string, device: V2Device, onTaken: () => void): () => void {
     const key = createKey(session, device.name)
     const before = this.#holders.get(key)
@@ -21,7 +22,7 @@ export class DeviceNames {
     }
   }
 
-  /** The device of this name whose connection lives. */
+  /** The device of this name with a live connection. */
   find(session: string, name: string): V2Device | undefined {
     return this.#holders.get(createKey(session, name))?.device
   }

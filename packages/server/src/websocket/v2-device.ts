@@ -1,5 +1,5 @@
-// A device of version 2: it holds its place in a session by a lease, which is renewed while its connection lives and something
-// goes on. A session that rests costs nothing: its lease ends, and the device is attached again when a turn begins.
+// A device of version 2: it holds its place in a session by a lease, renewed while it is connected and the session is
+// active. A session at rest costs nothing: the lease ends, and the device is attached again when a turn begins.
 import type { Clock, LeaseClient, LeaseClientInit, Logger, Session, TakenResult, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -10,15 +10,15 @@ export interface V2DeviceInit {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
-  /** Something goes on in the session. */
+  /** Whether the session is active. */
   readonly isActive: () => boolean
 }
 
 export const LEASE_MS = { least: 5000, usual: 60_000, most: 3_600_000 } as const
-/** A lease is renewed when so much of it is over: two renewals may fail. */
+/** A lease is renewed when this fraction has passed, so that two renewals may fail. */
 const RENEWED_AT = 1 / 3
 
-/** @throws BatonError `invalid_option` for a lease that is too short or too long, and whatever `session.client` throws */
+/** @throws BatonError `invalid_option` for a lease that is too short or too long, and errors of `session.client` */
 export async function attachDevice(init: V2DeviceInit): Promise<V2Device> {
   const { leaseMs = LEASE_MS.usual } = init.client
   if (!(leaseMs >= LEASE_MS.least && leaseMs <= LEASE_MS.most))
@@ -51,7 +51,7 @@ export class V2Device {
     return this.#client.client
   }
 
-  /** Something begins: the device must be there for its calls. Resolves when it is; never rejects. */
+  /** Attaches the device again for the calls of a starting turn. Resolves when it is attached; never rejects. */
   async wake(): Promise<void> {
     if (this.#isLeft || this.#leftMs() > 0) return
     await this.#renew()
@@ -65,7 +65,7 @@ export class V2Device {
     return this.#client.result(...given)
   }
 
-  /** The connection is gone: its lease runs out, unless the device comes back. */
+  /** Called when the connection is gone: the lease ends, unless the device reconnects. */
   leave(): void {
     this.#isLeft = true
     this.#stopTimer?.()

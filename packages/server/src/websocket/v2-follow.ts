@@ -1,4 +1,4 @@
-// A connection of version 2 opens a session, and is told what happens there.
+// A connection of version 2 opens a session, and receives its events.
 import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core'
 import { BatonError, findSessionIdIssue } from '@baton/core'
 import type { AnswerOf, ClientFrame2, Cursor2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
@@ -13,17 +13,17 @@ import { listTold, openSpoken, placeOf, tellSpoken } from './v2-spoken-events.ts
 import type { Followed, V2State } from './v2-state.ts'
 
 type OpenGiven = Requests['session.open']['given']
-/** Undefined: a peer answers. */
+/** `undefined` if a peer answers. */
 export type Opened = { readonly answer: AnswerOf<'session.open'>; readonly start: () => void } | undefined
 
-/** @throws BatonError what the host, the session or the limits refuse */
+/** @throws BatonError the refusal of the host, the session or the limits */
 export async function openFollowed(state: V2State, given: OpenGiven, frame: ClientFrame2): Promise<Opened> {
   const { init } = state
   if (state.isLinkOver) leaveLink(state)
   if (state.followed || state.link)
     throw new BatonError({
       code: 'illegal_input',
-      message: 'this connection follows a session already',
+      message: 'this connection already follows a session',
       hint: 'Send session.close first, or open another connection.',
     })
   const id = given.session ?? init.newId()
@@ -32,8 +32,8 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: Clie
   if (given.existing && init.host.has && !(await init.host.has(id)))
     throw new BatonError({
       code: 'unknown_session',
-      message: 'there is no such session: it was deleted, or never made',
-      hint: 'Open it without `existing` to make it.',
+      message: 'there is no such session: it was deleted, or never created',
+      hint: 'Open it without `existing` to create it.',
     })
   const tooMany = init.quotas?.takeSession(init.address ?? '')
   if (tooMany !== undefined)
@@ -70,7 +70,7 @@ function leaveLink(state: V2State): void {
   state.isLinkOver = false
 }
 
-/** Which frames of a peer the app gets; notes when there is no session behind them any more. */
+/** Filters a peer's frames for the app, and notes when the peer no longer has the session open. */
 function createPassing(state: V2State, open: string): (text: string) => boolean {
   const re = `"re":${JSON.stringify(open)}`
   let isOpen = false
@@ -113,7 +113,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
   }
 }
 
-/** In a session without a turn, `turn` is its start. */
+/** For a session without a turn, `turn` means its start. */
 function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): Cursor2 {
   if (typeof from === 'object') return from
   if (from === 'now') return head
@@ -121,7 +121,7 @@ function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): 
   return pos === undefined ? { pos: 0 } : { pos, since: pos }
 }
 
-/** @throws BatonError what the session refuses of the device */
+/** @throws BatonError when the session refuses the device */
 export async function takeDevice(
   state: V2State,
   followed: Followed,
@@ -176,7 +176,7 @@ async function tellEvents(state: V2State, followed: Followed): Promise<void> {
   } catch (cause) {
     log.warn('a connection lost its session', { connection, session: session.id, cause: describeThrown(cause) })
   }
-  if (state.followed !== followed) return // it was left
+  if (state.followed !== followed) return // the app has left it
   state.writer.write({ type: 'session.closed', session: session.id })
   await leaveFollowed(state)
 }
@@ -189,11 +189,11 @@ function noteActivity(followed: Followed, { events }: EventBatch): void {
     }
 }
 
-/** Milliseconds between two looks at a slow reader, and those that it has to read something. */
+/** Milliseconds between checks of a slow reader, and for it to read something. */
 const LOOK_MS = 20
 const STALLED_MS = 60_000
 
-/** False: the reader reads nothing. */
+/** Returns false if the reader has stalled. */
 export async function waitForRoom({ init, isGone }: V2State): Promise<boolean> {
   const { socket, limits, timers } = init
   const most = limits.outgoingBytes / 2
@@ -208,7 +208,7 @@ export async function waitForRoom({ init, isGone }: V2State): Promise<boolean> {
   return true
 }
 
-/** The device's lease runs on: it may come back. */
+/** Leaves the session. The device's lease keeps running, because it may reconnect. */
 export async function leaveFollowed(state: V2State): Promise<void> {
   const { followed } = state
   if (!followed) return

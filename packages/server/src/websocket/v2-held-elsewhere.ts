@@ -1,5 +1,5 @@
-// Hands a request of version 2 about a session that the connection does not follow to the server that holds the session, and
-// gives the frame with its answer.
+// Sends a version 2 request about a session that the connection does not follow to the server that holds the session,
+// and returns the frame with its answer.
 import { isBatonError } from '@baton/core'
 import type { ClientFrame2, RequestType } from '@baton/protocol'
 import { SUBPROTOCOL } from '@baton/protocol'
@@ -9,10 +9,10 @@ import type { V2ConnectionInit } from './v2-state.ts'
 
 /** Requests that name their session. `session.open` is passed on with the connection. */
 const NAMES_SESSION: ReadonlySet<RequestType> = new Set<RequestType>(['session.describe', 'session.delete'])
-/** Milliseconds that the holder has to answer. */
+/** Milliseconds for the holder to answer. */
 const ANSWER_MS = 30_000
 
-/** Undefined if `cause` is not that a peer holds the session, or if the peer cannot be reached or does not answer within 30 s. */
+/** `undefined` unless `cause` names a peer that holds the session, or if that peer does not answer within 30 s. */
 export async function askHolder(
   init: V2ConnectionInit,
   frame: ClientFrame2,
@@ -36,7 +36,7 @@ export async function askHolder(
   return answered
 }
 
-/** In the place of the client's connection, which stays open when the peer's closes. */
+/** A stand-in for the client's connection, which stays open when the peer's closes. */
 function createCatcher(take: (text: string | undefined) => void): Socket {
   return {
     send: (text) => {

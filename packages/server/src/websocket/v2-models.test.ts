@@ -80,7 +80,7 @@ test('a call that is over before it began is not put to the app', async () => {
 test.each([{ toString: 1 }, 5, null, 'other'])('the model %j is refused', (name) => {
   const init = { session: 's', known: [], newId: () => 'run', write: () => {} }
   expect(() => new V2Models(init, [name as never])).toThrow(
-    expect.objectContaining({ message: `this server leaves no model ${JSON.stringify(name)} to apps` }),
+    expect.objectContaining({ message: `this server has no model ${JSON.stringify(name)} that apps may run` }),
   )
 })
 

@@ -1,4 +1,4 @@
-// The models that the device of one connection runs: what the host asks of them goes to the app, and what the app writes comes back.
+// The models run by one connection's device: sends the host's model calls to the app, and returns the app's answers.
 import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError, isErrorCode } from '@baton/core'
 import type { ClientFrame2, ModelError, Requests, ServerFrame2 } from '@baton/protocol'
@@ -20,9 +20,9 @@ interface Run {
   readonly reject: (cause: unknown) => void
 }
 
-/** Models of one device. */
+/** Models per device. */
 const MODELS_MAX = 16
-/** Pieces of one frame. */
+/** Pieces per frame. */
 const PIECES_MAX = 1000
 
 export class V2Models {
@@ -30,7 +30,7 @@ export class V2Models {
   readonly #runs = new Map<string, Run>()
   readonly #detach: readonly (() => void)[]
 
-  /** @throws BatonError `invalid_event`, `invalid_option` for a model that the server does not leave to apps, `rate_limited` */
+  /** @throws BatonError `invalid_event`, `invalid_option` for a model that does not run in apps, `rate_limited` */
   constructor(init: V2ModelsInit, names: readonly string[]) {
     this.#init = init
     const models = findModels(init.known, names)
@@ -49,7 +49,7 @@ export class V2Models {
     this.#detach = detach
   }
 
-  /** Whether the frame brings something of an answer that is awaited. One that brings nothing would be free without end. */
+  /** Whether the frame contains part of an awaited answer. Empty frames must not bypass the rates without limit. */
   awaits({ run, type, ...given }: ModelFrame): boolean {
     if (!this.#runs.has(run)) return false
     if (type === 'model.result') return true
@@ -68,12 +68,15 @@ export class V2Models {
     return {}
   }
 
-  /** @throws BatonError `invalid_event` for an outcome that cannot be read, which ends the call too: another one may never come */
+  /**
+   * @throws BatonError `invalid_event` for an outcome that cannot be read; that ends the call too, since another may
+   * never come
+   */
   finish({ run, outcome }: Requests['model.result']['given']): { readonly ignored?: 'late' } {
     const waiting = this.#runs.get(run)
     if (!waiting) return { ignored: 'late' }
     waiting.end()
-    // Its answer is checked like every model's.
+    // Its answer is checked like any model's.
     const isOne = Object.keys(outcome).length === 1
     if (isOne && 'answer' in outcome) waiting.resolve(outcome.answer)
     else if (isOne && 'error' in outcome && isModelError(outcome.error)) waiting.reject(readError(outcome.error))
@@ -85,7 +88,7 @@ export class V2Models {
     return {}
   }
 
-  /** The device is gone, or has another list of models. */
+  /** Called when the device is gone or changes its list of models. */
   leave(): void {
     for (const detach of this.#detach) detach()
   }
@@ -100,7 +103,7 @@ export class V2Models {
     return new Promise((resolve, reject) => {
       const fail = (): void =>
         reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
-      // A signal that is aborted already tells nobody: the app would write an answer that nobody waits for.
+      // An aborted signal fires no event, so the app would write an answer that is not awaited.
       if (signal.aborted) return fail()
       const cancel = (): void => {
         end()
@@ -130,9 +133,8 @@ function findModels(known: readonly ClientModel[], names: unknown): readonly Cli
     if (model) return model
     throw new BatonError({
       code: 'invalid_option',
-      message: `this server leaves no model ${JSON.stringify(name).slice(0, 100)} to apps`,
-      hint:
-        known.length > 0 ? `Models that apps run here: ${known.map(({ id }) => id).join(', ')}.` : 'It leaves none.',
+      message: `this server has no model ${JSON.stringify(name).slice(0, 100)} that apps may run`,
+      hint: known.length > 0 ? `Apps may run ${known.map(({ id }) => id).join(', ')}.` : 'Apps may run no models here.',
     })
   })
 }

@@ -1,4 +1,4 @@
-// Performs the requests of version 2. The session decodes what it is handed, and its refusal names the field that is wrong.
+// Performs the requests of version 2. The session validates their fields, and its refusal names the invalid one.
 import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
 import { BatonError, checkFields, decodeUserInput, isDeeper, JSON_DEPTH_MAX, parseJson, readTurnOf } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -17,7 +17,7 @@ export type AnsweredType = Exclude<RequestType, 'session.open'>
 type Given<Type extends RequestType> = Requests[Type]['given']
 type Answer<Type extends RequestType> = AnswerOf<Type> | Promise<AnswerOf<Type>>
 
-/** @throws BatonError what is refused */
+/** @throws BatonError the refusal */
 export async function answerRequest<Type extends AnsweredType>(
   state: V2State,
   type: Type,
@@ -28,7 +28,7 @@ export async function answerRequest<Type extends AnsweredType>(
   return await answers[type](state, fields)
 }
 
-/** @throws BatonError `invalid_event` for a field that does not exist, is missing, or is of a wrong kind */
+/** @throws BatonError `invalid_event` for a field that is unknown, missing, or has the wrong type */
 export function checkGiven(type: RequestType, fields: object): void {
   checkFields(fields, { what: type, code: 'invalid_event', fields: REQUEST_FIELDS[type] })
   const issue = findFieldIssue(type, { ...fields })
@@ -62,7 +62,7 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
   'session.watch': watchSessions,
   'session.delete': async ({ init }, { session }) => {
     const { host, principal } = init
-    if (!host.remove) throw new BatonError({ code: 'invalid_option', message: 'this host removes no sessions' })
+    if (!host.remove) throw new BatonError({ code: 'invalid_option', message: 'this host cannot remove sessions' })
     await host.remove(session, principal)
     return {}
   },
@@ -118,7 +118,7 @@ function demandSession({ followed }: V2State): Followed {
   if (followed) return followed
   throw new BatonError({
     code: 'illegal_input',
-    message: 'this connection follows no session',
+    message: 'this connection does not follow a session',
     hint: 'Send session.open first.',
   })
 }
@@ -136,19 +136,19 @@ function demandModels({ models }: Followed): V2Models {
   if (models) return models
   throw new BatonError({
     code: 'illegal_input',
-    message: 'this connection runs no model',
+    message: 'this connection runs no models',
     hint: 'Send device.attach with `models` first, or name them in session.open.',
   })
 }
 
-/** @throws BatonError `invalid_event` for a message that is no answer of the session, and for what is no count */
+/** @throws BatonError `invalid_event` for a message that is not an answer of the session, or an invalid count */
 async function notePlayed(state: V2State, { message, chars }: Given<'speech.played'>): Promise<object> {
   const { session } = demandSession(state)
   const turn = readTurnOf(String(message))
   if (turn === undefined || turn > (session.lastTurn()?.turn ?? 0))
     throw new BatonError({
       code: 'invalid_event',
-      message: `message names no answer of this session: "${String(message).slice(0, 100)}"`,
+      message: `message is not the id of an answer of this session: "${String(message).slice(0, 100)}"`,
       hint: 'Send the `message` of the sentence that was played.',
     })
   return insist(await session.connect({ connection: state.init.connection }).display(turn, chars))
@@ -205,7 +205,7 @@ async function describeSession(
   return {}
 }
 
-/** @throws BatonError `unknown_session` where there is none: asking for a session would make it */
+/** @throws BatonError `unknown_session` if it does not exist: opening it would create it */
 async function openKnown({ host, principal }: V2State['init'], id: string): Promise<Session> {
   if (!host.has) throw createNoListError()
   if (typeof id !== 'string' || !(await host.has(id)))
@@ -224,7 +224,7 @@ function watchSessions(state: V2State): object {
       state.writer.write({ type: 'session.changed', change: next.value })
   }
   tell().catch((cause: unknown) => {
-    log.warn('changes of sessions could not be told', { connection, cause: describeThrown(cause) })
+    log.warn('changes of sessions could not be sent', { connection, cause: describeThrown(cause) })
   })
   return {}
 }
@@ -244,18 +244,18 @@ async function findResultDevice(
 ): Promise<Pick<V2Device, 'result'>> {
   if (name === undefined || name === followed.device?.name) return demandDevice(followed)
   const { session } = followed
-  // To attach it anew would take its lease and its tools from a copy that is there. Otherwise an earlier copy of the app had
-  // claimed the call, and its page was loaded again.
+  // Attaching it again would take the lease and tools from a live copy. Without one, an earlier copy of the app claimed
+  // the call, and its page was reloaded.
   return (
     init.deviceNames.find(session.id, name) ??
     (await session.client({ client: name, leaseMs: EARLIER_MS, onlyResults: true }))
   )
 }
 
-/** Milliseconds for which a device that brings one late result counts as there. */
+/** Milliseconds that a device submitting one late result counts as attached. */
 const EARLIER_MS = 5000
 
-const FAILED_BY_ERROR = 'a failure is { error: "why" } alone'
+const FAILED_BY_ERROR = 'report a failure as { error: "why" } alone'
 
 /** @throws BatonError `invalid_event` */
 function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
@@ -263,14 +263,14 @@ function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
   checkFields(outcome, { what: 'outcome', code: 'invalid_event', fields: OUTCOME_FIELDS, elsewhere: FAILURE_FIELDS })
   // One of two would be dropped silently: a failure would read as a success, or a success as a failure.
   if (Object.keys(outcome).length !== 1) throw createOutcomeError(Object.keys(outcome))
-  // It was parsed from JSON; what is deeper could not be written again. One level is the outcome's own.
+  // It was parsed from JSON; anything deeper could not be written again. One level is the outcome's own.
   if (isDeeper(outcome, JSON_DEPTH_MAX + 1)) {
-    const message = `the result is deeper than ${JSON_DEPTH_MAX} levels`
+    const message = `the result is nested more than ${JSON_DEPTH_MAX} levels deep`
     return { type: 'error', code: 'result_invalid', message }
   }
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes > mostBytes) {
-    const message = `the result has ${bytes} bytes; at most ${mostBytes} are taken`
+    const message = `the result has ${bytes} bytes; at most ${mostBytes} are accepted`
     return { type: 'error', code: 'result_too_large', message }
   }
   if ('error' in outcome) {
@@ -288,7 +288,7 @@ function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
 }
 
 const OUTCOME_FIELDS: ReadonlySet<string> = new Set(['output', 'content', 'error'])
-/** Names that MCP and the AI SDK have for a failure. */
+/** Names for a failure in MCP and the AI SDK. */
 const FAILURE_FIELDS = { isError: FAILED_BY_ERROR, is_error: FAILED_BY_ERROR, errorText: FAILED_BY_ERROR }
 
 function createOutcomeError(given: readonly string[] = []): BatonError {
@@ -300,7 +300,7 @@ function createOutcomeError(given: readonly string[] = []): BatonError {
 }
 
 function createNoListError(): BatonError {
-  return new BatonError({ code: 'invalid_option', message: 'this host keeps no list of its sessions' })
+  return new BatonError({ code: 'invalid_option', message: 'this host cannot list sessions' })
 }
 
 /** @throws BatonError the refusal */

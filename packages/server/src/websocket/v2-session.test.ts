@@ -341,7 +341,7 @@ test.each([
   ['{"id":"x","type":"nothing"}', 'there is no request "nothing"'],
   ['{"id":"x","type":"turn.interupt"}', 'there is no request "turn.interupt"; it is called "turn.interrupt" here'],
   ['{"id":"x","type":"ping","more":1}', 'ping has no field "more"'],
-  ['{"id":"x","type":"input.send","input":"i","content":"hi"}', 'this connection follows no session'],
+  ['{"id":"x","type":"input.send","input":"i","content":"hi"}', 'this connection does not follow a session'],
   ['{"id":"x","type":"session.open","session":""}', 'session must be text of 1 to 256 characters'],
   ['{"id":"x","type":"session.open","session":"s","from":{"pos":99}}', 'has no place 99'],
   ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","leaseMs":1}}', 'leaseMs must be from'],
@@ -477,8 +477,8 @@ test('a session that does not exist is refused with words that say what to do', 
   await expect(app.request('session.open', { session: 'none', existing: true })).rejects.toMatchObject({
     frame: {
       code: 'unknown_session',
-      message: 'there is no such session: it was deleted, or never made',
-      hint: 'Open it without `existing` to make it.',
+      message: 'there is no such session: it was deleted, or never created',
+      hint: 'Open it without `existing` to create it.',
     },
   })
 })

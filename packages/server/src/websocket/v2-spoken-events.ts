@@ -1,4 +1,4 @@
-// Writes events to an app with a voice, with each sentence before the event that completed it.
+// Writes events to an app with a voice, each sentence before the event that completed it.
 import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Cursor2, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
@@ -8,21 +8,21 @@ import type { ToldEvent, V2Writer } from './v2-state.ts'
 
 export interface Spoken {
   readonly speech: Speech
-  /** The app gets no `text` events. */
+  /** Whether the app gets no `text` events. */
   readonly isOnly: boolean
-  /** The position behind the last event that was read. */
+  /** The position after the last event that was read. */
   cursor: EventCursor
 }
 
 interface SpokenStart {
   readonly start: OpenFrom
-  /** The cursor at which the events begin; `start`, resolved. */
+  /** The cursor where the events begin: `start`, resolved. */
   readonly cursor: EventCursor
   readonly isOnly: boolean
 }
 
 /**
- * With a cursor, goes on where its sentences ended. Otherwise speaks only the running answer and later ones.
+ * With a cursor, continues where its sentences ended. Otherwise speaks only the running answer and later ones.
  * @throws BatonError `invalid_event`
  */
 export async function openSpoken(
@@ -42,15 +42,16 @@ export async function openSpoken(
 }
 
 /**
- * Works out from the log how far the turn was spoken at a cursor without `speech`.
- * @throws BatonError `invalid_event` in the middle of a text: it may stand in no log, so where its sentence began is not known
+ * Determines from the log how far the turn was spoken at a cursor without `speech`.
+ * @throws BatonError `invalid_event` in the middle of a text, which may not be logged, so that the start of its
+ * sentence is unknown
  */
 async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor): Promise<SpeechPlace> {
   const { pos, since, text = 0 } = cursor
   if (text > 0 && read === 0)
     throw new BatonError({
       code: 'invalid_event',
-      message: 'from stands in the middle of a text and has no `speech`: which sentence comes next is not known',
+      message: 'from is in the middle of a text and has no `speech`, so the next sentence is not known',
       hint: 'Send the `next` of a frame of a connection with speech, or "turn" to hear the answer from its beginning.',
     })
   const speech = new Speech()
@@ -72,7 +73,7 @@ async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor)
   return speech.place
 }
 
-/** Past events, until `take` wants no more. */
+/** Reads past events until `take` returns false. */
 async function readEvents(session: Session, from: EventCursor, take: (event: SessionEvent) => boolean): Promise<void> {
   for await (const event of session.events({ from })) if (event.type === 'live' || !take(event)) return
 }
@@ -91,7 +92,10 @@ export function listTold({ events, next }: EventBatch): readonly ToldEvent[] {
   return withdrawn.size === 0 ? told : told.filter((_, index) => !withdrawn.has(index))
 }
 
-/** Offers of the past that were taken back, as by a restart: an app that reads them now would claim the same call for each. */
+/**
+ * Past offers that were withdrawn, for example by a restart: an app reading them now would claim the same call for
+ * each.
+ */
 function findWithdrawn(events: EventBatch['events']): ReadonlySet<number> {
   const withdrawn = new Set<number>()
   const offers = new Map<string, number>()
@@ -120,7 +124,7 @@ export function tellSpoken(writer: V2Writer, spoken: Spoken, batch: EventBatch):
   writer.writeEvents(told)
 }
 
-/** The most UTF-16 units that a place from a client may hold; the server's own hold about a quarter. */
+/** Maximum UTF-16 units of a place from a client; the server's own places use about a quarter. */
 const REST_CHARS = 4 * WHOLE_LINE_CHARS
 
 /** @throws BatonError `invalid_event` */
@@ -159,7 +163,7 @@ function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean 
 
 const ANSWER_FIELDS = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
 
-/** Other fields would be handed out with every cursor. */
+/** Other fields would be returned with every cursor. */
 function pickFields(given: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 }

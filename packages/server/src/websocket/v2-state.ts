@@ -1,4 +1,4 @@
-// State of one connection of version 2, and its writes.
+// State of one version 2 connection, and its writer.
 import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
 import type { Cursor2, RequestType, ServerFrame2 } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -14,27 +14,27 @@ import type { Spoken } from './v2-spoken-events.ts'
 
 export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
   readonly host: HostWithSessions
-  /** Choices that an app may make for its turns. */
+  /** Settings that an app may choose for its turns. */
   readonly allow: AllowedSettings
-  /** Shared by the connections of a server. */
+  /** Shared by a server's connections. */
   readonly deviceNames: DeviceNames
-  /** Models that apps may run; none by default. */
+  /** Models that apps may run. Default: none. */
   readonly clientModels?: readonly ClientModel[]
 }
 
 export interface V2State {
   readonly init: V2ConnectionInit
   readonly writer: V2Writer
-  /** The app is gone. */
+  /** Whether the app is gone. */
   readonly isGone: () => boolean
   followed: Followed | undefined
-  /** A peer has the session: its frames are passed on. */
+  /** Set if a peer has the session: its frames are passed on. */
   link: PeerLink | undefined
-  /** The peer has told the app that the session is closed there, or has not opened it. */
+  /** Whether the peer has reported the session as closed, or has refused to open it. */
   isLinkOver: boolean
-  /** Gives the name of the device back. */
+  /** Releases the device's name. */
   forgetDevice: (() => void) | undefined
-  /** Ends the list's changes. */
+  /** Stops watching the list of sessions. */
   stopWatching: (() => void) | undefined
 }
 
@@ -44,7 +44,7 @@ export interface Followed {
   readonly events: EventStream
   activity: SessionActivity
   device: V2Device | undefined
-  /** That the device runs. */
+  /** Models run by the device. */
   models: V2Models | undefined
   /** Present if the app asked for sentences. */
   readonly spoken: Spoken | undefined
@@ -74,7 +74,7 @@ export class V2Writer {
     return this.#isTooSlow
   }
 
-  /** A long past comes in several frames, so that no frame is larger than a reader takes. */
+  /** A long past is split into several frames, so that none is too large for a reader. */
   writeEvents(told: readonly ToldEvent[]): void {
     let texts: string[] = []
     let chars = 0
@@ -96,13 +96,13 @@ export class V2Writer {
   writeText(text: string): void {
     const { socket, log, limits, connection } = this.#init
     if (this.#isTooSlow) return
-    // The bound of waiting frames, and one answer more: events wait for room before they are written.
+    // Limits unsent frames to the bound plus one answer: events wait for room before they are written.
     if (socket.bufferedBytes() <= limits.outgoingBytes) {
       socket.send(text)
       return
     }
     this.#isTooSlow = true
-    log.warn('a connection reads too slowly and is closed', { connection, limitBytes: limits.outgoingBytes })
+    log.warn('a connection was closed because it reads too slowly', { connection, limitBytes: limits.outgoingBytes })
     socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
   }
 }
@@ -110,7 +110,7 @@ export class V2Writer {
 /** UTF-16 units of events after which a frame ends. */
 const FRAME_CHARS = 256 * 1024
 
-/** Requests that speak of the session that the connection follows. */
+/** Requests that refer to the session the connection follows. */
 export const OF_SESSION: ReadonlySet<RequestType> = new Set<RequestType>([
   'session.close',
   'session.info',

@@ -1,11 +1,11 @@
-// A connection of `ws` as fronts write to it: what is sent in one turn of the event loop is one write.
+// A `ws` connection for fronts: everything sent in one turn of the event loop becomes one write.
 import type { Timers } from '@baton/core'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Socket } from '../shared/socket.ts'
 import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
 
-/** Milliseconds that an app has to answer a close. */
+/** Milliseconds for an app to answer a close. */
 export const CLOSING_MS = 2000
 
 export class WsSocket implements Socket {
@@ -20,7 +20,7 @@ export class WsSocket implements Socket {
     this.#socket = socket
     this.#stream = stream
     this.#timers = timers
-    // Its end follows, with a close code; without a listener the error would end the process.
+    // `close` follows with a close code; without a listener the error would crash the process.
     socket.on('error', ignore)
   }
 
@@ -36,7 +36,7 @@ export class WsSocket implements Socket {
     this.#flush()
     if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#socket.close(code, reason)
-    // One that does not answer would keep its place for half a minute.
+    // An app that does not answer would keep its place for half a minute.
     const stop = this.#timers.start(CLOSING_MS, () => this.#socket.terminate())
     this.#socket.once('close', stop)
   }
@@ -57,8 +57,8 @@ export class WsSocket implements Socket {
   }
 
   /**
-   * Frames that are sent in one turn of the event loop are one buffer and one write: a turn's end has half a dozen of
-   * them. What `ws` writes itself (pings, the close) is whole frames too, so neither gets into the other's.
+   * Writes all frames sent in one turn of the event loop as one buffer: the end of a turn has half a dozen. `ws` itself
+   * also writes whole frames (pings, the close), so they cannot interleave.
    */
   #flush(): void {
     const texts = this.#waiting

@@ -23,7 +23,7 @@ export interface PeerServerWords {
 }
 
 /** Line that it prints for each connection that it passes on to its peer. */
-const PASSED_ON = 'a connection is passed on'
+const PASSED_ON = 'a connection was passed on'
 
 /** The apps of the tests talk without a pause. */
 const BUSY = {

@@ -1,12 +1,12 @@
-// Group commit: while one statement is on its way, the appends that come wait, and go together with the next one. An append
-// whose answer was lost is looked up before it is sent again.
+// Group commit: appends that arrive while a statement is running wait, and share the next one. An append whose answer
+// was lost is looked up before it is sent again.
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { encodeJson } from '../memory-store.ts'
 import type { PostgresConnections } from './connections.ts'
 import { isPassing } from './postgres-errors.ts'
 
-/** Appends, and characters of records, that one statement takes. */
+/** Maximum appends, and characters of records, per statement. */
 const BATCH_APPENDS = 256
 const BATCH_CHARS = 8 * 1024 * 1024
 
@@ -42,19 +42,19 @@ export class AppendQueue {
     return await promise
   }
 
-  /** Everything that was begun is answered. */
+  /** Resolves when every append in progress has been answered. */
   async drain(): Promise<void> {
     await this.#flushing
   }
 
   /** Never rejects. */
   async #flush(): Promise<void> {
-    await Promise.resolve() // what comes in the same moment goes together
+    await Promise.resolve() // appends of the same tick share a statement
     while (this.#waiting.length > 0) await this.#write(this.#takeBatch())
     this.#flushing = undefined
   }
 
-  /** One append of each session, in the order in which they came; the next ones of the same session wait. */
+  /** Takes the first append of each session, in order of arrival; further ones of a session wait. */
   #takeBatch(): readonly Append[] {
     const taken = new Map<string, Append>()
     const left: Append[] = []
@@ -69,7 +69,7 @@ export class AppendQueue {
       chars += append.chars
     }
     this.#waiting = left
-    // In one order everywhere, so that two processes cannot wait for each other's rows.
+    // Sorted, so that two processes lock rows in the same order and cannot deadlock.
     return [...taken.values()].toSorted((one, other) => (one.session < other.session ? -1 : 1))
   }
 
@@ -86,7 +86,8 @@ export class AppendQueue {
         )
       })
     } catch (cause) {
-      // The failure of one, such as a record too large, is not that of the others; one of the connection is.
+      // One append's failure, such as a record that is too large, does not fail the others. A broken connection fails
+      // all of them.
       if (batch.length > 1 && !isPassing(cause)) for (const append of batch) await this.#write([append], mayBeStored)
       else for (const { reject } of batch) reject(cause)
       return
@@ -98,13 +99,16 @@ export class AppendQueue {
     for (const append of left) await this.#answerLeft(append, mayBeStored).catch(append.reject)
   }
 
-  /** An append that the statement did not take: another owner's turn, or an earlier try took it and its answer was lost. */
+  /**
+   * Answers an append that the statement skipped: either another owner took over, or an earlier try stored it and its
+   * answer was lost.
+   */
   async #answerLeft(append: Append, mayBeStored: boolean): Promise<void> {
     if (mayBeStored && (await this.#isStored(append))) append.resolve(findEnd(append))
     else append.reject(await this.#explain(append))
   }
 
-  /** Whether an earlier try, of which nothing came back, was taken: an epoch has one writer. */
+  /** Whether an earlier try without an answer was stored. The records prove it, because an epoch has one writer. */
   async #isStored({ session, epoch, afterPos, rows: own }: Append): Promise<boolean> {
     const { schema } = this.#connections
     const rows = await this.#connections.query<{ body: string }>(
@@ -124,7 +128,7 @@ export class AppendQueue {
     const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
     return new BatonError({
       code: 'store_conflict',
-      message: `session ${session} is at ${is}; not at ${epoch}, ${afterPos}`,
+      message: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}`,
     })
   }
 }
@@ -133,7 +137,7 @@ function findEnd({ afterPos, rows }: Append): number {
   return afterPos + rows.length
 }
 
-/** All appends in one statement, which is one transaction; each is taken or left out by itself. */
+/** All appends in one statement, which is one transaction; each is stored or skipped independently. */
 function writeStatement(schema: string): string {
   return `WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
@@ -173,7 +177,7 @@ function writeValues(batch: readonly Append[]): readonly unknown[] {
   ]
 }
 
-/** A record as its row holds it; the types are there for people. */
+/** A record as a table row. `input` and `facts` hold its types, for people who query the table. */
 export interface RecordRow {
   readonly ms: number
   readonly input: string

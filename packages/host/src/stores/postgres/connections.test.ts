@@ -1,4 +1,4 @@
-// Which user an address of a PostgreSQL server means.
+// The user implied by the address of a PostgreSQL server.
 import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
 import { nameUser } from './connections.ts'

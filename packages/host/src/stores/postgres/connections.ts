@@ -1,4 +1,4 @@
-// The connections of a PostgreSQL store. A query whose connection breaks is sent again on another one for a while; every
+// The connections of a PostgreSQL store. A query whose connection breaks is retried on another one for a while. Every
 // query and every wait for a connection has a deadline.
 import { userInfo } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -7,12 +7,12 @@ import type { PoolClient, QueryResultRow } from 'pg'
 import { Pool } from 'pg'
 import { isPassing, toStoreError } from './postgres-errors.ts'
 
-/** Milliseconds for a connection to be made, and for a statement to be answered. */
+/** Milliseconds to connect, and to answer a statement. */
 const CONNECT_MS = 5000
 const STATEMENT_MS = 15_000
-/** Milliseconds before each further try of what failed because the connection broke or the server restarts. */
+/** Milliseconds before each retry after a broken connection or a server restart. */
 const RETRY_AFTER_MS: readonly number[] = [0, 50, 200, 500, 1000, 2000]
-/** Milliseconds since the first try, after which there is no further one. */
+/** Milliseconds after the first attempt when retries stop. */
 const RETRY_MS = 10_000
 
 export interface ConnectionsInit {
@@ -22,7 +22,7 @@ export interface ConnectionsInit {
   readonly readOnly: boolean
 }
 
-/** Rows of one statement. */
+/** Runs one statement and returns its rows. */
 export type Query = <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 export class PostgresConnections {
@@ -41,21 +41,21 @@ export class PostgresConnections {
       query_timeout: STATEMENT_MS + 1000,
       keepAlive: true,
       allowExitOnIdle: true,
-      // Acknowledged records are on the disk, whatever the database's default; the server's own option may be stricter.
-      // A connection answers in order, so this holds for all that comes; where it fails the connection is broken.
+      // Keeps acknowledged records on disk, whatever the database's default; a stricter server setting still applies.
+      // A connection answers in order, so this covers every later statement. If it fails, the connection is broken.
       onConnect: (client) => {
         const readOnlyNow = readOnly ? 'on' : 'off'
         client.query(`SET synchronous_commit = on; SET default_transaction_read_only = ${readOnlyNow}`).catch(() => {})
       },
     })
-    // A connection that breaks while nobody uses it: the next query makes another one.
+    // An idle connection broke; the next query opens another.
     this.#pool.on('error', () => {})
   }
 
   query: Query = <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
     this.retry((query) => query<Row>(text, values))
 
-  /** Runs what may be run twice: it is run again when its connection breaks. `attempt` counts from 0. */
+  /** Runs a repeatable action, retrying it when its connection breaks. `attempt` counts from 0. */
   async retry<Value>(act: (query: Query, attempt: number) => Promise<Value>): Promise<Value> {
     const query: Query = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
       (await this.#pool.query<Row>(text, [...values])).rows
@@ -72,12 +72,12 @@ export class PostgresConnections {
       }
   }
 
-  /** One transaction, which may be run twice. */
+  /** Runs a repeatable action in one transaction, with retries. */
   async transact<Value>(act: (query: Query) => Promise<Value>): Promise<Value> {
     return await this.retry(() => this.once(act))
   }
 
-  /** One transaction. When the connection breaks it is not known whether it was committed. */
+  /** Runs one transaction. If the connection breaks, it is unknown whether the transaction was committed. */
   async once<Value>(act: (query: Query) => Promise<Value>): Promise<Value> {
     return await this.use(async (client) => {
       await client.query('BEGIN')
@@ -86,18 +86,18 @@ export class PostgresConnections {
         await client.query('COMMIT')
         return value
       } catch (cause) {
-        await client.query('ROLLBACK').catch(() => {}) // the connection may be gone
+        await client.query('ROLLBACK').catch(() => {}) // the connection may be lost
         throw cause
       }
     })
   }
 
-  /** A connection of its own. One that broke is thrown away. */
+  /** Runs `act` on a dedicated connection. A broken one is discarded. */
   async use<Value>(act: (client: PoolClient) => Promise<Value>): Promise<Value> {
     this.#checkOpen()
     const client = await this.#pool.connect()
     let broken = false
-    // Without a listener the end of a connection in the hands of this process would end the process.
+    // Without a listener, a connection that ends while checked out would crash the process.
     const onError = (): void => {
       broken = true
     }
@@ -124,8 +124,8 @@ export class PostgresConnections {
 }
 
 /**
- * As libpq does: an address without a user is that of the user of the operating system. The driver looks for it in variables,
- * which containers and services often lack.
+ * Adds the operating system's user to an address without one, as libpq does. The driver itself looks in variables that
+ * containers and services often lack.
  */
 export function nameUser(url: string, variables: Readonly<Record<string, string | undefined>>): string {
   if (variables['PGUSER'] || variables['USER'] || !URL.canParse(url)) return url
@@ -134,7 +134,7 @@ export function nameUser(url: string, variables: Readonly<Record<string, string 
   try {
     parsed.searchParams.set('user', userInfo().username)
   } catch {
-    return url // nobody has a name here, and the server says what is missing
+    return url // the system has no name for this user; the server will report what is missing
   }
   return parsed.href
 }

@@ -1,14 +1,14 @@
-// The tables of a PostgreSQL store, and how a database comes to have them. Times are the database's own: every lease is
-// measured by `now_ms()` there, so the clocks of the processes do not matter.
+// The tables of a PostgreSQL store and their migrations. All times come from the database: leases are measured by its
+// `now_ms()`, so clocks of the processes do not matter.
 import type { PoolClient } from 'pg'
 
-/** Each migration runs once, in order; a published one never changes. */
+/** Each migration runs once, in order. A published one never changes. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE FUNCTION %s.now_ms() RETURNS bigint LANGUAGE sql VOLATILE
     AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
-  -- One count for all sessions: the owner of a removed session must not be taken for that of its successor.
+  -- One counter for all sessions: the owner of a removed session must not be mistaken for that of its successor.
   CREATE SEQUENCE %s.epochs;
 
   CREATE TABLE %s.sessions (
@@ -97,7 +97,7 @@ const MIGRATIONS: readonly string[] = [
 
 export const STORE_VERSION = MIGRATIONS.length
 
-/** Brings the tables of `schema` to this version. Two processes that start at once do it one after the other. */
+/** Migrates the tables of `schema` to this version. Processes that start together do it one after the other. */
 export async function migrate(client: PoolClient, schema: string): Promise<void> {
   if ((await readVersion(client, schema)) >= STORE_VERSION) return
   await client.query('BEGIN')
@@ -113,12 +113,12 @@ export async function migrate(client: PoolClient, schema: string): Promise<void>
     }
     await client.query('COMMIT')
   } catch (cause) {
-    await client.query('ROLLBACK').catch(() => {}) // the connection may be gone
+    await client.query('ROLLBACK').catch(() => {}) // the connection may be lost
     throw cause
   }
 }
 
-/** 0 where the store has no tables yet. */
+/** The version of the store's tables; 0 if it has none yet. */
 export async function readVersion(client: PoolClient, schema: string): Promise<number> {
   const { rows } = await client.query<{ known: string | null }>('SELECT to_regclass($1) AS known', [
     `${schema}.migrations`,

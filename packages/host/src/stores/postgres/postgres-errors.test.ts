@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { toStoreError } from './postgres-errors.ts'
 
 test.each([
-  ['ECONNREFUSED', 'Start PostgreSQL, or correct the host and the port of its address.'],
-  ['ENOTFOUND', 'Start PostgreSQL, or correct the host and the port of its address.'],
-  ['3D000', 'Make the database, or name another one.'],
+  ['ECONNREFUSED', 'Start PostgreSQL, or correct the host and port in its address.'],
+  ['ENOTFOUND', 'Start PostgreSQL, or correct the host and port in its address.'],
+  ['3D000', 'Create the database, or name another one.'],
 ])('%s says what to do', (code, hint) => {
   const cause = Object.assign(new Error('it went wrong'), { code })
   const { message, hint: told } = toStoreError(cause)

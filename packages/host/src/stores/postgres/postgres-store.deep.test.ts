@@ -1,5 +1,4 @@
-// The PostgreSQL store over a real server: the contract of all stores, and what several processes and a server that dies
-// add to it.
+// The PostgreSQL store over a real server: the contract of all stores, plus several processes and a crashing server.
 import { storeContract } from '@baton/core/testing'
 import type { Acquired, Clock, Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -22,7 +21,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
 
   let schemas = 0
   const places = new WeakMap<Store, { readonly schema: string; readonly clock: Clock }>()
-  /** A store whose database has its time from this clock: leases are measured by the function `now_ms` there. */
+  /** A store whose database takes its time from this clock, by replacing the function `now_ms` that measures leases. */
   const openSteered = async ({ nowMs }: Clock, schema = `test_${(schemas += 1)}`): Promise<Store> => {
     const store = await openPostgresStore(database, { schema, connections: 3 })
     const admin = new Client({ connectionString: database })
@@ -62,7 +61,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
   const reopen = async (store: Store): Promise<Store> => {
     const place = places.get(store)
     await store.close()
-    // Its owners died with it; their leases end.
+    // Its owners died with it; their leases expire.
     return await openSteered({ nowMs: () => (place?.clock.nowMs() ?? 0) + store.leaseMs }, place?.schema)
   }
 

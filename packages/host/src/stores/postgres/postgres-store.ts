@@ -1,4 +1,4 @@
-// A store in PostgreSQL: durable, for several processes at once. Leases are measured by the database's clock.
+// A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
 import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core'
 import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -16,24 +16,30 @@ import { toStoreError } from './postgres-errors.ts'
 import { openBlobs, openSnapshots } from './snapshots-and-blobs.ts'
 
 export interface PostgresStoreOptions {
-  /** The schema of its tables, which it makes: lower-case letters, digits and `_`, 40 at most; `baton` by default. */
+  /**
+   * The schema of its tables, created if missing: lower-case letters, digits and `_`, at most 40 characters. Default:
+   * `baton`.
+   */
   readonly schema?: string
-  /** Milliseconds from the giving or renewal of a lease to its end, by the database's clock; 10,000 by default, 1000 at least. */
+  /**
+   * Milliseconds a lease lasts after it is acquired or renewed, by the database's clock; at least 1,000. Default:
+   * 10,000.
+   */
   readonly leaseMs?: number
-  /** Connections at once; 5 by default. */
+  /** Maximum number of connections. Default: 5. */
   readonly connections?: number
-  /** Looks only: every writing fails, and the tables must be there. */
+  /** Opens the store for reading only: writes fail, and the tables must exist. */
   readonly readOnly?: boolean
 }
 
 const LEASE_MS = 10_000
-/** Records, and sessions of a list, that one query brings. */
+/** Records, or listed sessions, per query. */
 const ROWS = 256
 
 /**
- * Opens the store, and makes or migrates its tables. Several processes may have it open; each session has one owner.
- * `url` is that of libpq: `postgres://user:password@host:5432/database?sslmode=verify-full`.
- * @throws BatonError `store_failed` (no connection, no right, tables of a newer version), `invalid_option`
+ * Opens the store, and creates or migrates its tables. Several processes can open it; each session has one owner. `url`
+ * has libpq's format: `postgres://user:password@host:5432/database?sslmode=verify-full`.
+ * @throws BatonError `store_failed` (no connection, no permission, tables of a newer version), `invalid_option`
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
@@ -71,7 +77,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
   }
 }
 
-/** Tried by a write, where writing is what it is there for. */
+/** Checks health with a write, unless the store is read-only. */
 async function findHealth({ query, schema }: PostgresConnections, readOnly: boolean): Promise<StoreHealth> {
   try {
     await query(readOnly ? `SELECT at FROM ${schema}.health` : `UPDATE ${schema}.health SET at = now()`)
@@ -124,7 +130,8 @@ function openLogs(connections: PostgresConnections): Logs {
           return true
         })
         .catch((cause: unknown) => Promise.reject(toStoreError(cause)))
-      if (!isNew) throw new BatonError({ code: 'session_exists', message: `session ${session} exists in the store` })
+      if (!isNew)
+        throw new BatonError({ code: 'session_exists', message: `session ${session} already exists in the store` })
     },
     remove: async (session, owner = '') => {
       checkText('a session’s id', session)
@@ -199,7 +206,7 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
   }
 }
 
-/** Pages of the list, each from where the last one ended. */
+/** Lists the sessions in pages. */
 async function* listSessions(
   connections: PostgresConnections,
   where: string,
@@ -245,7 +252,8 @@ interface AcquireRow {
 }
 
 function readAcquired(row: AcquireRow | undefined): Acquired | HeldByOther {
-  if (!row) throw new BatonError({ code: 'store_failed', message: 'the PostgreSQL store gave no answer to an acquire' })
+  if (!row)
+    throw new BatonError({ code: 'store_failed', message: 'the PostgreSQL store returned no row for an acquire' })
   if (row.held_by !== null)
     return { type: 'held', ...readHolder({ owner: row.held_by, address: row.held_at, until_ms: row.until_ms }) }
   return { type: 'acquired', epoch: Number(row.epoch), pos: Number(row.pos), leaseUntilMs: Number(row.until_ms) }
@@ -272,7 +280,7 @@ async function readEnd({ query, schema }: PostgresConnections, leaseMs: number):
   return Number(row?.now) + leaseMs
 }
 
-/** The session's row, made where there is none, and locked until the transaction ends. */
+/** Returns the session's row, locked until the transaction ends. Creates it if missing. */
 async function lockSession(query: Query, schema: string, session: string): Promise<{ key: string; pos: number }> {
   const [row] = await query<{ key: string; pos: string }>(
     `INSERT INTO ${schema}.sessions AS known (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key, pos`,
@@ -304,7 +312,7 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
   )
   if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
   if (plan.bodies.length === 0) return
-  // New records are at the end, in order; a record may be there twice.
+  // New records follow the stored ones, in order. A record may be given twice.
   const byPos = new Map(positions.map((pos, index) => [pos, rows[index]]))
   const added = plan.bodies.flatMap((_, index) => byPos.get(row.pos + 1 + index) ?? [])
   await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
@@ -313,10 +321,10 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
 interface InsertInit {
   readonly schema: string
   readonly key: string
-  /** Position of the last record that is there. */
+  /** Position of the last stored record. */
   readonly pos: number
   readonly rows: readonly RecordRow[]
-  /** Position of the last record. */
+  /** Epoch of the last record. */
   readonly epoch: number
 }
 
@@ -345,21 +353,21 @@ async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: In
 /** @throws BatonError `invalid_option` */
 function checkOptions(schema: string, leaseMs: number, connections: number): void {
   const wrong = !/^[a-z_][a-z0-9_]{0,39}$/.test(schema)
-    ? `schema must be lower-case letters, digits and _, 40 at most, not ${JSON.stringify(schema)}`
+    ? `schema must be at most 40 lower-case letters, digits and _, not ${JSON.stringify(schema)}`
     : !(Number.isSafeInteger(leaseMs) && leaseMs >= 1000)
-      ? `leaseMs must be a whole number from 1000 on, not ${String(leaseMs)}`
+      ? `leaseMs must be a whole number of at least 1000, not ${String(leaseMs)}`
       : !(Number.isSafeInteger(connections) && connections >= 1 && connections <= 100)
         ? `connections must be a whole number from 1 to 100, not ${String(connections)}`
         : undefined
   if (wrong !== undefined) throw new BatonError({ code: 'invalid_option', message: wrong })
 }
 
-/** @throws BatonError `invalid_option` where the address is no address; the address itself, which may hold a password, is not told */
+/** @throws BatonError `invalid_option` for an invalid address; the error omits it, because it may contain a password */
 function createConnections(init: ConstructorParameters<typeof PostgresConnections>[0]): PostgresConnections {
   if (!URL.canParse(init.url) || !/^postgres(ql)?:$/.test(new URL(init.url).protocol))
     throw new BatonError({
       code: 'invalid_option',
-      message: 'the address of the store is no PostgreSQL URL',
+      message: 'the address of the store is not a PostgreSQL URL',
       hint: 'Write it as postgres://user:password@host:5432/database.',
     })
   return new PostgresConnections(init)

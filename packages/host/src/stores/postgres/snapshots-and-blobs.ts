@@ -37,7 +37,7 @@ export function openBlobs(connections: PostgresConnections): BlobStore {
     put: async (session, name, text) => {
       checkName('a session’s id', session)
       checkName('a blob’s name', name)
-      // Lone surrogates, which UTF-8 cannot hold, come back as they were.
+      // UTF-8 cannot hold lone surrogates, so such text is stored as UTF-16.
       const isUtf16 = !text.isWellFormed()
       await connections.query(
         `WITH s AS (INSERT INTO ${schema}.sessions AS known (id) VALUES ($1)

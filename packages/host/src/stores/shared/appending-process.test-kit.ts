@@ -1,5 +1,5 @@
-// A process over a shared store, for tests that kill it: it writes to sessions of its own, takes over what the dead left, and
-// says on its output what the store has acknowledged.
+// A process over a shared store, for tests that kill it: it writes to its own sessions, takes over those of dead
+// processes, and prints what the store has acknowledged.
 import { randomUUID } from 'node:crypto'
 import type { SessionRecord } from '@baton/core/machine'
 import { isBatonError } from '@baton/core'
@@ -13,7 +13,7 @@ export type Said =
   | { readonly type: 'failed'; readonly session: string; readonly code: string; readonly message: string }
   | { readonly type: 'done' }
 
-/** Milliseconds between two looks for sessions of processes that died. */
+/** Milliseconds between two looks for sessions of dead processes. */
 const RECOVER_MS = 100
 
 function say(said: Said): void {
@@ -42,7 +42,7 @@ async function run(path: string, name: string): Promise<void> {
       const records = texts.map((text, index) => createRecord(pos + 1 + index, owned.epoch, text))
       pos = await store.append(session, owned.epoch, pos, records)
       say({ type: 'kept', session, texts })
-      // As a session does beside its log.
+      // Writes blobs next to its log, as a session does.
       if (count % 50 === 0) await store.blobs.put(session, `blob-${name}-${count}`, 'x'.repeat(10_000))
     }
     await store.release(session, owned.epoch, 'work')

@@ -1,5 +1,5 @@
-// A store that another process holds: each method asks the holder, whoever that is at the moment. What was under way when a
-// holder ended is asked again of the next one, and is not done twice.
+// A store held by another process: each method asks the current holder. Calls in progress when a holder ends are sent
+// to the next one, and are not performed twice.
 import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
@@ -79,7 +79,7 @@ function openOwnership(access: StoreAccess, ask: Ask): Ownership {
     },
     renew: (owner) => ask('renew', owner),
     release: (session, epoch, left) => {
-      // The next holder is not told of what is being given up.
+      // Keeps the next holder from restoring a lease that is being given up.
       access.noteReleased(session, epoch)
       return ask('release', session, epoch, left)
     },
@@ -101,10 +101,10 @@ async function askHealth(access: StoreAccess): Promise<StoreHealth> {
 }
 
 async function* readAll(ask: Ask, session: string, fromPos: number): AsyncGenerator<SessionRecord> {
-  // JSON has no infinity.
+  // JSON has no Infinity.
   for (let next = Math.min(Math.max(0, fromPos), Number.MAX_SAFE_INTEGER); ;) {
     const { bodies, isEnd, failure } = await ask('read', session, next)
-    for (const body of bodies) yield JSON.parse(body) as SessionRecord // as the holder's store gave it
+    for (const body of bodies) yield JSON.parse(body) as SessionRecord // as the holder's store returned it
     next += bodies.length
     if (failure) throw decodeError(failure)
     if (isEnd) return
@@ -123,7 +123,7 @@ async function* listAll(
   }
 }
 
-/** It may have been refused because an earlier try, whose answer was lost, had been performed. */
+/** Whether the call may have been refused because an earlier try, whose answer was lost, had succeeded. */
 function isInDoubt({ type, isRepeated, ...rest }: Outcome<unknown>, code: BatonError['code']): boolean {
   return type === 'failed' && isRepeated && 'error' in rest && rest.error.code === code
 }
@@ -134,7 +134,7 @@ interface Stored {
   readonly records: readonly SessionRecord[]
 }
 
-/** Whether these records, each as it is with its epoch, stand at their positions. */
+/** Whether exactly these records, epochs included, are stored at their positions. */
 async function isStored(ask: Ask, { session, afterPos, records }: Stored): Promise<boolean> {
   let index = 0
   for await (const record of readAll(ask, session, afterPos + 1)) {

@@ -1,5 +1,5 @@
-// Processes that share a store and are killed while they write: nothing that was acknowledged is lost, nothing stands there
-// twice, and no session of a process that lives goes to another one.
+// Processes that share a store and are killed while writing: no acknowledged record is lost or stored twice, and no
+// session of a living process goes to another one.
 import { chooseCount } from '@baton/testing/depth'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -45,7 +45,7 @@ function startLife(name: string) {
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (errors += piece))
   child.stdin.on('error', () => {}) // it was killed
   createInterface({ input: child.stdout }).on('line', (line) => {
-    said.push(JSON.parse(line) as Said) // of the program beside this file
+    said.push(JSON.parse(line) as Said) // written by the program next to this file
     wake.resolve()
     wake = Promise.withResolvers()
   })
@@ -63,7 +63,7 @@ function startLife(name: string) {
     said,
     ended,
     errors: () => errors,
-    /** Until it has said so many things that are meant. */
+    /** Waits for this many matching outputs. */
     until: async (isMeant: (one: Said) => boolean, count = 1): Promise<void> => {
       while (said.filter(isMeant).length < count) {
         if (isOver) throw new Error(`process ${name} has ended: ${errors}${JSON.stringify(said.slice(-3))}`)
@@ -81,7 +81,7 @@ function startLife(name: string) {
 const isKept = ({ type }: Said): boolean => type === 'kept'
 const countKept = (life: Life): number => life.said.filter(isKept).length
 
-/** All texts that the store has of each session, in order. */
+/** All stored texts of each session, in order. */
 async function readTexts(): Promise<ReadonlyMap<string, readonly string[]>> {
   const store = await openSharedSqliteStore(path)
   const found = new Map<string, string[]>()
@@ -104,7 +104,7 @@ test.each(Array.from({ length: chooseCount({ quick: 1, deep: 10 }) }, (_, index)
     const dead: Life[] = []
     let alive = [start('p0'), start('p1'), start('p2')]
     for (let round = 0; round < chooseCount({ quick: 4, deep: 12 }); round++) {
-      // At any moment of somebody's writing.
+      // At a random moment of a process's writing.
       const watched = random.pick(alive)
       await watched.until(isKept, countKept(watched) + 1 + random.below(200))
       const { holder } = readProcesses(path)
@@ -114,7 +114,7 @@ test.each(Array.from({ length: chooseCount({ quick: 1, deep: 10 }) }, (_, index)
       dead.push(victim)
       alive = [...alive.filter((life) => life !== victim), start(`q${round}`)]
     }
-    // Everybody who lives goes on, and what the dead had is written on.
+    // Every living process continues, and sessions of dead ones are written further.
     for (const life of alive) await life.until(isKept, countKept(life) + 20)
     for (const life of alive) life.stop()
     for (const life of alive) expect([await life.ended, life.errors()]).toEqual([0, ''])
@@ -138,7 +138,7 @@ test('when a process is killed, its sessions are free at once if it had the file
   const guest = start('p1')
   await guest.until(isKept)
   await holder.kill()
-  // Its lease would be a minute.
+  // Its lease would last a minute.
   await guest.until((one) => one.type === 'owned' && one.session === 'of-p0')
   const other = start('p2')
   await other.until(isKept)

@@ -1,17 +1,18 @@
-// Lines of JSON between the processes that share a store. A line has a bound, so that no peer fills the memory of the other.
+// Lines of JSON between the processes that share a store. Their length is limited, so that no process can fill
+// another's memory.
 import { BatonError } from '@baton/core'
 
-/** Bytes of a line without its break. */
+/** Maximum bytes of a line, without its line break. */
 export const LINE_BYTES_MAX = 67_108_864
 
 const NEWLINE = 10
 
-/** Puts together what a socket brings in pieces. */
+/** Reassembles lines from the chunks of a socket. */
 export class LineSplitter {
   readonly #pieces: Buffer[] = []
   #bytes = 0
 
-  /** The lines that this piece ends. @throws BatonError `store_failed` for a line over its bound */
+  /** Returns the lines completed by this chunk. @throws BatonError `store_failed` for a line that is too long */
   take(piece: Buffer): readonly string[] {
     const lines: string[] = []
     let start = 0
@@ -32,26 +33,29 @@ export class LineSplitter {
   }
 }
 
-/** With its line break. @throws BatonError `store_failed` for what JSON cannot hold, and for a line over its bound */
+/**
+ * Includes the line break. @throws BatonError `store_failed` for a value that JSON cannot hold, or a line that is too
+ * long
+ */
 export function encodeLine(value: object): string {
   let text: string
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    throw new BatonError({ code: 'store_failed', message: 'JSON cannot hold what is to be kept', cause })
+    throw new BatonError({ code: 'store_failed', message: 'the value cannot be stored as JSON', cause })
   }
-  // A UTF-16 unit has one to three bytes.
+  // A UTF-16 unit takes one to three bytes in UTF-8.
   const bytes = text.length * 3 > LINE_BYTES_MAX ? Buffer.byteLength(text) : 0
   if (bytes > LINE_BYTES_MAX) throw createLongError(String(bytes))
   return `${text}\n`
 }
 
-/** Undefined for what is no JSON object. */
+/** Returns `undefined` if the line is not a JSON object. */
 export function decodeLine(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined // its fields are looked at by who reads them
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined // the reader checks its fields
   } catch {
     return undefined
   }
@@ -60,7 +64,7 @@ export function decodeLine(line: string): Readonly<Record<string, unknown>> | un
 function createLongError(bytes: string): BatonError {
   return new BatonError({
     code: 'store_failed',
-    message: `what passes between the processes of a shared store at once has at most ${LINE_BYTES_MAX} bytes, and this has ${bytes}`,
-    hint: 'Try again when no other process has the store: whoever holds the file itself has no such bound.',
+    message: `processes that share a store exchange at most ${LINE_BYTES_MAX} bytes at a time, and this message has ${bytes}`,
+    hint: 'Try again when no other process has the store open: the process that holds the file itself has no such limit.',
   })
 }

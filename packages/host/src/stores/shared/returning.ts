@@ -1,10 +1,11 @@
-// Who may come back to a store whose holder has ended: for a short time a new holder gives nobody what may be theirs.
+// Waits for the guests of a former holder: for a short time, a new holder grants nothing that may belong to a guest
+// that has not reconnected.
 import type { StoreProcess } from './store-processes.ts'
 import { isRunning } from './store-processes.ts'
 
-/** Milliseconds for which somebody who lives is waited for; a guest looks for a new holder as long. */
+/** Milliseconds to wait for living guests. A guest looks for a new holder for the same time. */
 export const RETURN_MS = 5000
-/** Milliseconds between two looks at whether those who are missing live. */
+/** Milliseconds between checks for whether missing guests are alive. */
 const LOOK_MS = 50
 
 export class Returning {
@@ -14,11 +15,11 @@ export class Returning {
 
   constructor(expected: readonly StoreProcess[]) {
     this.#missing = new Map(expected.map((one) => [one.id, one]))
-    this.#over.promise.catch(() => {}) // nobody may be waiting
+    this.#over.promise.catch(() => {}) // there may be no waiter
     this.#look(performance.now() + RETURN_MS)
   }
 
-  /** Undefined when nobody is missing any more. Rejects when it is given up. */
+  /** `undefined` once no guest is missing. Rejects when the wait is given up. */
   untilOver(): Promise<void> | undefined {
     return this.#missing.size > 0 ? this.#over.promise : undefined
   }
@@ -27,7 +28,7 @@ export class Returning {
     if (this.#missing.delete(id) && this.#missing.size === 0) this.#end()
   }
 
-  /** Whoever waits gets this cause. */
+  /** Rejects all waits with this cause. */
   giveUp(cause: Error): void {
     clearTimeout(this.#timer)
     if (this.#missing.size > 0) this.#over.reject(cause)

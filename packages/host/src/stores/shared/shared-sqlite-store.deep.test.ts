@@ -1,4 +1,4 @@
-// A guest of a shared SQLite store keeps the contract of all stores.
+// A guest of a shared SQLite store fulfils the contract of all stores.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Pair {
 }
 const pairs = new WeakMap<Store, Pair>()
 
-/** A guest, whose end is the end of its holder too. */
+/** A guest that closes its holder when it is closed. */
 async function openGuest(path: string, clock?: Clock): Promise<Store> {
   const holder = await openSharedSqliteStore(path, clock ? { clock } : {})
   const guest = await openSharedSqliteStore(path)
@@ -68,7 +68,7 @@ test('a holder that is slow is waited for', async () => {
   const guest = await openSharedSqliteStore(path)
   holder.kill('SIGSTOP')
   const asked = guest.acquire('a', 'ann')
-  await new Promise((resolve) => setTimeout(resolve, 12_000)) // it was asked whether it is there
+  await new Promise((resolve) => setTimeout(resolve, 12_000)) // long enough for the guest to ping it
   holder.kill('SIGCONT')
   expect(await asked).toMatchObject({ type: 'acquired' })
   await guest.close()

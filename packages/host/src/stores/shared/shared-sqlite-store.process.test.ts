@@ -1,5 +1,5 @@
-// A SQLite store that several processes have: who takes the file over, who keeps their sessions, and which sockets are not
-// believed. The stores of one process share a file as those of several do.
+// A SQLite store shared by several processes: who takes over the file, who keeps their sessions, and which sockets are
+// not trusted. The stores of one process share a file as those of several do.
 import {
   chmodSync,
   existsSync,
@@ -74,7 +74,7 @@ test('guests keep their sessions and go on when the holder closes, also those th
   expect(await Promise.all(appends)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
   await closing
   expect(await two.append('b', second, -1, [record(0, second)])).toBe(0)
-  // Neither can take what the other one holds.
+  // Neither can take over the other's session.
   expect(await one.acquire('b', 'ann')).toMatchObject({ type: 'held', owner: 'bob' })
   expect(await two.acquire('a', 'bob')).toMatchObject({ type: 'held', owner: 'ann' })
   expect(await listTexts(two, 'a')).toEqual(Array.from({ length: 41 }, (_, index) => `note ${index}`))
@@ -133,7 +133,7 @@ test('who needs the file alone is told which process has it', async () => {
   await open()
   await expect(openSqliteStore(path)).rejects.toMatchObject({
     code: 'store_locked',
-    message: expect.stringContaining(`process ${process.pid} uses the store ${path}`) as string,
+    message: expect.stringContaining(`process ${process.pid} is using the store ${path}`) as string,
   })
 })
 
@@ -155,7 +155,7 @@ test('a socket that others can reach, or that is none, is not believed', async (
   await expect(openSharedSqliteStore(path, { waitMs: 200 })).rejects.toMatchObject({ code: 'store_locked' })
   expect(asked).toEqual([])
   await alone.close()
-  // Whoever has the lock takes away what stands there.
+  // The process with the lock removes whatever is there.
   await open()
   await open()
   expect([lstatSync(`${path}.socket`).isSocket(), asked, existsSync(elsewhere)]).toEqual([true, [], true])
@@ -203,7 +203,7 @@ test('a path that is too long for a socket is one process’s alone, which is to
   path = join(deep, 'store.db')
   const warnings: string[] = []
   await open({ onWarning: (message) => void warnings.push(message) })
-  expect(warnings).toEqual([expect.stringMatching(/no other process can share the store .* 100 are the most/)])
+  expect(warnings).toEqual([expect.stringMatching(/cannot be shared with other processes: .* 100 is the most/)])
   await expect(openSharedSqliteStore(path)).rejects.toMatchObject({ code: 'store_locked' })
 })
 

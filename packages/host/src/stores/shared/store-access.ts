@@ -1,5 +1,5 @@
-// One process's access to a shared store: it holds the file, or reaches who does. When the holder ends, those that are left
-// race for the file: one opens it, the others find the socket of that one.
+// One process's access to a shared store: it holds the file, or connects to the holder. When the holder ends, the
+// remaining processes race for the file: one opens it, the others connect to that one's socket.
 import { BatonError, isBatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -15,7 +15,7 @@ import type { StoreProcess } from './store-processes.ts'
 import { readProcesses } from './store-processes.ts'
 import { StoreServer } from './store-server.ts'
 
-/** Milliseconds between two looks for a holder, at first and at last. */
+/** Initial and maximum milliseconds between two looks for a holder. */
 const LOOK_MS = 10
 const LOOK_MS_MAX = 100
 
@@ -27,12 +27,12 @@ export interface StoreAccessInit {
   readonly path: string
   readonly place: string
   readonly options: SqliteStoreOptions
-  /** Milliseconds for which a holder is looked for. {@link RETURN_MS} by default. */
+  /** Milliseconds to look for a holder. Default: {@link RETURN_MS}. */
   readonly waitMs: number | undefined
   readonly warn: (message: string) => void
 }
 
-/** An answer, and whether it was asked for more than once: an earlier try may have been performed. */
+/** An answer, and whether the call was sent more than once: an earlier try may have been performed. */
 export type Outcome<Value> =
   | { readonly type: 'value'; readonly value: Value; readonly isRepeated: boolean }
   | { readonly type: 'failed'; readonly error: BatonError; readonly isRepeated: boolean }
@@ -43,7 +43,7 @@ export type Value<Name extends Method> = Awaited<ReturnType<StoreMethods[Name]>>
 export class StoreAccess {
   readonly #init: StoreAccessInit
   readonly #self: StoreProcess = { id: randomUUID(), pid: process.pid }
-  /** Leases of this process. The holder keeps the leases of guests in memory alone, so the next one is told of them. */
+  /** Leases of this process. The holder keeps guests' leases in memory only, so the next holder must be given them. */
   readonly #held = new Map<string, FormerLease>()
   readonly #asking = new Set<Promise<unknown>>()
   #seat: Seat | undefined
@@ -55,12 +55,12 @@ export class StoreAccess {
     this.#init = init
   }
 
-  /** Milliseconds of a lease, as the holder gives it. */
+  /** Milliseconds of a lease, as set by the holder. */
   get leaseMs(): number {
     return this.#leaseMs
   }
 
-  /** @throws BatonError `store_locked` (by who does not share it), and what opening throws */
+  /** @throws BatonError `store_locked` (held by a process that does not share it), and the errors of opening a file */
   async open(): Promise<Seat> {
     return await this.#join()
   }
@@ -80,7 +80,7 @@ export class StoreAccess {
     if (this.#seat?.type === 'guest') this.#held.set(lease.session, lease)
   }
 
-  /** `epoch` undefined: whatever it is. */
+  /** Without `epoch`, any epoch matches. */
   noteReleased(session: string, epoch?: number): void {
     if (epoch === undefined || this.#held.get(session)?.epoch === epoch) this.#held.delete(session)
   }
@@ -91,7 +91,7 @@ export class StoreAccess {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#asking)
-    // One that is being joined is left as well.
+    // A connection still being opened is closed too.
     const seat = this.#seat ?? (await this.#joining?.catch(() => undefined))
     if (seat?.type === 'guest') await seat.connection.close()
     else await seat?.server.close()
@@ -103,11 +103,11 @@ export class StoreAccess {
       try {
         const seat = this.#seat ?? (await this.#join())
         if (seat.type === 'holder') {
-          const perform = seat.server.methods[method] as (...given: unknown[]) => Promise<unknown> // with arguments of its own
+          const perform = seat.server.methods[method] as (...given: unknown[]) => Promise<unknown> // each method takes its own arguments
           return { type: 'value', value: (await perform(...args)) as Answer, isRepeated }
         }
         const asked = await seat.connection.ask(method, args)
-        if (asked.type === 'value') return { type: 'value', value: asked.value as Answer, isRepeated } // by a process of this version
+        if (asked.type === 'value') return { type: 'value', value: asked.value as Answer, isRepeated } // from a process of this version
         if (asked.type === 'failed') return { type: 'failed', error: asked.error, isRepeated }
       } catch (cause) {
         return { type: 'failed', error: asBatonError(cause), isRepeated }
@@ -134,7 +134,7 @@ export class StoreAccess {
         failure = cause
       }
       if (performance.now() >= untilMs) throw this.#leaseMs === 0 && failure ? failure : createLostError(path, waitMs)
-      // Those that wait do not all look in the same moment.
+      // Randomized, so that waiting processes look at different moments.
       await new Promise<void>((resolve) => void setTimeout(resolve, lookMs * (0.5 + Math.random())))
     }
   }
@@ -147,11 +147,13 @@ export class StoreAccess {
     return seat
   }
 
-  /** At once, also where nobody asks for anything: the next holder waits for those who come back. */
+  /** Reconnects at once, even without a pending call, because the next holder waits for its former guests. */
   #rejoin(): void {
     this.#seat = undefined
     if (this.#closing) return
-    this.#join().catch((cause: unknown) => this.#init.warn(`the store ${this.#init.path} is away: ${String(cause)}`))
+    this.#join().catch((cause: unknown) =>
+      this.#init.warn(`the store ${this.#init.path} is unavailable: ${String(cause)}`),
+    )
   }
 
   async #connect(): Promise<Seat | undefined> {
@@ -160,18 +162,18 @@ export class StoreAccess {
     return connection && { type: 'guest', connection }
   }
 
-  /** @throws BatonError `store_locked` when somebody has the lock; what opening throws */
+  /** @throws BatonError `store_locked` when another process has the lock, and the errors of opening a file */
   async #hold(): Promise<Seat> {
     const { path, place, options, warn } = this.#init
     const real = findRealPath(path)
-    // Opening starts a thread, and that is no way to ask often.
+    // Opening starts a thread, which is too expensive for a frequent check.
     checkLock(real)
     const file = await openSqliteFile(path, options)
     const { guests } = readProcesses(real)
     const expected = guests.filter(({ id }) => id !== this.#self.id)
     const server = new StoreServer({ path: real, place, self: this.#self, file, expected, warn })
     try {
-      // Before anybody else can ask for what this process holds.
+      // Restored before any other process can ask for these sessions.
       await Promise.all([...this.#held.values()].map((lease) => file.resume(lease)))
       await server.listen().catch((cause: unknown) => warn(`other processes cannot share ${path}: ${String(cause)}`))
     } catch (cause) {
@@ -182,18 +184,18 @@ export class StoreAccess {
   }
 }
 
-/** @throws BatonError `store_locked` when somebody has it at this moment */
+/** @throws BatonError `store_locked` when another process has the lock */
 function checkLock(path: string): void {
   if (statSync(`${path}.lock`, { throwIfNoEntry: false })?.isFile() !== true) return
   try {
     lockStore(path)()
   } catch (cause) {
     if (isBatonError(cause)) throw cause
-    // Opening says what is wrong with it.
+    // Opening the file will report the problem.
   }
 }
 
-/** A file of several names is refused with the same code, and no waiting helps. */
+/** Whether waiting may help. A file with several names is refused with the same code, but waiting cannot fix that. */
 function isHeld(cause: unknown, path: string): boolean {
   if (!isBatonError(cause) || cause.code !== 'store_locked') return false
   return (statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) < 2
@@ -204,13 +206,13 @@ function asBatonError(cause: unknown): BatonError {
 }
 
 function createClosedError(path: string): BatonError {
-  return new BatonError({ code: 'store_failed', message: `the store ${path} is gone: it was closed` })
+  return new BatonError({ code: 'store_failed', message: `the store ${path} was closed` })
 }
 
 function createLostError(path: string, waitMs: number): BatonError {
   return new BatonError({
     code: 'store_failed',
-    message: `the process that had the store ${path} ended, and no other one could open it in ${waitMs} ms`,
-    hint: 'Look who has the file; what was accepted is in it. The store is asked again with the next act.',
+    message: `the process that held the store ${path} ended, and no other process could open it within ${waitMs} ms`,
+    hint: 'Check which process has the file open. Accepted inputs are in it; the next operation tries again.',
   })
 }

@@ -1,4 +1,4 @@
-// A guest's way to the holder of a shared store: requests with numbers, and their answers in any order.
+// A guest's connection to the holder of a shared store: numbered requests, answered in any order.
 import { BatonError } from '@baton/core'
 import type { Socket } from 'node:net'
 import type { FormerLease } from '../sqlite/sqlite-store.ts'
@@ -8,13 +8,16 @@ import type { StoreProcess } from './store-processes.ts'
 import { SHARING_VERSION } from './store-server.ts'
 import { connectTo } from './store-socket.ts'
 
-/** Milliseconds for the holder to say that it has heard. */
+/** Milliseconds for the holder to welcome a guest. */
 const WELCOME_MS = 5000
 
-/** Milliseconds without a byte from the holder, while somebody waits, after which it is asked whether it is there; as many again, and it is given up. */
+/**
+ * Milliseconds of silence, while a request is pending, before the holder is pinged; after the same time again, the
+ * connection is closed.
+ */
 const SILENCE_MS = 10_000
 
-/** `lost`: the holder has ended, and nobody knows whether it had performed what was asked. */
+/** `lost`: the holder has ended, and it is unknown whether it performed the request. */
 export type Asked =
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'failed'; readonly error: BatonError }
@@ -33,7 +36,7 @@ export class StoreConnection {
   readonly #lost = Promise.withResolvers<void>()
   #lastId = 0
   #isLost = false
-  /** It was asked whether it is there, and has said nothing since. */
+  /** A ping was sent, and the holder has been silent since. */
   #isAsked = false
 
   constructor(socket: Socket, leaseMs: number) {
@@ -43,19 +46,19 @@ export class StoreConnection {
     socket.on('timeout', () => this.#handleSilence())
   }
 
-  /** Settles when the holder has ended. */
+  /** Resolves when the holder has ended. */
   get lost(): Promise<void> {
     return this.#lost.promise
   }
 
-  /** @throws BatonError `store_failed` for what cannot be sent */
+  /** @throws BatonError `store_failed` for arguments that cannot be sent */
   async ask(method: string, args: readonly unknown[]): Promise<Asked> {
     if (this.#isLost) return { type: 'lost' }
     this.#lastId += 1
     const id = this.#lastId
     const line = encodeLine({ id, method, args })
     return await new Promise((resolve) => {
-      this.#socket.ref() // while somebody waits the process does not end
+      this.#socket.ref() // a pending request keeps the process alive
       this.#waiting.set(id, resolve)
       this.#socket.write(line)
     })
@@ -78,7 +81,9 @@ export class StoreConnection {
     this.#lost.resolve()
   }
 
-  /** Says that it will not come back. Waits for the holder's end of the connection, as long as for any answer. */
+  /**
+   * Tells the holder that this guest leaves for good, and waits for the connection to end, as long as for any answer.
+   */
   async close(): Promise<void> {
     if (this.#isLost) return
     this.#socket.ref()
@@ -88,7 +93,7 @@ export class StoreConnection {
     clearTimeout(late)
   }
 
-  /** A holder that was stopped (SIGSTOP) or hangs keeps its lock and its socket. */
+  /** A holder that is suspended (SIGSTOP) or hangs keeps its lock and its socket. */
   #handleSilence(): void {
     if (this.#waiting.size === 0) this.#isAsked = false
     else if (this.#isAsked) this.#socket.destroy()
@@ -100,7 +105,7 @@ export class StoreConnection {
 }
 
 /**
- * Undefined: nobody holds the store there, or its holder ends.
+ * Connects to the holder at `place`. Returns `undefined` if there is none, or if it is ending.
  * @throws BatonError `store_locked` for a holder of another version, `store_failed` for one that does not answer
  */
 export async function openConnection(place: string, { self, held }: Hello): Promise<StoreConnection | undefined> {
@@ -141,13 +146,13 @@ export async function openConnection(place: string, { self, held }: Hello): Prom
 
 /** @throws BatonError `store_locked` */
 function welcome(socket: Socket, message: Readonly<Record<string, unknown>>): StoreConnection {
-  const { leaseMs } = (message['welcome'] ?? {}) as { readonly leaseMs?: unknown } // looked at below
+  const { leaseMs } = (message['welcome'] ?? {}) as { readonly leaseMs?: unknown } // checked below
   if (typeof leaseMs !== 'number') {
     const pid = typeof message['pid'] === 'number' ? ` (process ${message['pid']})` : ''
     throw new BatonError({
       code: 'store_locked',
-      message: `the process${pid} that has the store is of another version of Baton, which does not share it with this one`,
-      hint: 'End it, or start this command with the same version.',
+      message: `the process${pid} that holds the store runs another version of Baton, which cannot share it with this one`,
+      hint: 'Stop that process, or run this command with the same version.',
     })
   }
   socket.unref()
@@ -155,5 +160,5 @@ function welcome(socket: Socket, message: Readonly<Record<string, unknown>>): St
 }
 
 function createSilentError(): BatonError {
-  return new BatonError({ code: 'store_failed', message: 'the process that has the store does not answer' })
+  return new BatonError({ code: 'store_failed', message: 'the process that holds the store does not answer' })
 }

@@ -1,18 +1,18 @@
-// Requests to a store that another process holds, as plain data: each method of a store under one name, lists and logs
-// in pages. The holder performs them on its store; so does a former guest that has become the holder.
+// Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
+// logs in pages. The holder performs them on its store, also for itself.
 import type { OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core'
 
-/** Records or sessions of a page. */
+/** Records or sessions per page. */
 const PAGE_ROWS = 256
-/** UTF-16 units of the records of a page, unless it is a single one. */
+/** UTF-16 units of the records in a page, unless it has a single record. */
 const PAGE_CHARS = 8_388_608
 
 export interface RecordPage {
   /** Records as JSON text. */
   readonly bodies: readonly string[]
   readonly isEnd: boolean
-  /** Present: why there is nothing behind them. */
+  /** Why no records follow, if reading failed. */
   readonly failure?: WireError
 }
 
@@ -23,7 +23,9 @@ export interface SessionPage {
 
 export interface StoreMethodsInit {
   readonly store: OwnedLogStore
-  /** Undefined when everybody who may come back is back: until then nobody gets or changes what may be theirs. */
+  /**
+   * `undefined` once all former guests have reconnected. Until then, nothing that may be theirs is granted or changed.
+   */
   readonly untilBack: () => Promise<void> | undefined
 }
 
@@ -93,7 +95,7 @@ async function listPage(
   return { sessions, isEnd: true }
 }
 
-/** An error as it goes over: a foreign one is a failure of the store. */
+/** An error as it is sent. Foreign errors become `store_failed`. */
 export interface WireError {
   readonly code: string
   readonly message: string
@@ -108,10 +110,10 @@ export function encodeError(cause: unknown): WireError {
 }
 
 export function decodeError(value: unknown): BatonError {
-  const { code, message, hint, data } = (value ?? {}) as Partial<WireError> // its fields are looked at here
+  const { code, message, hint, data } = (value ?? {}) as Partial<WireError> // its fields are checked here
   return new BatonError({
     code: isErrorCode(code) ? code : 'store_failed',
-    message: typeof message === 'string' ? message : 'the process that holds the store failed, and did not say why',
+    message: typeof message === 'string' ? message : 'the process that holds the store failed without a reason',
     ...(typeof hint === 'string' && { hint }),
     ...(typeof data === 'object' && data !== null && { data }),
   })

@@ -1,30 +1,30 @@
-// Which processes share a store, in a file beside it that its holder writes: who opens the store next learns from it whom to
-// wait for, and who finds it locked whom to name.
+// The processes that share a store, in a file next to it that its holder writes. The next process to open the store
+// learns which guests to wait for, and a process that finds it locked can name the holder.
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 export interface StoreProcess {
-  /** Names the opened store: one process may open it more than once. */
+  /** Identifies the opened store: one process may open it more than once. */
   readonly id: string
   readonly pid: number
 }
 
 export interface StoreProcesses {
   readonly holder: StoreProcess | undefined
-  /** Those that reach the store through the holder. */
+  /** Processes that reach the store through the holder. */
   readonly guests: readonly StoreProcess[]
 }
 
 const NOBODY: StoreProcesses = { holder: undefined, guests: [] }
-/** Bytes of a file that is read; what is longer is not believed. */
+/** Maximum bytes to read from the file; a longer one is ignored. */
 const BYTES_MAX = 262_144
-/** Bits of a mode that let others than the owner in. */
+/** Mode bits that grant access to other users. */
 const OTHERS = 0o077
 
-/** `path` has no links in it. Those that are dead are left out. Never throws. */
+/** Dead processes are left out. `path` must have its links resolved. Never throws. */
 export function readProcesses(path: string): StoreProcesses {
   try {
-    const told = JSON.parse(readOwnFile(findFile(path))) as { readonly holder?: unknown; readonly guests?: unknown } // looked at below
+    const told = JSON.parse(readOwnFile(findFile(path))) as { readonly holder?: unknown; readonly guests?: unknown } // checked below
     const guests = Array.isArray(told.guests) ? told.guests.filter(isProcess) : []
     return {
       holder: isProcess(told.holder) && isRunning(told.holder.pid) ? told.holder : undefined,
@@ -35,20 +35,20 @@ export function readProcesses(path: string): StoreProcesses {
   }
 }
 
-/** For who has the lock. Without anybody the file goes. @throws Error of the file system */
+/** Writes the file, or removes it if there are no processes. Requires the lock. @throws Error of the file system */
 export function writeProcesses(path: string, processes: StoreProcesses): void {
   const file = findFile(path)
   if (!processes.holder && processes.guests.length === 0) {
     rmSync(file, { force: true })
     return
   }
-  // A reader never sees half of it.
+  // Written and renamed, so that a reader never sees half of it.
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, JSON.stringify(processes), { mode: 0o600, flag: 'wx' })
   renameSync(draft, file)
 }
 
-/** Whether the system has a process of this number: one that is another user's counts. */
+/** Whether a process with this id exists, including one of another user. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -68,7 +68,7 @@ function findFile(path: string): string {
 }
 
 function readOwnFile(file: string): string {
-  // A pipe in its place must not be waited for.
+  // Non-blocking: a pipe in its place must not be waited for.
   const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
   try {
     const found = fstatSync(opened)

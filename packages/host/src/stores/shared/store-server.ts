@@ -1,5 +1,5 @@
-// The holder's side of a shared store: it listens at the socket beside the file, gives guests their leases back, and performs
-// what they ask on its own store.
+// The holder's side of a shared store: listens on the socket next to the file, restores guests' leases, and performs
+// their requests on its own store.
 import { BatonError } from '@baton/core'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
@@ -12,15 +12,15 @@ import type { StoreProcess } from './store-processes.ts'
 import { isProcess, isRunning, writeProcesses } from './store-processes.ts'
 import { listenAt } from './store-socket.ts'
 
-/** The version of what is said at the socket. Processes of different versions do not share. */
+/** The version of the protocol on the socket. Processes of different versions do not share a store. */
 export const SHARING_VERSION = 1
-/** Requests of one guest that are performed at once; further ones are not read until one is answered. */
+/** Requests of one guest performed in parallel. Further ones are not read until one is answered. */
 const AT_ONCE = 64
-/** Milliseconds for a guest to take its last answers. */
+/** Milliseconds for a guest to read its last answers. */
 const FLUSH_MS = 1000
 
 export interface StoreServerInit {
-  /** The path of the file, without links. */
+  /** The path of the file, with links resolved. */
   readonly path: string
   readonly place: string
   readonly self: StoreProcess
@@ -55,24 +55,26 @@ export class StoreServer {
     })
   }
 
-  /** @throws Error of the file system or the network: nobody can join */
+  /** @throws Error of the file system or the network: no process can join */
   async listen(): Promise<void> {
     this.#tellProcesses()
     await listenAt(this.#server, this.#init.place)
-    this.#server.on('error', (cause) => this.#init.warn(`others cannot share ${this.#init.path}: ${cause.message}`))
+    this.#server.on('error', (cause) =>
+      this.#init.warn(`other processes cannot share ${this.#init.path}: ${cause.message}`),
+    )
     this.#server.unref()
   }
 
-  /** Whoever may come back is back. */
+  /** Resolves when the former guests have reconnected or are given up. */
   async untilBack(): Promise<void> {
     await this.#returning.untilOver()
   }
 
-  /** Answers what was asked, closes the store, and lets go of the guests, who look for the next holder then. */
+  /** Answers pending requests, closes the store, and disconnects the guests, which then look for the next holder. */
   async close(): Promise<void> {
     this.#isStopping = true
     this.#returning.giveUp(LEAVING)
-    // Its name goes before the lock does: the next holder's must stay.
+    // The socket file must be removed while the lock is held; afterwards it may be the next holder's.
     if (this.#server.listening) this.#server.close()
     while (this.#running.size > 0) await Promise.all(this.#running)
     this.#tellProcesses()
@@ -90,7 +92,7 @@ export class StoreServer {
     let guest: StoreProcess | undefined
     for await (const piece of socket as AsyncIterable<Buffer>)
       for (const line of splitter.take(piece)) {
-        // The guest asks the next holder for whatever is not performed.
+        // The guest sends unperformed requests to the next holder.
         if (this.#isStopping) return await this.#dropped.promise
         const message = decodeLine(line)
         if (!message) return
@@ -112,7 +114,7 @@ export class StoreServer {
       }
   }
 
-  /** Closing waits for it. */
+  /** Tracks work that closing waits for. */
   #note<Value>(work: Promise<Value>): Promise<Value> {
     const settled = work.then(
       () => {},
@@ -123,7 +125,7 @@ export class StoreServer {
     return work
   }
 
-  /** Undefined: it may not join. */
+  /** Returns `undefined` if the guest may not join. */
   async #greet(socket: Socket, hello: Readonly<Record<string, unknown>>): Promise<StoreProcess | undefined> {
     const { version, self, held } = hello
     const { pid } = this.#init.self
@@ -160,8 +162,8 @@ export class StoreServer {
   #perform(method: unknown, args: unknown): Promise<unknown> {
     if (typeof method !== 'string' || !Object.hasOwn(this.methods, method) || !Array.isArray(args))
       throw new BatonError({ code: 'store_failed', message: `a shared store has no method ${String(method)}` })
-    const perform = this.methods[method as keyof StoreMethods] as (...given: unknown[]) => Promise<unknown> // each checks what it is given
-    // JSON has no undefined, and no method takes null.
+    const perform = this.methods[method as keyof StoreMethods] as (...given: unknown[]) => Promise<unknown> // each method checks its arguments
+    // JSON has no undefined, and no method accepts null.
     return perform(...args.map((one: unknown) => one ?? undefined))
   }
 
@@ -171,12 +173,12 @@ export class StoreServer {
     try {
       writeProcesses(path, { holder: this.#isStopping ? undefined : self, guests: [...this.#guests.values()] })
     } catch (cause) {
-      warn(`which processes share ${path} cannot be written beside it: ${String(cause)}`)
+      warn(`the list of processes that share ${path} cannot be written: ${String(cause)}`)
     }
   }
 }
 
-/** Rejects what waits when the holder ends. The next holder answers it. */
+/** Rejects waiting requests when the holder ends. The next holder answers them. */
 const LEAVING = new Error('the holder of the store ends')
 
 function isFormerLease(value: unknown): value is FormerLease {

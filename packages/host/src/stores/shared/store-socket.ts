@@ -1,30 +1,30 @@
-// The socket beside a store's file, for its user alone: where it is, whether it may be believed, and both of its ends.
+// The socket next to a store's file, for its user only: its path, whether it can be trusted, and both of its ends.
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { findRealPath } from '../sqlite/store-file.ts'
 
-/** Bytes of a path that every system takes for a socket. */
+/** Longest socket path, in bytes, that every system accepts. */
 const PATH_BYTES_MAX = 100
-/** Bits of a mode that let others than the owner in. */
+/** Mode bits that grant access to other users. */
 const OTHERS = 0o077
 
 export type SocketPlace =
   { readonly type: 'place'; readonly place: string } | { readonly type: 'none'; readonly why: string }
 
-/** Beside the file itself, whatever links lead to it. */
+/** The socket is next to the file itself, with links resolved. */
 export function findSocket(path: string): SocketPlace {
-  if (process.platform === 'win32') return { type: 'none', why: 'Windows has no sockets that are one user’s alone' }
+  if (process.platform === 'win32') return { type: 'none', why: 'Windows has no sockets for a single user' }
   const place = `${findRealPath(path)}.socket`
   const bytes = Buffer.byteLength(place)
   if (bytes <= PATH_BYTES_MAX) return { type: 'place', place }
   return {
     type: 'none',
-    why: `the path of its socket, ${place}, would have ${bytes} bytes, and ${PATH_BYTES_MAX} are the most that every system takes`,
+    why: `the path of its socket, ${place}, would have ${bytes} bytes; ${PATH_BYTES_MAX} is the most that every system accepts`,
   }
 }
 
-/** Undefined: nobody listens there, or somebody whom this user must not believe. */
+/** Returns `undefined` if no process listens there, or one that this user must not trust. */
 export async function connectTo(place: string): Promise<Socket | undefined> {
   if (!isOwnSocket(place)) return undefined
   return await new Promise((resolve) => {
@@ -39,7 +39,7 @@ export async function connectTo(place: string): Promise<Socket | undefined> {
 }
 
 /**
- * Whoever calls it has the lock of the store, so what stands in the place is dead.
+ * Listens at `place`. The caller holds the store's lock, so any existing socket is dead and is replaced.
  * @throws Error of the file system or the network
  */
 export function listenAt(server: Server, place: string): Promise<void> {
@@ -59,7 +59,10 @@ export function listenAt(server: Server, place: string): Promise<void> {
   })
 }
 
-/** Nobody else connects before the rights are set: the mask makes it without them. Threads may not set one. */
+/**
+ * Creates the socket without permissions for others, so that none can connect before they are set. Threads cannot
+ * change the mask.
+ */
 function maskOthers(): () => void {
   try {
     const before = process.umask(0o177)

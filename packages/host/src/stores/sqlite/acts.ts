@@ -1,4 +1,4 @@
-// Writes to a SQLite store, as plain data: committed on the caller's thread, or passed to the worker.
+// Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
 import type { LeftBehind } from '@baton/core'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
@@ -13,10 +13,10 @@ export interface AppendRows {
 }
 
 export interface PutRequest extends PutRows {
-  /** Position of the last record. */
+  /** Epoch of the last record. */
   readonly epoch: number
   readonly lastMs: number
-  /** Who holds the session, and alone may add to it. */
+  /** The session's holder, the only one that may add to it. */
   readonly heldBy: string | undefined
 }
 
@@ -27,7 +27,7 @@ export interface RestoreRows {
   readonly bodies: readonly string[]
 }
 
-/** `session` is whose it is. */
+/** One write. `session` is the session it belongs to. */
 export type Act =
   | ({ readonly type: 'append' } & AppendRows)
   | ({ readonly type: 'put' } & PutRequest)
@@ -37,7 +37,7 @@ export type Act =
   | { readonly type: 'remove'; readonly session: string }
   | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
   | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
-  /** Writes nothing that counts: whether the file can be written. */
+  /** A write without data, which checks whether the file is writable. */
   | { readonly type: 'probe'; readonly session: '' }
 
 export type AppendOutcome = { readonly pos: number } | { readonly conflict: string }
@@ -48,7 +48,7 @@ export type ActValue =
 export type ActOutcome =
   { readonly type: 'done'; readonly value: ActValue } | { readonly type: 'failed'; readonly failure: StoreFailure }
 
-/** UTF-16 units of an act's texts, about. */
+/** Approximate size of an act's texts, in UTF-16 units. */
 export function measureAct(act: Act): number {
   switch (act.type) {
     case 'append':

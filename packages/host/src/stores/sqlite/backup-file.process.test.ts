@@ -1,4 +1,5 @@
-// Targets of backups, and the state after a failed restore: nothing of anybody else is touched, and messages name the right file.
+// Targets of backups, and the state after a failed restore: foreign files are never touched, and messages name the
+// right file.
 import type * as FileSystem from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import {
@@ -37,7 +38,7 @@ beforeEach(async () => {
 })
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** Without what SQLite keeps beside a store that is read. */
+/** Leaves out the files SQLite keeps next to a store being read. */
 const list = (): readonly string[] =>
   readdirSync(folder)
     .filter((name) => !/-(?:wal|shm)$/.test(name))
@@ -55,7 +56,7 @@ test('a link in the place of a backup is not replaced, wherever it leads', () =>
   const target = join(folder, 'copy.db')
   for (const leadsTo of [join(folder, 'nowhere'), path]) {
     symlinkSync(leadsTo, target)
-    expect(() => backUpStoreFile(path, target)).toThrow(`${target} exists already`)
+    expect(() => backUpStoreFile(path, target)).toThrow(`${target} already exists`)
     expect(lstatSync(target).isSymbolicLink()).toBe(true)
     rmSync(target)
   }
@@ -78,7 +79,7 @@ test('a database of another program is neither backed up nor restored', () => {
   const db = new DatabaseSync(other)
   db.exec('CREATE TABLE songs (title TEXT)')
   db.close()
-  const refusal = { code: 'log_damaged', message: expect.stringContaining(`${other} is not a database of Baton`) }
+  const refusal = { code: 'log_damaged', message: expect.stringContaining(`${other} is not a Baton database`) }
   expect(() => backUpStoreFile(other, join(folder, 'copy.db'))).toThrow(expect.objectContaining(refusal))
   expect(() => restoreStoreFile(other, path, { replace: true })).toThrow(expect.objectContaining(refusal))
   expect(list()).toEqual(['songs.db', 'store.db', 'store.db.lock'])
@@ -101,10 +102,10 @@ test.each([
   const other = join(folder, 'other')
   make(other)
   const before = readFileSync(other)
-  // Twice: what the first one leaves must not make a store of it.
+  // Twice: what the first attempt leaves must not make it look like a store.
   for (const _try of [1, 2])
     expect(() => restoreStoreFile(target, other, { replace: true })).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('is not a store of Baton') }),
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('is not a Baton store') }),
     )
   expect(readFileSync(other)).toEqual(before)
   expect(list()).toEqual(['copy.db', 'other', 'store.db', 'store.db.lock'])
@@ -117,7 +118,7 @@ test('a restore does not follow a link to the file that it would replace', () =>
   for (const leadsTo of [path, join(folder, 'nowhere')]) {
     symlinkSync(leadsTo, link)
     expect(() => restoreStoreFile(target, link, { replace: true })).toThrow(
-      'is a link; a backup is put in the place of',
+      'is a link; a backup can only replace a file',
     )
     rmSync(link)
   }
@@ -153,8 +154,8 @@ test.each([
   expect(checkStoreFile(copy).findings).toEqual([])
   const names = moved.map((end) => `${path}.before-1${end}`)
   for (const name of names) expect(existsSync(name)).toBe(true)
-  const kept = names.length === 0 ? '' : `; what was there before is kept as ${names.join(', ')}`
-  expect(said).toBe(`the backup was not put in the place of ${path}: the disk failed; its copy is ${copy}${kept}`)
+  const kept = names.length === 0 ? '' : `; the former files are kept as ${names.join(', ')}`
+  expect(said).toBe(`the backup could not be moved to ${path}: the disk failed; its copy is ${copy}${kept}`)
 })
 
 function catchMessage(act: () => unknown): string {

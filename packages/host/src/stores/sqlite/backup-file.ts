@@ -1,5 +1,5 @@
-// Copies of the file of a SQLite store: one is taken while a server is at work on it, and is put in its place again when
-// nobody is. Every copy is whole, on the disk and its owner's alone before it has its name.
+// Backups of a SQLite store's file: taken while a server uses it, and restored while none does. A copy is complete, on
+// disk and readable by its owner only before it gets its name.
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
@@ -24,8 +24,8 @@ import { describeFailure } from './sqlite-errors.ts'
 import { checkFiles, createLinkError, findRealPath } from './store-file.ts'
 
 /**
- * Copies the store as it is at one moment, in this thread; a server that has it open goes on. Returns what the copy holds:
- * what is damaged in the store is damaged in it too.
+ * Copies the store as of one moment, in this thread, while a server may keep using it. Returns a report on the copy:
+ * damage in the store is in the copy too.
  * @throws BatonError `invalid_option` when `target` exists, `store_failed`, `log_damaged`
  */
 export function backUpStoreFile(path: string, target: string): StoreReport {
@@ -44,15 +44,15 @@ export function backUpStoreFile(path: string, target: string): StoreReport {
 }
 
 export interface RestoreOptions {
-  /** Puts the backup in the place of a store that is there, which is kept beside it. False by default. */
+  /** Replaces an existing store, which is kept next to the new one under another name. Default: false. */
   readonly replace?: boolean
 }
 
 /**
- * Puts a sound backup in the place of a store that nobody has open. Gives the name under which the former one is kept, or
- * where only logs were left of it, the name of the first of these. The store is checked again where it stands then.
- * @throws BatonError `store_locked`, `invalid_option` (a store is there already; what is there is a link, or no store),
- * `log_damaged` (the backup is), `store_failed`
+ * Restores a sound backup to `path`, where no process may have the store open, and checks the result. Returns the new
+ * name of the former store, or, if only its logs were left, of the first of these.
+ * @throws BatonError `store_locked`, `invalid_option` (a store already exists; the path is a link or another kind of
+ * file), `log_damaged` (the backup is damaged), `store_failed`
  */
 export function restoreStoreFile(
   backup: string,
@@ -68,7 +68,10 @@ export function restoreStoreFile(
   try {
     const exists = existsSync(real)
     if (exists && !replace)
-      throw createExistsError(path, 'name another file, or say that it is to be replaced (--replace); it is kept then')
+      throw createExistsError(
+        path,
+        'name another file, or pass --replace, which keeps the existing one under another name',
+      )
     const links = exists ? statSync(real).nlink : 1
     if (links > 1) throw createLinkError(real, links)
     const { copy, report } = copyFile(source, real)
@@ -84,7 +87,7 @@ export function restoreStoreFile(
     const kept = putInPlace(copy, real)
     const [wrong] = checkStoreFile(real).findings
     if (wrong) throw createRestoredError(path, wrong.message, kept)
-    // The file itself, where there was one, was moved last.
+    // The main file, if there was one, was moved last.
     return { former: kept.find((file) => PARTS.every((end) => end === '' || !file.endsWith(end))) ?? kept[0] }
   } finally {
     unlock()
@@ -94,12 +97,13 @@ export function restoreStoreFile(
 /** @throws BatonError `invalid_option` */
 function checkNoLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return
-  const message = `${path} is a link; a backup is put in the place of a file, so name the file that it leads to`
+  const message = `${path} is a link; a backup can only replace a file, so name the file that the link points to`
   throw new BatonError({ code: 'invalid_option', message })
 }
 
 /**
- * A store that is damaged beyond reading is one by the first bytes of every SQLite file, or by the lock that only a store has beside it.
+ * Identifies a store even if it is damaged beyond reading: by the header of every SQLite file, or by the lock file that
+ * only a store has next to it.
  * @throws BatonError `invalid_option` for any other file
  */
 function checkIsStore(path: string): void {
@@ -114,20 +118,20 @@ function checkIsStore(path: string): void {
   if (head.toString('latin1') === SQLITE_HEAD && !isOfAnother(path)) return
   throw new BatonError({
     code: 'invalid_option',
-    message: `${path} is not a store of Baton, and only a store is replaced; nothing was changed`,
-    hint: 'Name another file, or move this one away yourself.',
+    message: `${path} is not a Baton store, and only a store can be replaced; nothing was changed`,
+    hint: 'Name another file, or move this one out of the way.',
   })
 }
 
 const SQLITE_HEAD = 'SQLite format 3\0'
 
-/** Whether it can be read, and another program made it. */
+/** Whether the file is readable and was made by another program. */
 function isOfAnother(path: string): boolean {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
     return !isMadeByBaton(db)
   } catch {
-    return false // too damaged to tell
+    return false // too damaged to know
   } finally {
     db.close()
   }
@@ -143,8 +147,8 @@ function lock(path: string): () => void {
 }
 
 /**
- * Looked at before anything is made beside the file or its copy.
- * @throws BatonError `store_failed` (no file, a newer format), `log_damaged` (a database of something else)
+ * Checks the source before anything is created next to it or its copy.
+ * @throws BatonError `store_failed` (no file, a newer format), `log_damaged` (a database of another program)
  */
 function findSource(path: string): string {
   const source = findRealPath(path)
@@ -164,14 +168,14 @@ function findSource(path: string): string {
   return source
 }
 
-/** Also a link that leads nowhere: what is written to it would stand somewhere else. */
+/** Also true for a dangling link: writing to it would create a file elsewhere. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 /**
- * Into a file of its own beside the target, under a name that nobody has.
- * @throws BatonError `store_failed` (the message names the file that is at fault), `log_damaged`
+ * Copies into a new file next to the target, under a unique name.
+ * @throws BatonError `store_failed` (the message names the file at fault), `log_damaged`
  */
 function copyFile(source: string, target: string): { readonly copy: string; readonly report: StoreReport } {
   const copy = `${target}.${randomUUID()}.partial`
@@ -192,23 +196,26 @@ function copyFile(source: string, target: string): { readonly copy: string; read
     return { copy, report: checkStoreFile(copy) }
   } catch (cause) {
     rmSync(copy, { force: true })
-    // SQLite says of neither file which of them it was.
+    // SQLite does not say which of the two files failed.
     const { code, message, hint } = describeFailure(source, cause)
     throw new BatonError({
       code,
       message: isBatonError(cause) ? message : `${source} was not copied to ${target}: ${message}`,
-      hint: hint ?? 'Make room where the copy goes, and let this process read the one and write the other.',
+      hint: hint ?? 'Check that the disk has room, and that this process may read the store and write the copy.',
       cause,
     })
   }
 }
 
-/** Never over a file that came in its place meanwhile; only a file system without hard links cannot tell. */
+/**
+ * Never overwrites a file that appeared meanwhile, except on a file system without hard links, where that cannot be
+ * detected.
+ */
 function giveName(copy: string, target: string): void {
   try {
     linkSync(copy, target)
   } catch (cause) {
-    if (!NO_LINKS.has(String((cause as NodeJS.ErrnoException).code))) throw cause // of the file system
+    if (!NO_LINKS.has(String((cause as NodeJS.ErrnoException).code))) throw cause // from the file system
     renameSync(copy, target)
     return
   }
@@ -217,11 +224,11 @@ function giveName(copy: string, target: string): void {
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-/** The files of a SQLite store. The store's own file is moved last: it is not parted from its logs before. */
+/** The files of a SQLite store. The main file is moved last, so that it keeps its logs until then. */
 const PARTS = ['-wal', '-journal', '-shm', '']
 
 /**
- * Moves what was there aside first, and names it whatever the outcome.
+ * Moves the existing files aside first, and names them in any error.
  * @throws BatonError `store_failed`
  */
 function putInPlace(copy: string, path: string): readonly string[] {
@@ -235,29 +242,30 @@ function putInPlace(copy: string, path: string): readonly string[] {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new BatonError({
       code: 'store_failed',
-      message: `the backup was not put in the place of ${path}: ${why}; its copy is ${copy}${nameKept(kept)}`,
-      hint: 'Move the copy to the place of the store by hand, or what was there before back to its former name.',
+      message: `the backup could not be moved to ${path}: ${why}; its copy is ${copy}${nameKept(kept)}`,
+      hint: 'Move the copy there by hand, or rename the former files back.',
       cause,
     })
   }
 }
 
 /**
- * With its write-ahead log in it, where that can be: the file that comes in its place must not find another's, which SQLite
- * would take for its own. Logs are also moved where their file is not there any more. Each is noted as soon as it is moved.
+ * Checkpoints the write-ahead log into the store if possible, then moves all of its files: SQLite would apply a
+ * leftover log to the restored file. Logs without their main file are moved too. Each file is noted as soon as it is
+ * moved.
  */
 function moveAside(path: string, kept: string[]): void {
   let number = 1
   while (PARTS.some((end) => isThere(`${path}.before-${number}${end}`))) number += 1
   const former = `${path}.before-${number}`
-  // SQLite would make a file that is not there, and remove the logs beside it.
+  // SQLite would create a missing file, and remove the logs next to it.
   if (existsSync(path))
     try {
       const db = new DatabaseSync(path)
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       db.close()
     } catch {
-      // Too damaged to be opened: its log is moved beside it.
+      // Too damaged to open: its log is moved along with it.
     }
   for (const end of PARTS.filter((part) => existsSync(`${path}${part}`))) {
     renameSync(`${path}${end}`, `${former}${end}`)
@@ -266,13 +274,13 @@ function moveAside(path: string, kept: string[]): void {
 }
 
 function nameKept(kept: readonly string[]): string {
-  return kept.length === 0 ? '' : `; what was there before is kept as ${kept.join(', ')}`
+  return kept.length === 0 ? '' : `; the former files are kept as ${kept.join(', ')}`
 }
 
 function createRestoredError(path: string, why: string, kept: readonly string[]): BatonError {
   return new BatonError({
     code: 'log_damaged',
-    message: `the store ${path} is damaged after its backup was put in place: ${why}${nameKept(kept)}`,
+    message: `the store ${path} is damaged after its backup was restored: ${why}${nameKept(kept)}`,
   })
 }
 
@@ -281,7 +289,7 @@ function createTargetError(target: string, cause: unknown): BatonError {
   return new BatonError({
     code: 'store_failed',
     message: `${target} cannot be written: ${why}`,
-    hint: 'Name a file in a folder that is there and that this process may write to.',
+    hint: 'Name a file in an existing folder that this process may write to.',
     cause,
   })
 }
@@ -292,7 +300,7 @@ function syncFile(path: string): void {
   closeSync(file)
 }
 
-/** A new name is on the disk when its folder is. */
+/** Syncs the folder, which makes a new name durable. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(dirname(path), 'r')
@@ -301,5 +309,5 @@ function syncFolder(path: string): void {
 }
 
 function createExistsError(path: string, remedy: string): BatonError {
-  return new BatonError({ code: 'invalid_option', message: `${path} exists already; ${remedy}` })
+  return new BatonError({ code: 'invalid_option', message: `${path} already exists; ${remedy}` })
 }

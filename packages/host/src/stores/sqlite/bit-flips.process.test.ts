@@ -1,4 +1,4 @@
-// One bit of a closed file is turned over, anywhere in it: what is read afterwards is what was written, or somebody is told.
+// Flips one bit anywhere in a closed file: afterwards, the content read is what was written, or the damage is reported.
 import type { SessionRecord } from '@baton/core/machine'
 import { createRandom } from '@baton/core/testing'
 import { chooseCount } from '@baton/testing/depth'
@@ -36,7 +36,7 @@ async function write(): Promise<void> {
     if (owned.type === 'held') throw new Error('held')
     for (let pos = 0; pos < RECORDS; pos++)
       await store.append(session, owned.epoch, pos - 1, [record(pos, owned.epoch, session)])
-    await store.snapshots.put(session, { version: 3, state: { pos: 7 }, history: { of: session } } as never) // its shape does not count here
+    await store.snapshots.put(session, { version: 3, state: { pos: 7 }, history: { of: session } } as never) // its shape does not matter here
     for (const name of ['result/a', 'result/b'])
       await store.blobs.put(session, name, `${name} of ${session} `.repeat(300))
   }
@@ -46,11 +46,11 @@ async function write(): Promise<void> {
 
 interface Seen {
   readonly content: string
-  /** Somebody was told of damage. */
+  /** Whether damage was reported. */
   readonly isTold: boolean
 }
 
-/** Findings of a process that opens the file and reads all of it. */
+/** The view of a process that opens the file and reads all of it. */
 function readAll(): Seen {
   let isTold = false
   const content: unknown[] = []

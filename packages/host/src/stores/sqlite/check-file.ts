@@ -1,5 +1,5 @@
-// Looks through the file of a SQLite store, also while a server is at work on it: its pages, and of each session the chain of
-// its records, whether they can be folded, its snapshot and its large texts.
+// Checks the file of a SQLite store, also while a server uses it: its pages, and for each session the hash chain of its
+// records, whether they can be folded, its snapshot and its blobs.
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError, isBatonError } from '@baton/core'
@@ -16,7 +16,7 @@ import { prepareTextRows } from './text-rows.ts'
 import { inOneMoment } from './transaction.ts'
 
 export interface StoreFinding {
-  /** Absent: the file as a whole. */
+  /** Absent for a finding about the whole file. */
   readonly session?: string
   readonly message: string
 }
@@ -24,10 +24,10 @@ export interface StoreFinding {
 export interface StoreReport {
   readonly sessions: number
   readonly records: number
-  /** Records of older versions, which no hash guards. */
+  /** Records of older versions, which have no hash. */
   readonly unchained: number
   readonly blobs: number
-  /** Faults; empty for a sound store. At most 1,000. */
+  /** Faults found, at most 1,000; empty for a sound store. */
   readonly findings: readonly StoreFinding[]
 }
 
@@ -43,8 +43,9 @@ interface Look {
 }
 
 /**
- * Reads all of the file, in this thread. Nothing is changed.
- * @throws BatonError `store_failed` when there is no file, or none of this format, `log_damaged` when it is not a database
+ * Reads the whole file, in this thread, without changing it.
+ * @throws BatonError `store_failed` when the file is missing or has another format, `log_damaged` when it is not a
+ * database
  */
 export function checkStoreFile(path: string): StoreReport {
   const real = findRealPath(path)
@@ -57,8 +58,8 @@ export function checkStoreFile(path: string): StoreReport {
     if (readFormat(db, path) !== FILE_VERSION)
       throw new BatonError({
         code: 'store_failed',
-        message: `the store ${path} has the format of an older Baton`,
-        hint: 'Open it once to write, as "baton serve" does; then it can be checked.',
+        message: `the store ${path} has the format of an older version of Baton`,
+        hint: 'Open it once for writing, as "baton serve" does, then check it again.',
       })
     return look(db, path)
   } catch (cause) {
@@ -109,7 +110,7 @@ function lookAtWhole(db: DatabaseSync): void {
   const blobs = count('SELECT count(*) AS n FROM blobs NOT INDEXED WHERE session NOT IN (SELECT key FROM sessions)')
   if (blobs > 0) throw damaged(`${blobs} large texts belong to no session`)
   const epochs = count('SELECT count(*) AS n FROM epochs WHERE last < (SELECT coalesce(max(epoch), 0) FROM sessions)')
-  if (epochs > 0) throw damaged('its count of ownerships is behind that of a session')
+  if (epochs > 0) throw damaged('its epoch counter is behind the epoch of a session')
 }
 
 type Attempt = (act: () => void, session?: string) => void
@@ -123,7 +124,7 @@ function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt:
     const session = String(row.id)
     report.sessions += 1
     attempt(() => {
-      if (row.sum !== hashRow(row)) throw damaged('what the store notes of it is not what was written')
+      if (row.sum !== hashRow(row)) throw damaged('its row in the store does not match its hash')
       foldAll(session, records.read, () => (report.records += 1))
       report.unchained += Number(unchained.get(row.key * POSITIONS_MAX, (row.key + 1) * POSITIONS_MAX)?.['n'])
     }, session)

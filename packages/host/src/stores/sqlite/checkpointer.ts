@@ -1,13 +1,13 @@
-// Moves committed pages from the write-ahead log into the database, on a connection and a thread of its own, so that no
-// commit ever waits for it. It does what it is asked; when that is worth it, checkpoints.ts knows.
+// Copies committed pages from the write-ahead log into the database, on its own connection and thread, so that commits
+// never wait for it. It runs on request; checkpoints.ts decides when.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { CheckpointReply, CheckpointRequest } from './protocol.ts'
 
-/** Milliseconds that a reader may hold up the writing back of all of it. */
+/** Milliseconds a reader may delay a full checkpoint. */
 const BUSY_MS = 200
 
-const { path, logBytes } = workerData as { readonly path: string; readonly logBytes: number } // given by startStoreThread
+const { path, logBytes } = workerData as { readonly path: string; readonly logBytes: number } // passed by startStoreThread
 const connection = new DatabaseSync(path)
 connection.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA journal_size_limit=${logBytes}`)
 const pageBytes = Number(connection.prepare('PRAGMA page_size').get()?.['page_size'])
@@ -15,13 +15,13 @@ const pageBytes = Number(connection.prepare('PRAGMA page_size').get()?.['page_si
 parentPort?.on('message', (request: CheckpointRequest | 'stop') => {
   if (request === 'stop') {
     connection.close()
-    parentPort?.unref() // nothing else keeps the thread; Deno's port has no `close`
+    parentPort?.unref() // this was all that kept the thread alive; Deno's port has no `close`
     return
   }
   parentPort?.postMessage(checkpoint(request))
 })
 
-/** A busy or full file is tried again the next time. */
+/** A busy or full file is retried next time. */
 function checkpoint({ mode }: CheckpointRequest): CheckpointReply {
   try {
     const row = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()

@@ -1,5 +1,6 @@
-// When the write-ahead log is written back: a moment after a commit, and beyond a bound while commits wait, since a log that
-// is always written to never begins anew by itself. A reader that stays open keeps it from shrinking, and is told about.
+// Decides when to checkpoint the write-ahead log: shortly after a commit, and past a size limit while commits wait,
+// because a log under constant writes never restarts by itself. A reader that stays open keeps the log from shrinking,
+// which is logged.
 import { statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { CheckpointReply, CheckpointRequest } from './protocol.ts'
@@ -9,20 +10,20 @@ export interface CheckpointsInit {
   readonly path: string
   readonly thread: Worker
   readonly queue: WriteQueue
-  /** Bytes of the log after which commits wait for it to be written back. */
+  /** Bytes of the log above which commits wait for a checkpoint. */
   readonly logBytes: number
   readonly warn: (message: string) => void
 }
 
-/** Milliseconds from a commit to the writing back, and UTF-16 units of commits after which it comes earlier. */
+/** Milliseconds from a commit to its checkpoint, and UTF-16 units of commits that trigger it earlier. */
 const AFTER_MS = 1000
 const AFTER_CHARS = 1_048_576
 /**
- * Bytes of the log from which commits wait for the little that came during its writing back. The log begins anew then, and
- * is written over: a sync of a file that grows costs the processor about twice as much.
+ * Bytes of the log above which commits briefly wait for the pages written during a checkpoint. The log then restarts
+ * and is overwritten: syncing a growing file costs about twice the CPU time.
  */
 const REUSE_BYTES = 4_194_304
-/** The operator is warned of a log that is this many times its bound. */
+/** Warns when the log exceeds its limit this many times. */
 const TOLD_AT = 4
 
 const NOTHING: CheckpointReply = { restBytes: 0, logBytes: 0 }
@@ -31,14 +32,14 @@ export class Checkpoints {
   readonly #init: CheckpointsInit
   #chars = 0
   #timer: NodeJS.Timeout | undefined
-  /** Resolvers of the open requests, in their order: the thread answers them one after another. */
+  /** Resolvers of the open requests, in order: the thread answers them one after another. */
   readonly #answers: ((reply: CheckpointReply) => void)[] = []
   #toldBytes = 0
   #longInARow = 0
-  /** The writing back that is under way; never rejects. */
+  /** The checkpoint in progress; never rejects. */
   #passing: Promise<void> = Promise.resolve()
   #isHolding = false
-  /** No thread is there to ask, or nobody wants anything any more. */
+  /** Set when the thread has ended. */
   #hasEnded = false
 
   constructor(init: CheckpointsInit) {
@@ -52,7 +53,7 @@ export class Checkpoints {
     init.thread.on('exit', ended)
   }
 
-  /** After each commit. */
+  /** Called after each commit. */
   note(chars: number): void {
     this.#chars += chars
     if (this.#hasEnded) return
@@ -78,13 +79,13 @@ export class Checkpoints {
       .then((reply) => {
         if (this.#hasEnded) return
         if (reply.logBytes > logBytes) queue.alone(() => this.#writeAllBack())
-        // A reader that stays open is not waited for.
+        // Passive: does not wait for a reader that stays open.
         else if (reply.logBytes > REUSE_BYTES) queue.alone(async () => void (await this.#ask('PASSIVE')))
       })
       .catch(() => {}) // an answer never fails
   }
 
-  /** Commits may be quicker than the writing back that is under way: beyond the bound they wait for it. */
+  /** Makes commits wait if they outpace the running checkpoint and exceed the limit. */
   #holdBack(): void {
     const { queue, logBytes } = this.#init
     if (this.#isHolding || this.#chars <= logBytes) return
@@ -100,11 +101,11 @@ export class Checkpoints {
     const { path, logBytes, warn } = this.#init
     const bytes = measureLog(path)
     this.#longInARow = bytes < TOLD_AT * logBytes ? 0 : this.#longInARow + 1
-    // A reading that is just ending keeps it from shrinking once.
+    // A read that is about to end may keep it from shrinking once.
     if (this.#longInARow < 2 || bytes < 2 * this.#toldBytes) return
     this.#toldBytes = bytes
     warn(
-      `the write-ahead log of the store ${path} has grown to ${bytes} bytes: another program reads the file and does not end its reading`,
+      `the write-ahead log of the store ${path} has grown to ${bytes} bytes because another program keeps a read transaction open`,
     )
   }
 
@@ -112,7 +113,7 @@ export class Checkpoints {
     if (this.#hasEnded) return Promise.resolve(NOTHING)
     const { thread } = this.#init
     return new Promise((resolve) => {
-      // Commits may wait for the answer, and a program that waits for nothing else must not end.
+      // The process must not exit while commits may be waiting for the answer.
       if (this.#answers.length === 0) thread.ref()
       this.#answers.push(resolve)
       thread.postMessage({ mode } satisfies CheckpointRequest)

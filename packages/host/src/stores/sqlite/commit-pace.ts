@@ -1,20 +1,22 @@
-// Whether a commit is quick enough for the caller's thread. A hop to the worker costs nearly as much as the commit on a
-// good disk; on a slow one every stream of the process would stand still for as long as the disk takes.
+// Decides whether a commit is quick enough for the caller's thread. On a good disk, a hop to the worker costs nearly as
+// much as the commit; on a slow one, committing here would block every stream of the process.
 
-/** Milliseconds that a commit may take on average, for the next one to be made on the caller's thread. */
+/** Average milliseconds of a commit up to which the next one runs on the caller's thread. */
 export const QUICK_MS = 1
-/** Milliseconds of one commit on the caller's thread from which it counts as a stall. */
+/** Milliseconds of a commit on the caller's thread above which it counts as a stall. */
 const STALL_MS = 5
-/** After a stall the worker commits for so many times as long, and for twice as many after each that comes soon again. */
+/**
+ * After a stall of n ms, the worker commits for this many times n, doubled for each further stall that follows soon.
+ */
 const STALL_PAUSE_LEAST = 10
 const STALL_PAUSE_MOST = 1000
 const SOON_MS = 10_000
 /** Weight of the newest commit in the average. */
 const NEWEST_WEIGHT = 0.2
-/** An act on the caller's thread keeps others waiting, so it is small. */
+/** Limits of a batch on the caller's thread, which blocks everything else. */
 const ACTS_MAX = 8
 const CHARS_MAX = 65_536
-/** Sessions that wrote a moment ago; with more of them, one commit of the worker is made for many. */
+/** Sessions that wrote within the last moment. Above this, the worker can commit many at once. */
 const SESSIONS_MAX = 4
 const MOMENT_MS = 20
 const REMEMBERED = 16
@@ -31,12 +33,12 @@ export class CommitPace {
   #stallPause = STALL_PAUSE_LEAST
   readonly #recent: { readonly session: string; readonly atMs: number }[] = []
 
-  /** `commitMs`: what commits took when the file was opened. */
+  /** `commitMs`: the duration of commits when the file was opened. */
   constructor(commitMs: number) {
     this.#averageMs = commitMs
   }
 
-  /** Whether the caller's thread should commit this now; called once for each batch. */
+  /** Whether the caller's thread should commit this batch now. Called once per batch. */
   isQuick({ sessions, chars }: Batch, nowMs: number): boolean {
     for (const session of sessions.slice(-REMEMBERED)) this.#recent.push({ session, atMs: nowMs })
     this.#recent.splice(0, this.#recent.length - REMEMBERED)
@@ -45,7 +47,7 @@ export class CommitPace {
     return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
   }
 
-  /** Notes the milliseconds of a batch that the caller's thread committed. */
+  /** Records the milliseconds of a batch committed on the caller's thread. */
   noteHere(batch: Batch, tookMs: number, nowMs: number): void {
     this.note(batch, tookMs)
     if (tookMs <= STALL_MS) return
@@ -54,9 +56,9 @@ export class CommitPace {
     this.#stalledUntilMs = nowMs + tookMs * this.#stallPause
   }
 
-  /** Notes the milliseconds of a batch, whichever thread committed it. */
+  /** Records the milliseconds of a batch, committed on either thread. */
   note({ sessions, chars }: Batch, tookMs: number): void {
-    // A large one says nothing of how long a small one would take.
+    // A large batch says nothing about the time of a small one.
     if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return
     this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)
   }

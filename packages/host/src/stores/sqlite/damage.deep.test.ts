@@ -1,4 +1,5 @@
-// Damage in the file of a SQLite store: it is told by session and position, the other sessions go on, and a backup mends it.
+// Damage in the file of a SQLite store: it is reported by session and position, other sessions continue, and a backup
+// repairs it.
 import { defineAgent } from '@baton/core'
 import type { Logger, Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -35,7 +36,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const open = (file = path): Promise<Store> =>
   openSqliteStore(file, { onWarning: (message) => void warnings.push(message) })
 
-/** Changes of a person to the closed file. */
+/** Edits the closed file, as a person might. */
 function edit(sql: string, file = path): void {
   const db = new DatabaseSync(file)
   db.exec(sql)
@@ -56,7 +57,7 @@ function createTalk(store: Store): Talk {
   return { logged, host, messagesAsked: () => model.requests.at(-1)?.messages.length ?? 0 }
 }
 
-/** Two sessions of four turns each; nothing of them is outstanding. */
+/** Two sessions of four turns each, with no work outstanding. */
 async function talkTwice(turns = 4): Promise<void> {
   const store = await open()
   const { host } = createTalk(store)
@@ -69,7 +70,7 @@ async function talkTwice(turns = 4): Promise<void> {
   await store.close()
 }
 
-/** Messages of the next request of a session: all that were said, where nothing was lost. */
+/** Counts the messages in a session's next request: all that were sent, if nothing was lost. */
 async function ask(session: string): Promise<number> {
   const store = await open()
   const { host, messagesAsked } = createTalk(store)
@@ -169,7 +170,7 @@ describe('a snapshot', () => {
       await talkTwice()
       edit(sql)
       expect(await ask('bad')).toBe(9)
-      expect(warnings).toEqual([expect.stringContaining('the snapshot of session bad is not what was written')])
+      expect(warnings).toEqual([expect.stringContaining('the snapshot of session bad was changed')])
       expect(checkStoreFile(path).findings.map(({ session }) => session)).not.toContain('bad')
     })
 
@@ -179,7 +180,7 @@ describe('a snapshot', () => {
     await (await host.session('s')).send('one').answer
     await host.stop()
     for (const wrong of [{ version: 1 }, { version: 3 }, { version: 3, history: {} }]) {
-      // Records that a program may put by itself.
+      // Snapshots that a program may store itself.
       await store.snapshots.put('s', { state: { pos: 1 }, ...wrong } as never)
       const { host: next, messagesAsked } = createTalk(store)
       await (await next.session('s')).send('two').answer
@@ -304,14 +305,14 @@ describe('a backup', () => {
     const answer = session.send('while it is copied').answer
     const target = `${path}.backup`
     expect(backUpStoreFile(path, target)).toMatchObject({ sessions: 2, findings: [] })
-    expect(() => backUpStoreFile(path, target)).toThrow('exists already')
+    expect(() => backUpStoreFile(path, target)).toThrow('already exists')
     expect((statSync(target).mode & 0o777).toString(8)).toBe('600')
     await answer
-    expect(() => restoreStoreFile(target, path, { replace: true })).toThrow('another process uses the store')
+    expect(() => restoreStoreFile(target, path, { replace: true })).toThrow('another process is using the store')
     await host.stop()
     await store.close()
     edit("UPDATE records SET body = 'x' WHERE id = 67108864 + 2")
-    expect(() => restoreStoreFile(target, path)).toThrow('exists already')
+    expect(() => restoreStoreFile(target, path)).toThrow('already exists')
     const { former } = restoreStoreFile(target, path, { replace: true })
     expect(former).toBe(`${path}.before-1`)
     expect(checkStoreFile(path).findings).toEqual([])

@@ -1,5 +1,5 @@
-// One connection to the file of a SQLite store: what is committed in one transaction, and what is read. The worker thread
-// has one, and the caller's thread another for commits that are quick; only one of them writes at a time (see write-queue.ts).
+// One connection to the file of a SQLite store, for transactions and reads. The worker thread has one, and the caller's
+// thread another for quick commits; only one of them writes at a time (see write-queue.ts).
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError, isBatonError } from '@baton/core'
@@ -17,30 +17,31 @@ import { prepareTextRows } from './text-rows.ts'
 
 export interface DatabaseInit {
   readonly path: string
-  /** Bytes of the file, after which it takes no more. */
+  /** Maximum bytes of the file. */
   readonly maxBytes: number | undefined
-  /** Milliseconds for which a write waits for another program's. */
+  /** Milliseconds a write waits for another program's. */
   readonly busyMs: number
-  /** Owner of the file; present in the connection that writes. */
+  /** Owner of the file; present on a connection that writes. */
   readonly owner: FileOwner | undefined
 }
 
 export interface FileOwner {
-  /** As it stands in the file since it was opened. */
+  /** Token stored in the file when it was opened. */
   readonly token: string
   readonly file: OpenedFile
 }
 
 export interface Database {
   /**
-   * All in one transaction, durable when it returns. Each act is taken or refused by itself.
-   * @throws Error `isBusy` of SQLite where another program writes for longer than `busyMs`; nothing is written then
+   * Commits all acts in one transaction, durable on return. Each act succeeds or is refused independently.
+   * @throws SQLite's busy error (see `isBusy`) when another program writes for longer than `busyMs`; nothing is written
+   * then
    */
   commit(acts: readonly Act[]): readonly ActOutcome[]
-  /** @throws BatonError `log_damaged` when what the store notes of the session is not what was written */
+  /** @throws BatonError `log_damaged` when the session's row does not match its hash */
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
-  /** Epoch of the session's newest owner; undefined if there is no such session. */
+  /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
   blob(session: string, name: string): string | undefined
@@ -48,7 +49,9 @@ export interface Database {
   close(): void
 }
 
-/** @throws BatonError, Error of SQLite (`code` ERR_SQLITE_ERROR) when the file cannot be opened or is not of this format */
+/**
+ * @throws BatonError, or SQLite's Error (`code` ERR_SQLITE_ERROR), when the file cannot be opened or has another format
+ */
 export function openDatabase(init: DatabaseInit): Database {
   const db = new DatabaseSync(init.path, { readOnly: init.owner === undefined })
   db.exec(`PRAGMA busy_timeout=${init.busyMs}`)
@@ -104,8 +107,8 @@ export function openDatabase(init: DatabaseInit): Database {
 
 /** Settings of every connection that writes. */
 function setUpWriting(db: DatabaseSync, maxBytes: number | undefined): void {
-  // Automatic checkpoints stall the committing thread for 5 to 15 ms; another thread does them (see checkpointer.ts).
-  // Removed data is overwritten: a conversation that was deleted must not stand in free pages.
+  // Automatic checkpoints stall the committing thread for 5 to 15 ms, so another thread runs them (see
+  // checkpointer.ts). Removed data is overwritten: a deleted conversation must not remain in free pages.
   db.exec('PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON')
   if (maxBytes === undefined) return
   const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size'])
@@ -132,7 +135,7 @@ function createCommitter(
     } catch (cause) {
       // A failed commit (a full disk) may have ended the transaction already.
       if (db.isTransaction) db.exec('ROLLBACK')
-      file.check() // why it failed, where it is gone
+      file.check() // reports a file that is gone as the cause
       throw cause
     }
   }
@@ -141,7 +144,7 @@ function createCommitter(
       return commitTogether(acts)
     } catch (cause) {
       if (isBusy(cause)) throw cause
-      // The failure of one of them is not the others'.
+      // One act's failure does not fail the others.
       if (acts.length > 1 && !isGone(cause)) return acts.flatMap((act) => commit([act]))
       const failure = describeFailure(file.path, cause)
       return acts.map(() => ({ type: 'failed', failure }))
@@ -159,24 +162,24 @@ function isGone(cause: unknown): boolean {
 }
 
 function createTakenError(path: string): BatonError {
-  const message = `another process has opened the store ${path} as its own; nothing more can be kept in it by this one`
+  const message = `another process has taken over the store ${path}, so this one can no longer write to it`
   return new BatonError({ code: 'store_gone', message })
 }
 
 function createFormerError(path: string): BatonError {
-  const message = `the store ${path} has the format of an older Baton, which only its owner changes`
-  const hint = 'Open it once to write, as "baton serve" does; nothing in it is lost.'
+  const message = `the store ${path} has the format of an older version of Baton and can only be upgraded by opening it for writing`
+  const hint = 'Open it once for writing, as "baton serve" does; nothing in it is lost.'
   return new BatonError({ code: 'store_failed', message, hint })
 }
 
 function refuseToWrite(path: string): Database['commit'] {
-  const message = `the store ${path} was opened to be read, and may not be written to`
+  const message = `the store ${path} was opened read-only`
   return (acts) => acts.map(() => ({ type: 'failed', failure: { code: 'store_failed', message } }))
 }
 
 type ReadRequest = Exclude<StoreRequestBody, { readonly type: 'commit' | 'close' }>
 
-/** Reads what a request asks for. @throws BatonError, Error of SQLite */
+/** Performs a read request. @throws BatonError, Error of SQLite */
 export function answerRead(database: Database, request: ReadRequest): StoreValue {
   switch (request.type) {
     case 'read':

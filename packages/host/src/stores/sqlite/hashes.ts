@@ -1,5 +1,5 @@
-// Hashes beside each text in the file, so that a changed text is not taken for the written one: SHA-256, cut
-// to 132 bits. It finds what disks and programs damage; who can write the file can also write the hashes.
+// Hashes of each text in the file, to detect changes: SHA-256, cut to 132 bits. They catch damage by disks and
+// programs; anyone who can write the file can also write the hashes.
 import { hash } from 'node:crypto'
 
 const CHARS = 22
@@ -8,12 +8,12 @@ function digest(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, CHARS)
 }
 
-/** Hash of a record, chained with that of the record before, so that none can be left out, moved or swapped. */
+/** Hashes a record, chained with the hash of the record before it, so that none can be left out, moved or swapped. */
 export function hashRecord(before: string | null, session: string, pos: number, body: string): string {
   return digest(`record ${before ?? JSON.stringify(session)} ${pos} ${body}`)
 }
 
-/** `atPos`: the hash of the record at which the snapshot was taken; null where that has none. */
+/** `atPos`: the hash of the record at which the snapshot was taken; null if that record has none. */
 export function hashSnapshot(session: string, atPos: string | null, body: string): string {
   return digest(`snapshot ${JSON.stringify(session)} ${atPos} ${body}`)
 }
@@ -26,14 +26,14 @@ export interface SessionRow {
   readonly key: number
   readonly id: string
   readonly epoch: number
-  /** Empty: nobody's. */
+  /** Empty if it has no owner. */
   readonly owner: string
   /** Position of its last record; -1 for none. */
   readonly pos: number
   readonly last_ms: number
-  /** How many it has. */
+  /** Number of its blobs. */
   readonly blobs: number
-  /** The hash of its last record; null for none, and in logs of older versions. */
+  /** Hash of its last record; null for none, and in logs of older versions. */
   readonly head: string | null
   /** Hash of the row itself. */
   readonly sum: string

@@ -1,4 +1,4 @@
-// Which names of a file are the same file to its lock.
+// Names of a file that mean the same file to its lock.
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,13 +1,14 @@
-// One process owns a SQLite store. The lock is a transaction on a file beside it: the system releases it when the process dies.
-// A file has one name (see store-file.ts), so the lock beside that name is the lock of the file.
+// Ensures that one process owns a SQLite store. The lock is a transaction on a file next to it, which the system
+// releases when the process dies. A store has one name (see store-file.ts), so the lock next to that name covers the
+// file.
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
 import { readProcesses } from '../shared/store-processes.ts'
 
 /**
- * `path` has no links in it (see `findRealPath`).
- * @throws BatonError `store_locked` when another process holds it; Error of SQLite when the folder cannot be written to
+ * `path` must have its links resolved (see `findRealPath`).
+ * @throws BatonError `store_locked` when another process holds it; SQLite's Error when the folder is not writable
  */
 export function lockStore(path: string): () => void {
   const file = `${path}.lock`
@@ -23,18 +24,18 @@ export function lockStore(path: string): () => void {
   return () => lock.close()
 }
 
-/** Its owner's alone. One that somebody else makes in the same moment is as good. */
+/** Readable by its owner only. If another process creates it at the same moment, that file is used. */
 function makeLockFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch {
-    // SQLite says what is wrong with the folder.
+    // SQLite will report the problem with the folder.
   }
 }
 
 function lockedError(path: string, cause: unknown): BatonError {
   const { holder } = readProcesses(path)
   const who = holder ? `process ${holder.pid}` : 'another process'
-  const message = `${who} uses the store ${path}; stop it, or choose another file (--store FILE on the command line)`
+  const message = `${who} is using the store ${path}; stop it, or choose another file (--store FILE on the command line)`
   return new BatonError({ code: 'store_locked', message, cause })
 }

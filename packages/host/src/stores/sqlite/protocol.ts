@@ -19,7 +19,7 @@ export type StoreRequest = StoreRequestBody & { readonly id: number }
 
 export interface Committed {
   readonly outcomes: readonly ActOutcome[]
-  /** Milliseconds that the commit took. */
+  /** Milliseconds the commit took. */
   readonly tookMs: number
 }
 
@@ -29,36 +29,38 @@ export type StoreValue =
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }
   | { readonly id: number; readonly type: 'failed'; readonly failure: StoreFailure }
-  /** Once, when the file is open (or could not be opened). */
+  /** Sent once, when the file was opened or could not be. */
   | { readonly type: 'ready'; readonly opening: Opening }
   | { readonly type: 'refused'; readonly failure: StoreFailure }
   | { readonly type: 'warning'; readonly message: string }
 
 export interface Opening {
-  /** Without links. */
+  /** With links resolved. */
   readonly path: string
-  /** As it stands in the file; undefined for one that is only read. */
+  /** Token stored in the file; undefined for a file opened read-only. */
   readonly token: string | undefined
-  /** Milliseconds that a commit took when the file was opened. */
+  /** Milliseconds a commit took when the file was opened. */
   readonly commitMs: number
 }
 
 /** Start data of the worker thread. */
 export interface WorkerData {
   readonly path: string
-  /** Looks at a file that another process may own; every writing fails. */
+  /** Opens the file for reading only, even if another process owns it; writes fail. */
   readonly readOnly: boolean
-  /** Bytes of the file, after which it takes no more. */
+  /** Maximum bytes of the file. */
   readonly maxBytes: number | undefined
 }
 
-/** Requests to the checkpointer: to write back pages that nobody waits for, or all while no commit begins. */
+/**
+ * Requests to the checkpointer: PASSIVE copies pages that no reader needs, TRUNCATE copies all while no commit begins.
+ */
 export interface CheckpointRequest {
   readonly mode: 'PASSIVE' | 'TRUNCATE'
 }
 
 export interface CheckpointReply {
-  /** Bytes of the write-ahead log that were not written back, and of all of it. */
+  /** Bytes of the write-ahead log not yet copied, and of the whole log. */
   readonly restBytes: number
   readonly logBytes: number
 }

@@ -1,5 +1,5 @@
-// The records of all sessions as rows, each with the hash that chains it to the one before. What is read is followed along
-// its chain; where that breaks the log is damaged, and the position is told.
+// Records of all sessions as rows, each with a hash that chains it to the one before. Reads verify the chain; where it
+// breaks, the log is damaged and the position is reported.
 import type { DatabaseSync } from 'node:sqlite'
 import type { PutConflict } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
@@ -12,11 +12,11 @@ import { prepareStatements } from './statements.ts'
 import { inOneMoment } from './transaction.ts'
 
 export interface ReadRows {
-  /** Records as JSON text, as far as they are sound. */
+  /** The sound records, as JSON text. */
   readonly bodies: readonly string[]
-  /** The log ends with them, or is damaged behind them. */
+  /** Whether the log ends after them, or is damaged there. */
   readonly isEnd: boolean
-  /** Present: why the next one is not sound. */
+  /** Why the next record is not sound, if it is not. */
   readonly damage?: { readonly pos: number; readonly why: string }
 }
 
@@ -56,7 +56,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       const row = sessions.find(session)
       if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, bodies, lastMs) }
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
-      return { conflict: `session ${session} is at ${is}; not at ${epoch}, ${afterPos}` }
+      return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
     put: ({ session, epoch, lastMs, heldBy, positions, bodies }: PutRequest): PutConflict | undefined => {
       const known = sessions.findSound(session)
@@ -68,7 +68,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       sessions.raiseEpochs(epoch)
       return undefined
     },
-    /** False when the session has records. */
+    /** Returns false when the session already has records. */
     restore: ({ session, epoch, bodies, lastMs }: RestoreRows): boolean => {
       const row = sessions.findOrMake(session)
       if (row.pos >= 0) return false
@@ -82,7 +82,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
         if (!row) return { bodies: [], isEnd: true }
         const from = Math.max(0, fromPos)
         if (from > row.pos) return { bodies: [], isEnd: true }
-        // The record before is read too: the chain goes on from it.
+        // The record before is read too, because the chain starts from its hash.
         const first = Math.max(0, from - 1)
         const found = rows.read.all(makeRowId(row.key, first), makeRowId(row.key + 1, 0), limit + from - first)
         return followChain(row, found as unknown as readonly RecordRow[], { from, first })
@@ -108,7 +108,7 @@ function followChain(row: SessionRow, found: readonly RecordRow[], { from, first
     const isBefore = pos < from
     const isChained = record.hash !== null || head !== null
     if (!isBefore && isChained && record.hash !== hashRecord(head, row.id, pos, record.body))
-      return broken(pos, 'it is not what was written, or does not follow the one before it')
+      return broken(pos, 'it was changed, or does not follow the record before it')
     head = record.hash
     if (!isBefore) bodies.push(record.body)
   }

@@ -1,17 +1,19 @@
-// The tables of a SQLite store, and how a file of an older format becomes one of this. It knows no records.
+// The tables of a SQLite store, and the migration of files in an older format. It does not know the content of records.
 import type { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { inTransaction } from './transaction.ts'
 
-/** A record's row id is its session's key and its position in one integer, so a log lies together in one table. */
+/**
+ * A record's row id combines its session's key and its position in one integer, so a log is contiguous in the table.
+ */
 export const POSITIONS_MAX = 2 ** 26
 const KEYS_MAX = 2 ** 27 - 1
-/** Milliseconds since 1970 that a date can have. */
+/** Maximum milliseconds since 1970 of a JavaScript date. */
 const DATE_MS_MAX = 8_640_000_000_000_000
 
-/** Version of the tables, not of the records in them, which carry their own. 1: without hashes and bounds. */
+/** Version of the tables. Records carry their own version. Format 1 has no hashes and no constraints. */
 export const FILE_VERSION = 2
 
 const whole = (column: string, least: number, most: number): string =>
@@ -24,7 +26,7 @@ const SESSIONS = `CREATE TABLE sessions (
   ${whole('pos', -1, POSITIONS_MAX - 1)}, ${whole('last_ms', -DATE_MS_MAX, DATE_MS_MAX)},
   ${whole('blobs', 0, Number.MAX_SAFE_INTEGER)}, head TEXT, sum TEXT NOT NULL
 );`
-/** One row: the opening that the file belongs to. */
+/** A single row: the token of the current opening. */
 const OPENING =
   "CREATE TABLE opening (token TEXT NOT NULL, probes INTEGER NOT NULL); INSERT INTO opening VALUES ('', 0);"
 
@@ -38,7 +40,7 @@ CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT 
 ${OPENING}
 `
 
-/** Tables that a file of each format has at least. */
+/** The columns that a file of each format must have. */
 const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>>>> = {
   1: {
     epochs: ['last'],
@@ -58,17 +60,17 @@ const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>
 }
 
 /**
- * Nothing is written to what is not Baton's.
- * @throws BatonError `log_damaged` (a database of something else, or one of which tables are missing), `store_failed` (a newer
+ * Creates or migrates the tables. Databases of other programs are never written to.
+ * @throws BatonError `log_damaged` (a database of another program, or one with missing tables), `store_failed` (a newer
  * format); Error of SQLite
  */
 export function prepareTables(db: DatabaseSync, path: string): void {
-  // Only an empty file becomes a store: tables that are missing in another one are damage, and not to be made up for.
+  // Only an empty file becomes a store: missing tables in any other file are damage, and are not recreated.
   if (isEmpty(db)) inTransaction(db, () => db.exec(TABLES))
   else if (readFormat(db, path) === 1) inTransaction(db, () => migrate(db))
 }
 
-/** No program has begun to keep something in it, nor marked it as its own. */
+/** Whether no program has stored anything in the file, or marked it as its own. */
 export function isEmpty(db: DatabaseSync): boolean {
   const read = (sql: string): unknown => Object.values(db.prepare(sql).get() ?? {})[0]
   return ['SELECT count(*) FROM sqlite_master', 'PRAGMA user_version', 'PRAGMA application_id'].every(
@@ -76,7 +78,7 @@ export function isEmpty(db: DatabaseSync): boolean {
   )
 }
 
-/** Whether it has the table that says the format, in this version or another. @throws Error of SQLite */
+/** Whether the table with the format exists, in this version or another. @throws Error of SQLite */
 export function isMadeByBaton(db: DatabaseSync): boolean {
   return listColumns(db).has('format version')
 }
@@ -88,8 +90,8 @@ export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
   if (typeof version !== 'number')
     throw new BatonError({
       code: 'log_damaged',
-      message: `the store ${path} is not a database of Baton: choose another file`,
-      hint: 'Nothing in it was changed. Name another file by --store sqlite:FILE.',
+      message: `the store ${path} is not a Baton database; choose another file`,
+      hint: 'Nothing in it was changed. Choose another file with --store sqlite:FILE.',
     })
   if (version !== FILE_VERSION && version !== 1)
     throw new BatonError({
@@ -101,13 +103,13 @@ export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
     if (!columns.every((column) => found.has(`${table} ${column}`)))
       throw new BatonError({
         code: 'log_damaged',
-        message: `the store ${path} has no table "${table}" as Baton makes it: it is damaged, or of another program`,
+        message: `the store ${path} lacks the table "${table}" as Baton creates it: it is damaged, or belongs to another program`,
         hint: 'Nothing in it was changed. Restore it from a backup ("baton store restore"), or name another file.',
       })
   return version
 }
 
-/** Each as its table's name, a blank and its own. */
+/** Columns as `table column`. */
 function listColumns(db: DatabaseSync): ReadonlySet<string> {
   const rows = db
     .prepare(
@@ -117,7 +119,7 @@ function listColumns(db: DatabaseSync): ReadonlySet<string> {
   return new Set(rows.map(({ name }) => String(name)))
 }
 
-/** Records keep what they are; what is written from now on is chained. Numbers that no Baton can count on are left out. */
+/** Migrates format 1. Existing records stay as they are; new ones are chained. Impossible numbers become 0. */
 function migrate(db: DatabaseSync): void {
   db.exec(`
     ALTER TABLE records ADD COLUMN hash TEXT; ALTER TABLE blobs ADD COLUMN hash TEXT;
@@ -132,7 +134,7 @@ function migrate(db: DatabaseSync): void {
     (SELECT count(*) FROM blobs WHERE session = key) AS blobs, NULL AS head FROM former_sessions`)
   const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   for (const one of former.iterate()) {
-    const row = one as unknown as Omit<SessionRow, 'sum'> // as it was asked for
+    const row = one as unknown as Omit<SessionRow, 'sum'> // the selected columns
     const { key, id, owner, pos, last_ms, blobs } = row
     insert.run(key, id, row.epoch, owner, pos, last_ms, blobs, null, hashRow(row))
   }
@@ -143,13 +145,13 @@ function migrate(db: DatabaseSync): void {
   `)
 }
 
-/** The column, or 0 where it holds no whole number from 0 to `most`. */
+/** The column, or 0 if it is not a whole number from 0 to `most`. */
 function bounded(column: string, most: number): string {
   return `CASE WHEN typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${most} THEN ${column} ELSE 0 END`
 }
 
 /**
- * Whether the list of sessions is whole: its index decides which session a name finds.
+ * Checks the index of the sessions table, which decides what session a name finds.
  * @throws BatonError `log_damaged`
  */
 export function checkSessionList(db: DatabaseSync, path: string): void {
@@ -159,6 +161,6 @@ export function checkSessionList(db: DatabaseSync, path: string): void {
   throw new BatonError({
     code: 'log_damaged',
     message: `the store ${path} is damaged: its list of sessions cannot be trusted (SQLite: ${said})`,
-    hint: 'Look at it with "baton store check", and restore it from a backup.',
+    hint: 'Inspect it with "baton store check", and restore it from a backup.',
   })
 }

@@ -1,4 +1,4 @@
-// The row of each session: where its log ends, who owns it, and the sum that shows whether the row is what was written.
+// The row of each session: where its log ends, who owns it, and a checksum that reveals changes to the row.
 import type { DatabaseSync } from 'node:sqlite'
 import type { LeftBehind } from '@baton/core'
 import { BatonError } from '@baton/core'
@@ -6,13 +6,13 @@ import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { prepareStatements } from './statements.ts'
 
-/** The columns of a session in a list. */
+/** A session as listed. */
 export interface ListedSession {
   readonly session: string
   readonly records: number
   readonly lastMs: number
   readonly isOwned: boolean
-  /** Present: its row is not what was written. */
+  /** Set if the row does not match its checksum. */
   readonly damage?: string
 }
 
@@ -26,7 +26,7 @@ export function prepareSessionRows(db: DatabaseSync) {
     insert:
       'INSERT INTO sessions (id, epoch, owner, pos, last_ms, blobs, sum) VALUES (?, ?, ?, -1, 0, 0, ?) RETURNING key',
     save: 'UPDATE sessions SET epoch = ?, owner = ?, pos = ?, last_ms = ?, blobs = ?, head = ?, sum = ? WHERE key = ?',
-    // One count for all sessions: the owner of one that was removed must not be taken for that of its successor.
+    // One counter for all sessions: the owner of a removed session must not be mistaken for that of its successor.
     nextEpoch: 'UPDATE epochs SET last = last + 1 RETURNING last',
     raiseEpochs: 'UPDATE epochs SET last = max(last, ?)',
     remove: 'DELETE FROM sessions WHERE key = ?',
@@ -62,14 +62,17 @@ export function prepareSessionRows(db: DatabaseSync) {
       save({ ...row, epoch, owner })
       return { epoch, pos: row.pos }
     },
-    /** True when the epoch is that of the session's owner; only one that is not to be looked after loses its owner. */
+    /**
+     * Returns whether the epoch is the current one. The row keeps its owner if work is left, so that the session is
+     * recovered.
+     */
     release: (session: string, epoch: number, left: LeftBehind): boolean => {
       const row = findSound(session)
       if (row?.epoch !== epoch) return false
       if (left === 'nothing') save({ ...row, owner: '' })
       return true
     },
-    /** The sessions whose names come after this one. A damaged one is told, and hides no other. */
+    /** Sessions whose names sort after this one. A damaged one is reported without hiding the others. */
     list: (after: string, limit: number): readonly ListedSession[] =>
       (rows.list.all(after, limit) as unknown as readonly SessionRow[]).map((row) => ({
         session: String(row.id),
@@ -82,6 +85,6 @@ export function prepareSessionRows(db: DatabaseSync) {
 }
 
 function createRowError(session: string): BatonError {
-  const message = `session ${session} is damaged: what the store notes of it is not what was written`
+  const message = `session ${session} is damaged: its row in the store does not match its hash`
   return new BatonError({ code: 'log_damaged', message, data: { session } })
 }

@@ -1,4 +1,5 @@
-// The SQLite store keeps the contract of all stores, and what a file adds to it: it outlives its process, and is owned by one.
+// The SQLite store fulfils the contract of all stores, plus what a file adds: it outlives its process, and has one
+// owner.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -65,7 +66,7 @@ async function listPositions(store: Store, session: string): Promise<readonly nu
   return positions
 }
 
-/** Rights do not hold root back, so root's process is given to somebody else. */
+/** Permissions do not restrict root, so root's process runs as another user. */
 async function readOnlyFolder(): Promise<{ readonly uid: number | undefined; readonly path: string }> {
   const bare = join(folder, `bare-${(files += 1)}`)
   await mkdir(bare)
@@ -125,7 +126,7 @@ describe('a file', () => {
     await writeFile(damaged, 'this is not a database, whatever its name says. '.repeat(100))
     await expect(openSqliteStore(damaged)).rejects.toMatchObject({
       code: 'log_damaged',
-      message: expect.stringContaining(`${damaged} is not a database of Baton`),
+      message: expect.stringContaining(`${damaged} is not a Baton database`),
     })
     const newer = nextPath()
     const db = new DatabaseSync(newer)
@@ -151,7 +152,7 @@ describe('a file', () => {
   test('in a folder that is not there is refused', async () => {
     await expect(openSqliteStore(join(folder, 'no', 'such', 'store.db'))).rejects.toMatchObject({
       code: 'store_failed',
-      message: expect.stringContaining('its folder is not there, or may not be written to'),
+      message: expect.stringContaining('its folder does not exist or is not writable'),
     })
   })
 
@@ -161,7 +162,7 @@ describe('a file', () => {
       openSqliteStore(${JSON.stringify(path)}).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
     const words = ['--conditions=@baton/source', '--no-warnings', '--input-type=module', '-e', script]
     const said = await promisify(execFile)(process.execPath, words, { ...(uid !== undefined && { uid }) })
-    expect(said.stdout).toMatch(/^store_failed .*may not be written to/)
+    expect(said.stdout).toMatch(/^store_failed .*not writable/)
   })
 
   test('that is full refuses what is new and keeps what it has', async () => {

@@ -1,5 +1,5 @@
-// The rows of a SQLite file keep the contract of all stores, without the threads that a store has beside them: with these it is
-// played by sqlite-store.deep.test.ts.
+// The rows of a SQLite file fulfil the contract of all stores, without a store's threads; sqlite-store.deep.test.ts
+// plays it with threads.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The file on this thread: each write is a commit of its own. */
+/** Opens the file on this thread: each write is its own commit. */
 function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
   makeFile(path)
   const taker = new DatabaseSync(path)
@@ -50,7 +50,7 @@ function openHere(path: string): StoreThread & Pick<Database, 'commit'> {
     write: async <Value extends ActValue>(act: Act) => {
       check()
       const [outcome] = database.commit([act])
-      if (outcome?.type === 'done') return await Promise.resolve(outcome.value as Value) // of its own type
+      if (outcome?.type === 'done') return await Promise.resolve(outcome.value as Value) // the type of its act
       throw new BatonError(outcome?.failure ?? { code: 'internal', message: 'no outcome' })
     },
     read: async <Value extends StoreValue>(request: StoreRequestBody) => {
@@ -150,7 +150,7 @@ test('rows that are not what was written are told, and a snapshot of them is lef
   const { store, other, warnings } = await openWritten()
   other.exec(`UPDATE snapshots SET body = replace(body, '"pos":1', '"pos":0')`)
   expect(await store.snapshots.latest('s')).toBeUndefined()
-  expect(warnings).toEqual([expect.stringContaining('the snapshot of session s is not what was written')])
+  expect(warnings).toEqual([expect.stringContaining('the snapshot of session s was changed')])
   other.exec(`UPDATE blobs SET body = 'the text of somebody'`)
   await expect(store.blobs.get('s', 'large')).rejects.toMatchObject({ code: 'log_damaged' })
   other.exec(`UPDATE records SET body = replace(body, '"nowMs":1', '"nowMs":2') WHERE body LIKE '%"pos":1,%'`)

@@ -1,4 +1,4 @@
-// A store in one SQLite file: durable, for one process. What is written goes through one queue; a worker thread reads.
+// A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
 import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError, checkName } from '@baton/core'
@@ -17,40 +17,51 @@ import type { StoreThread } from './store-thread.ts'
 import { startStoreThread } from './store-thread.ts'
 import type { FoundSnapshot } from './text-rows.ts'
 
-/** Leases hold between hosts of this process: they end with it, and the file's lock keeps every other process out. */
+/**
+ * Options of a SQLite store. Leases only matter between hosts of this process and end with it; the file's lock keeps
+ * every other process out.
+ */
 export interface SqliteStoreOptions extends LeaseOptions {
-  /** Looks at a file that another process may own, as for a list or an export; every writing fails. */
+  /** Opens the file for reading only, even if another process owns it, as for a list or an export; writes fail. */
   readonly readOnly?: boolean
-  /** Bytes of the file; over them what is appended is refused with `store_failed`, and what is there is kept. No bound by default. */
+  /**
+   * Maximum bytes of the file. Beyond it, appends are refused with `store_failed` and existing data is kept. No limit
+   * by default.
+   */
   readonly maxBytes?: number
-  /** Bytes of the write-ahead log after which commits wait for it to be written back. 33,554,432 (32 MiB). */
+  /** Bytes of the write-ahead log above which commits wait for a checkpoint. Default: 33,554,432 (32 MiB). */
   readonly logBytes?: number
   /**
-   * Told of what is no failure and should be known: rights that were too wide, a snapshot that is not what was written, a
-   * log that another program keeps from shrinking. A warning of the process by default.
+   * Called with a warning that is not a failure: file permissions that were too wide, a damaged snapshot, a log that
+   * another program keeps from shrinking. Default: `process.emitWarning`.
    */
   readonly onWarning?: (message: string) => void
 }
 
-/** `await using store = …` closes it at the end of the block. While it is open it does not keep the process alive. */
+/**
+ * A store in a SQLite file. `await using store = …` closes it at the end of the block. An open store does not keep the
+ * process alive.
+ */
 export interface SqliteStore extends OwnedLogStore, AsyncDisposable {}
 
-/** Records, and sessions of a list, that one request brings over from the worker. */
+/** Records, or listed sessions, per request to the worker. */
 const ROWS = 256
 const LOG_BYTES = 33_554_432
 
 /**
- * Opens or makes the file. Beside it stand its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`); all are for their
- * owner alone. Whoever held a session when it was last open is dead, so every session is free.
- * @throws BatonError `store_locked` (another process has it, or it has several names), `store_failed` (it cannot be opened or
- * written, or is of a newer format), `log_damaged` (it is not a database, or its list of sessions is damaged), `invalid_option`
+ * Opens or creates the file. Its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`) are created next to it; all
+ * are accessible to their owner only. Every session is free at first, because the hosts that held sessions in earlier
+ * openings are dead.
+ * @throws BatonError `store_locked` (another process has it open, or it has several names), `store_failed` (it cannot
+ * be opened or written, or has a newer format), `log_damaged` (it is not a database, or its list of sessions is
+ * damaged), `invalid_option`
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   const { store } = await openSqliteFile(path, options)
   return store
 }
 
-/** An ownership that outlived the store in which it was acquired. */
+/** An ownership that outlived the opened store in which it was acquired. */
 export interface FormerLease {
   readonly session: string
   readonly owner: string
@@ -60,7 +71,10 @@ export interface FormerLease {
 
 export interface SqliteFile {
   readonly store: SqliteStore
-  /** Gives the owner its lease back, unless the session has a newer epoch or another owner. @throws BatonError `store_failed` */
+  /**
+   * Restores the owner's lease, unless the session has a newer epoch or another owner. @throws BatonError
+   * `store_failed`
+   */
   resume(lease: FormerLease): Promise<boolean>
 }
 
@@ -81,7 +95,7 @@ export interface SqliteFileInit {
   readonly leases: LeaseBook
 }
 
-/** Makes the store of a file that is open. */
+/** Creates the store of an open file. */
 export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileInit): SqliteFile {
   const { write, read } = thread
   const store: SqliteStore = {
@@ -102,7 +116,7 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
         checkText('a session’s id', session)
         const { body, damage } = await read<FoundSnapshot>({ type: 'snapshot', session })
         if (damage !== undefined) warn(`${path}: ${damage}; the whole log is read instead`)
-        return body === undefined ? undefined : (JSON.parse(body) as Snapshot) // as put wrote it, by its hash
+        return body === undefined ? undefined : (JSON.parse(body) as Snapshot) // as put wrote it, verified by its hash
       },
     },
     blobs: {
@@ -134,7 +148,7 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
   return { store, resume: (lease) => resume(thread, leases, lease) }
 }
 
-/** As in `acquire`, the lease is given before the file is asked. */
+/** Leases the session before reading the file, as `acquire` does. */
 async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLease): Promise<boolean> {
   const { session, owner, epoch, address } = former
   const holder = leases.holder(session)
@@ -152,7 +166,7 @@ async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLe
   return isNewest
 }
 
-/** No session's name: it has no record, and stands in no list. */
+/** Not a session's name: it has no records and is in no list. */
 const HEARTBEAT = '\0heartbeat'
 
 type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'heartbeat' | 'close'>
@@ -201,7 +215,7 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
       const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const lease = leases.leaseOf(session)
       if (!(await write<boolean>({ type: 'restore', ...rows })))
-        throw new BatonError({ code: 'session_exists', message: `session ${session} exists in ${path}` })
+        throw new BatonError({ code: 'session_exists', message: `session ${session} already exists in ${path}` })
       leases.end(session, lease)
     },
     remove: async (session, owner) => {
@@ -216,7 +230,7 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
 
 type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
 
-/** A lease is given before the file is asked, so that of two who ask in the same moment one is refused. */
+/** The lease is granted before the file is asked, so that one of two simultaneous requests is refused. */
 function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Ownership {
   return {
     leaseMs: leases.leaseMs,
@@ -245,7 +259,7 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
     release: async (session, epoch, left = 'nothing') => {
       checkLeft(left)
       const lease = leases.leaseOf(session)
-      // Acquired again in the meantime, it has another lease, which stays.
+      // If it was acquired again meanwhile, it has a new lease, which stays.
       if (await write<boolean>({ type: 'release', session, epoch, left })) leases.end(session, lease)
     },
     requestHandover: async (session, owner) => leases.requestHandover(session, owner),
@@ -266,7 +280,7 @@ interface Place {
 /** @throws BatonError `log_damaged` */
 function recordIn(body: string, place: Place): SessionRecord {
   try {
-    return JSON.parse(body) as SessionRecord // as append wrote it; who folds it checks it (followRecord)
+    return JSON.parse(body) as SessionRecord // as append wrote it; followRecord checks it
   } catch (cause) {
     throw createDamageError(place, 'it is not JSON', cause)
   }
@@ -276,7 +290,7 @@ function createDamageError({ session, pos, path }: Place, why: string, cause?: u
   return new BatonError({
     code: 'log_damaged',
     message: `${path}: session ${session} is damaged at record ${pos}: ${why}`,
-    hint: 'The other sessions go on. See "baton store check", and restore this one from a backup.',
+    hint: 'Other sessions are not affected. Run "baton store check", and restore this one from a backup.',
     data: { session, pos },
     ...(cause !== undefined && { cause }),
   })

@@ -1,4 +1,4 @@
-// Statements that are prepared once for a connection.
+// Statements prepared once per connection.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 export function prepareStatements<Name extends string>(

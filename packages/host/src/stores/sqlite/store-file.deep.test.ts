@@ -222,7 +222,7 @@ describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
     chmodSync(path, 0o644)
     const store = await open()
     expect(mode(path)).toBe('600')
-    expect(warnings).toEqual([expect.stringContaining('its rights were 0644')])
+    expect(warnings).toEqual([expect.stringContaining('its permissions were 0644')])
     await store.close()
   })
 
@@ -233,7 +233,7 @@ describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
     expect(readFileSync(join(folder, 'theirs'), 'utf8')).toBe('')
   })
 
-  // Only root gives files away.
+  // Only root can change a file's owner.
   test.skipIf(process.getuid?.() !== 0)(
     'what another user put beside it is not used: that user would read what is written',
     async () => {
@@ -256,11 +256,11 @@ test('a file that cannot be written is refused when it is opened, not at the fir
   for (const end of ['', '.lock']) chmodSync(`${path}${end}`, end === '' ? 0o444 : 0o666)
   const script = `import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)}
     openSqliteStore(${JSON.stringify(path)}).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
-  // Rights do not hold root back, so root's process is given to somebody else.
+  // Permissions do not restrict root, so root's process runs as another user.
   const uid = process.getuid?.() === 0 ? 65_534 : undefined
   const words = ['--conditions=@baton/source', '--no-warnings', '--input-type=module', '-e', script]
   const said = await promisify(execFile)(process.execPath, words, { ...(uid !== undefined && { uid }) })
-  expect(said.stdout).toMatch(/^store_failed .*may not be written to/)
+  expect(said.stdout).toMatch(/^store_failed .*not writable/)
 })
 
 test('a full store says what to do, and its open sessions go on when there is room again', async () => {
@@ -271,7 +271,7 @@ test('a full store says what to do, and its open sessions go on when there is ro
   const fill = async (): Promise<void> => {
     for (;;) await session.add('y'.repeat(10_000))
   }
-  const full = { code: 'store_failed', message: expect.stringContaining('make room and try again') }
+  const full = { code: 'store_failed', message: expect.stringContaining('free some space and try again') }
   await expect(fill()).rejects.toMatchObject(full)
   await expect(fill()).rejects.toMatchObject(full)
   const kept = await count(store)
@@ -339,7 +339,7 @@ test('a text is refused as it is, and nothing is left beside it', async () => {
   const before = readFileSync(file)
   await expect(open(file)).rejects.toMatchObject({
     code: 'log_damaged',
-    message: expect.stringContaining('not a database of Baton'),
+    message: expect.stringContaining('not a Baton database'),
   })
   expect([mode(file), readFileSync(file).equals(before), existsSync(`${file}.lock`)]).toEqual(['644', true, false])
 })
@@ -352,7 +352,7 @@ test.skipIf(process.platform === 'win32')('a pipe, a device or a folder is refus
     ['/dev/zero', 'a device'],
     [join(folder, `${files}`), 'a folder'],
   ] as const) {
-    const refusal = { code: 'store_failed', message: `${file} is ${kind}, and a store is kept in plain files` }
+    const refusal = { code: 'store_failed', message: `${file} is ${kind}, but a store needs plain files` }
     expect(() => checkStoreFile(file)).toThrow(expect.objectContaining(refusal))
     expect(() => backUpStoreFile(file, `${path}.copy`)).toThrow(expect.objectContaining(refusal))
     expect(() => restoreStoreFile(file, `${path}.copy`)).toThrow(expect.objectContaining(refusal))
@@ -394,7 +394,7 @@ test('a removed session leaves none of its words in the file', async () => {
   expect(Buffer.concat(stored()).includes('heliotrope')).toBe(false)
 })
 
-/** The bytes of the file and of the write-ahead log beside it. */
+/** The bytes of the file and its write-ahead log. */
 function stored(): readonly Buffer[] {
   return [path, `${path}-wal`].filter((name) => existsSync(name)).map((name) => readFileSync(name))
 }

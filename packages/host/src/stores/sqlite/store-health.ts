@@ -1,5 +1,5 @@
-// Whether a SQLite store can keep what it is given: asked by readiness checks. It looks at the file, at the room on its disk
-// and at its write-ahead log, and commits something that does not count.
+// Checks whether a SQLite store can store data, for readiness probes: it checks the file, free disk space and the size
+// of the write-ahead log, and commits a probe.
 import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { StoreHealth } from '@baton/core'
@@ -8,11 +8,11 @@ import { measureLog } from './checkpoints.ts'
 import { createLinkError } from './store-file.ts'
 import type { StoreThread } from './store-thread.ts'
 
-/** Bytes that a disk must have left. */
+/** Minimum free bytes on the disk. */
 const FREE_BYTES_LEAST = 16_777_216
-/** Bytes of a write-ahead log that somebody keeps from shrinking. */
+/** Maximum bytes of a write-ahead log that a reader keeps from shrinking. */
 const LOG_BYTES_MAX = 1_073_741_824
-/** Milliseconds that a commit may take. */
+/** Milliseconds a commit may take. */
 const COMMIT_MS = 5000
 
 /** Never rejects. */
@@ -26,11 +26,11 @@ export async function findHealth(thread: StoreThread, readOnly: boolean): Promis
     await writeProbe(thread)
     const { bavail, bsize } = await statfs(path)
     if (bavail * bsize < FREE_BYTES_LEAST)
-      throw createFailure(`the disk of the store ${path} has ${bavail * bsize} bytes left`, 'Make room on the disk.')
+      throw createFailure(`the disk of the store ${path} has ${bavail * bsize} bytes left`, 'Free space on the disk.')
     if (measureLog(path) > LOG_BYTES_MAX)
       throw createFailure(
         `the write-ahead log of the store ${path} has grown to ${measureLog(path)} bytes`,
-        'End the program that reads the file; its reading keeps the log from shrinking.',
+        'Stop the program that is reading the file; its read transaction keeps the log from shrinking.',
       )
     return { ok: true }
   } catch (cause) {

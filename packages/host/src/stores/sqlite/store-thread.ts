@@ -1,5 +1,5 @@
-// The threads and the connections of an open file, as the store sees them: what is written goes through one queue, what is
-// read is asked of the worker, and what becomes of both when that dies.
+// The threads and connections of an open file, as the store uses them: writes go through one queue, reads are sent to
+// the worker, and both fail if the worker dies.
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -16,21 +16,21 @@ import { OpenedFile } from './store-file.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export interface StoreThreadInit extends WorkerData {
-  /** Bytes of the write-ahead log after which commits wait for it to be written back. */
+  /** Bytes of the write-ahead log above which commits wait for a checkpoint. */
   readonly logBytes: number
   readonly warn: (message: string) => void
 }
 
 export interface StoreThread {
-  /** Without links. */
+  /** With links resolved. */
   readonly path: string
   /** Durable when it resolves. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
   write<Value extends ActValue>(act: Act): Promise<Value>
-  /** After all that was written before. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
+  /** Runs after all earlier writes. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
   read<Value extends StoreValue>(request: StoreRequestBody): Promise<Value>
   /** @throws BatonError `store_failed` when its thread has ended */
   check(): void
-  /** The threads have let go of the file when it is done. */
+  /** Resolves when the threads have closed the file. */
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
   const requests = new Requests(worker, init.path)
   const owner = token === undefined ? undefined : { token, file: new OpenedFile(path) }
   const here = owner && openDatabase({ path, maxBytes, busyMs: 0, owner })
-  // The first commit of a connection is slow, whatever the disk: it is made where nobody waits for an answer yet.
+  // A connection's first commits are slow on any disk, so they are made before a caller waits for one.
   if (here && commitMs <= QUICK_MS) for (let probe = 0; probe < 3; probe++) commitUnlessBusy(here, [PROBE])
   const checkpointer = owner && startThread('checkpointer', { path, logBytes })
 
@@ -56,18 +56,18 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
     onCommit: (chars) => checkpoints?.note(chars),
   })
   if (checkpointer) checkpoints = new Checkpoints({ path, thread: checkpointer, queue, logBytes, warn })
-  // A program that has nothing else to do may end with its store open; a request holds it until it is answered. A thread
-  // that is listened to later would count again.
+  // An open store does not keep the process alive; only a pending request does. Called last, because adding a listener
+  // to a thread refs it again.
   worker.unref()
   checkpointer?.unref()
 
   const close = async (): Promise<void> => {
     checkpoints?.stop()
     await queue.ended()
-    // The worker is the last one to let go: it writes the log back.
+    // The worker closes last, because it copies the log into the database.
     if (here) here.close()
     if (checkpointer) {
-      // Its end is waited for: nothing else may keep the process alive until then.
+      // Kept alive until it has closed the file.
       checkpointer.ref()
       checkpointer.postMessage('stop')
       await waitForEnd(checkpointer)
@@ -80,7 +80,7 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
     write: async <Value extends ActValue>(act: Act) => {
       if (closing) throw createGoneError(init.path, 'it was closed')
       requests.check()
-      return (await queue.ask(act)) as Value // each act names the type of its own answer
+      return (await queue.ask(act)) as Value // the caller names the type of its act's answer
     },
     read: async (request) => {
       const writing = queue.settled()
@@ -103,7 +103,7 @@ function commitUnlessBusy(database: Database, acts: readonly Act[]): readonly Ac
   }
 }
 
-/** Questions to the worker and their answers. */
+/** Requests to the worker and their answers. */
 class Requests {
   readonly #worker: Worker
   readonly #path: string
@@ -140,7 +140,7 @@ class Requests {
       if (this.#waiting.size === 0) this.#worker.ref()
       this.#waiting.set(id, (reply) => {
         if (reply.type === 'done')
-          resolve(reply.value as never) // each request names the type of its own answer
+          resolve(reply.value as never) // the caller names the type of its request's answer
         else if (reply.type === 'failed') reject(new BatonError(reply.failure))
       })
       this.#worker.postMessage({ ...request, id })
@@ -174,7 +174,7 @@ function waitForEnd(thread: Worker): Promise<void> {
   })
 }
 
-/** A thread beside this file: the source where this is the source, else what was built from it. */
+/** Starts a thread from the file next to this one: its source if this is source, or the built file. */
 function startThread(name: 'worker' | 'checkpointer', data: object): Worker {
   const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
   const execArgv = file.endsWith('.ts') ? ['--conditions=@baton/source', '--no-warnings'] : ['--no-warnings']

@@ -1,5 +1,5 @@
-// Snapshots and blobs as rows. A snapshot that is not what was written is left out: it only saves time. A blob that is not
-// is damage, and so is one that cannot be found though the session's row counts it.
+// Snapshots and blobs as rows. A changed snapshot is ignored, because it only saves time. A changed blob is damage, and
+// so is one that is missing although the session's row counts it.
 import type { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
 import type { SessionRow } from './hashes.ts'
@@ -11,7 +11,7 @@ import { inOneMoment } from './transaction.ts'
 
 export interface FoundSnapshot {
   readonly body?: string
-  /** Why it is left out. */
+  /** Why it is ignored. */
   readonly damage?: string
 }
 
@@ -33,19 +33,19 @@ export function prepareTextRows(db: DatabaseSync, sessions: SessionRows, records
     hasBlob: 'SELECT 1 FROM blobs WHERE session = ? AND name = ?',
     putBlob: 'INSERT OR REPLACE INTO blobs (session, name, body, hash) VALUES (?, ?, ?, ?)',
     blob: 'SELECT body, hash FROM blobs WHERE session = ? AND name = ?',
-    // The names of the table beside those of its index.
+    // The names in the table next to those in its index.
     names: `SELECT i.name AS name, t.name AS written, t.session AS session
       FROM blobs AS i JOIN blobs AS t NOT INDEXED ON t.rowid = i.rowid WHERE i.session = ? ORDER BY i.name`,
     removeBlobs: 'DELETE FROM blobs WHERE session = ?',
   })
-  /** @throws BatonError `log_damaged` when the index, the table and the session's row do not agree */
+  /** @throws BatonError `log_damaged` when the index, the table and the session's row disagree */
   const names = (row: SessionRow): readonly string[] => {
     const found = rows.names.all(row.key)
     if (
       found.length !== row.blobs ||
       found.some(({ name, written, session }) => name !== written || session !== row.key)
     )
-      throw createTextError(row.id, 'the list of its large texts is not what was written')
+      throw createTextError(row.id, 'the list of its blobs was changed')
     return found.map(({ name }) => String(name))
   }
   return {
@@ -60,7 +60,7 @@ export function prepareTextRows(db: DatabaseSync, sessions: SessionRows, records
         if (!found) return {}
         const body = String(found.body)
         const isSound = found.hash === hashSnapshot(session, records.hashAt(row, Number(found.pos)), body)
-        return isSound ? { body } : { damage: `the snapshot of session ${session} is not what was written` }
+        return isSound ? { body } : { damage: `the snapshot of session ${session} was changed` }
       }),
     putBlob: (session: string, name: string, body: string): void => {
       const row = sessions.findOrMake(session)
@@ -78,7 +78,7 @@ export function prepareTextRows(db: DatabaseSync, sessions: SessionRows, records
         }
         const body = String(found.body)
         if (found.hash === null || found.hash === hashBlob(session, name, body)) return body
-        throw createTextError(session, `its text ${name} is not what was written`)
+        throw createTextError(session, `its blob ${name} was changed`)
       }),
     blobNames: (session: string): readonly string[] =>
       inOneMoment(db, () => {

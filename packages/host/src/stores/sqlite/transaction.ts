@@ -1,7 +1,7 @@
 // Transactions of one connection: all or nothing.
 import type { DatabaseSync } from 'node:sqlite'
 
-/** On the disk when it returns. */
+/** Runs `act` in a transaction, durable on return. */
 export function inTransaction<Value>(db: DatabaseSync, act: () => Value): Value {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -15,7 +15,7 @@ export function inTransaction<Value>(db: DatabaseSync, act: () => Value): Value 
   }
 }
 
-/** Reads in it see one moment, whatever others write meanwhile. */
+/** Runs reads on one snapshot of the database, unaffected by concurrent writes. */
 export function inOneMoment<Value>(db: DatabaseSync, act: () => Value): Value {
   if (db.isTransaction) return act()
   db.exec('BEGIN')

@@ -1,4 +1,4 @@
-// The thread that owns the file: it locks and opens it, reads, and commits what would hold up the caller's thread.
+// The thread that owns the file: locks and opens it, reads, and makes commits that would block the caller's thread.
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,15 +12,15 @@ import { checkSessionList, isEmpty, prepareTables, readFormat } from './schema.t
 import { describeFailure } from './sqlite-errors.ts'
 import { checkFiles, findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
 
-/** Milliseconds for which a write waits for another program's. */
+/** Milliseconds a write waits for another program's. */
 const BUSY_MS = 5000
-/** Commits that are made when the file is opened: whether it can be written, and how quickly. */
+/** Commits made when the file is opened, to learn whether it is writable and how fast. */
 const PROBES = 3
 
 interface Opened {
   readonly database: Database
   readonly opening: Opening
-  /** Absent in a store that was opened to be read: it has nothing to lose. */
+  /** Absent for a store opened read-only, which has nothing to lose. */
   readonly file?: OpenedFile
   readonly unlock: () => void
 }
@@ -29,7 +29,7 @@ function serve(): void {
   const port = parentPort
   if (!port) return
   const reply = (message: StoreReply): void => port.postMessage(message)
-  const init = workerData as WorkerData // given by openSqliteStore
+  const init = workerData as WorkerData // passed by openSqliteStore
   let opened: Opened
   try {
     opened = open(init, (message) => reply({ type: 'warning', message }))
@@ -41,7 +41,7 @@ function serve(): void {
   port.on('message', (request: StoreRequest) => {
     const { id } = request
     try {
-      // A commit looks by itself, and a file that is gone is closed all the same.
+      // A commit checks by itself, and a file that is gone can still be closed.
       if (request.type !== 'commit' && request.type !== 'close') file?.check()
       reply({ id, type: 'done', value: answer(database, request) })
     } catch (cause) {
@@ -49,7 +49,7 @@ function serve(): void {
     }
     if (request.type === 'close') {
       unlock()
-      port.unref() // nothing else keeps the thread; Deno's port has no `close`
+      port.unref() // this was all that kept the thread alive; Deno's port has no `close`
     }
   })
   reply({ type: 'ready', opening })
@@ -72,7 +72,7 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
     keepFromOthers(path, warn)
     const owner = { token, file: new OpenedFile(path) }
     const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner })
-    taker.close() // the last one to be closed would take the write-ahead log away
+    taker.close() // the last connection to close would remove the write-ahead log
     return { database, opening: { path, token, commitMs: probe(database) }, file: owner.file, unlock }
   } catch (cause) {
     unlock()
@@ -81,12 +81,12 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
 }
 
 /**
- * Checks a file that never was a store before anything is written beside it.
+ * Checks a file that has never been a store before anything is created next to it.
  * @throws BatonError as prepareTables; Error of SQLite
  */
 function checkUnlocked(path: string): void {
   if (existsSync(`${path}.lock`) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
-  // One that may only read would leave files beside a database with a write-ahead log.
+  // Opened for writing: a read-only connection would leave files next to a database with a write-ahead log.
   const db = new DatabaseSync(path)
   try {
     db.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA query_only=ON`)
@@ -96,7 +96,7 @@ function checkUnlocked(path: string): void {
   }
 }
 
-/** Makes or renews the tables, and writes down whose the file is from now on. */
+/** Creates or migrates the tables, and writes the token of this opening. */
 function takeFile(path: string, token: string): DatabaseSync {
   const db = new DatabaseSync(path)
   try {

@@ -1,4 +1,5 @@
-// The way to the file: what is committed together, on which thread, and what a slow disk may hold up. Durations are injected.
+// The queue of writes: what is committed together, on which thread, and what a slow disk may delay. Durations are
+// injected.
 import { expect, test } from 'vitest'
 import type { Act, ActOutcome } from './acts.ts'
 import { CommitPace } from './commit-pace.ts'
@@ -10,7 +11,7 @@ interface DiskInit {
   readonly firstMs?: number
 }
 
-/** A disk of which every commit takes as long as it is told, by a clock that only commits move. */
+/** A disk whose commits take the given time, by a clock that only commits move. */
 function createDisk({ takesMs, firstMs = takesMs(0) }: DiskInit) {
   let nowMs = 0
   const commits: { readonly acts: number; readonly isHere: boolean; readonly tookMs: number }[] = []
@@ -46,7 +47,7 @@ const act = (session: string, body = 'x'): Act => ({
   bodies: [body],
 })
 
-/** Commits of one session, one after another, with so many milliseconds of other work between them. */
+/** Commits of one session, one after another, with this many milliseconds of other work between them. */
 async function commitOneByOne(disk: ReturnType<typeof createDisk>, count: number, pauseMs = 5): Promise<void> {
   for (let index = 0; index < count; index++) {
     await disk.queue.ask(act('s'))

@@ -1,5 +1,5 @@
-// The one way to the file for all that is written: what waits while a commit is under way is committed together next. One
-// batch is under way at a time, on the caller's thread or on the worker's, so the two connections never write at once.
+// The queue for all writes to the file: acts that arrive during a commit share the next one. One batch is committed at
+// a time, on the caller's thread or the worker's, so the two connections never write at once.
 import { BatonError } from '@baton/core'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import { measureAct } from './acts.ts'
@@ -7,14 +7,14 @@ import type { Batch, CommitPace } from './commit-pace.ts'
 import type { Committed } from './protocol.ts'
 
 export interface WriteQueueInit {
-  /** Commits on the caller's thread; undefined where another program holds the file for a moment. */
+  /** Commits on the caller's thread; `undefined` while another program briefly holds the file. */
   readonly commitHere: (acts: readonly Act[]) => readonly ActOutcome[] | undefined
-  /** Rejects only when the thread is gone. */
+  /** Rejects only when the thread has ended. */
   readonly commitElsewhere: (acts: readonly Act[]) => Promise<Committed>
   readonly pace: CommitPace
-  /** Milliseconds that only go forward. */
+  /** Monotonic clock in milliseconds. */
   readonly nowMs: () => number
-  /** After each commit. */
+  /** Called after each commit. */
   readonly onCommit: (chars: number) => void
 }
 
@@ -25,14 +25,14 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-/** Acts and UTF-16 units of one commit. */
+/** Maximum acts and UTF-16 units per commit. */
 const BATCH_ACTS = 256
 const BATCH_CHARS = 4_194_304
 
 export class WriteQueue {
   readonly #init: WriteQueueInit
   #waiting: Waiting[] = []
-  /** Work for which no commit may be under way. */
+  /** Work that must not run during a commit. */
   readonly #alone: (() => Promise<void>)[] = []
   #running: Promise<void> | undefined
   #committing: Promise<void> | undefined
@@ -41,7 +41,7 @@ export class WriteQueue {
     this.#init = init
   }
 
-  /** Durable when it resolves. @throws BatonError what the file, or its thread, says */
+  /** Durable when it resolves. @throws BatonError from the file or its thread */
   ask(act: Act): Promise<ActValue> {
     const { promise, resolve, reject } = Promise.withResolvers<ActValue>()
     this.#waiting.push({ act, promise, resolve, reject })
@@ -49,19 +49,19 @@ export class WriteQueue {
     return promise
   }
 
-  /** Runs `work` while nothing is committed; what is written meanwhile waits. `work` never rejects. */
+  /** Runs `work` between commits; writes wait meanwhile. `work` never rejects. */
   alone(work: () => Promise<void>): void {
     this.#alone.push(work)
     this.#start()
   }
 
-  /** Settles when everything that was asked before is committed or refused; undefined when nothing is under way. */
+  /** Settles when every earlier act is committed or refused; `undefined` when idle. */
   settled(): Promise<unknown> | undefined {
     const last = this.#waiting.at(-1)?.promise ?? this.#committing
     return last && Promise.allSettled([last])
   }
 
-  /** Settles when nothing is under way any more; undefined then. */
+  /** Settles when the queue is idle; `undefined` if it already is. */
   ended(): Promise<void> | undefined {
     return this.#running
   }
@@ -74,7 +74,7 @@ export class WriteQueue {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve() // what is written in the same moment is one commit
+    await Promise.resolve() // writes of the same tick share a commit
     while (this.#waiting.length + this.#alone.length > 0) {
       for (const work of this.#alone.splice(0)) await work()
       const taken = this.#take()
