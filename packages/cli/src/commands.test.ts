@@ -148,7 +148,7 @@ const MISTAKES: readonly Mistake[] = [
     'a key with a line break',
     ['chat', '--once', 'x'],
     { ANTHROPIC_API_KEY: 'key-of\na-test' },
-    [1, /^ANTHROPIC_API_KEY has a line break/],
+    [1, /^ANTHROPIC_API_KEY contains a line break/],
   ],
   [
     'a provider without its keys',

@@ -276,8 +276,8 @@ test('the model is switched between two turns of a chat with a server of another
   expect([chat.code, chat.output]).toEqual([0, 'Small speaking.\nLarge speaking.\n'])
   // It answers the probe of each model with these texts.
   expect(chat.notes.match(/^.*the server ignores tools.*$/gm)).toEqual([
-    'openai-compatible/small: the server ignores tools, so they are asked for in words (hermes)',
-    'openai-compatible/large: the server ignores tools, so they are asked for in words (hermes)',
+    'openai-compatible/small: the server ignores tools, so tools are described in the prompt (hermes)',
+    'openai-compatible/large: the server ignores tools, so tools are described in the prompt (hermes)',
   ])
 })
 

@@ -1,13 +1,14 @@
-// Places of prompt cache marks in a history. A provider keeps everything before a mark, and looks it up
-// at the marks of the next request: Claude 20 blocks further back too, Nova nowhere else.
+// Chooses where prompt cache marks go in a history. A provider caches everything before a mark and looks it up at the
+// marks of the next request; Claude also looks up to 20 blocks further back, Nova does not.
 
-/** Marks that a request may have; a fifth is refused ("A maximum of 4 blocks with cache_control may be provided"). */
+/** Maximum marks per request; a fifth is rejected ("A maximum of 4 blocks with cache_control may be provided"). */
 const MARKS_MAX = 4
 
 /**
- * The messages whose ends are marked: the last one, for the next request, and the one with which the request before this one
- * ended, whose mark the provider knows. A step with many calls puts more blocks between them than Claude looks back over.
- * @param free marks that nobody else uses
+ * Returns the messages to mark at their end: the last message, for the next request, and the message that ended the
+ * previous request, whose mark the provider already has. A step with many calls puts more blocks between the two than
+ * Claude looks back over.
+ * @param free number of unused marks
  */
 export function findMarkedMessages(messages: readonly { readonly role: string }[], free: number): readonly number[] {
   const last = messages.length - 1
@@ -16,7 +17,7 @@ export function findMarkedMessages(messages: readonly { readonly role: string }[
   return [last, before].filter((index, at) => index >= 0 && at < free)
 }
 
-/** Number of the four marks that are left beside `own` of the adapter and those of the user's own fields. */
+/** Number of marks left after the adapter's `own` ones and those in the user's own fields. */
 export function countFreeMarks(own: number, field: string, ...given: readonly unknown[]): number {
   const others = given.reduce<number>((sum, value) => sum + countFields(value, field), 0)
   return Math.max(0, MARKS_MAX - own - others)

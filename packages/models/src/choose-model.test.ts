@@ -73,32 +73,32 @@ test.each<[string, ChooseModelInit, string, string]>([
     'an agent with a model of its own',
     { agentModels: [createScriptedModel({ steps: [] })], variables: {} },
     'scripted/model',
-    'because the agent brings it',
+    'because the agent defines it',
   ],
   ['a key of OpenAI', { variables: { OPENAI_API_KEY: 'sk-2' } }, 'openai/gpt-5-mini', 'because OPENAI_API_KEY is set'],
   [
     'a key alone names no model of Groq',
     { variables: { GROQ_API_KEY: 'gsk' } },
     'offline',
-    'because GROQ_API_KEY is set, but no model; say --model groq/NAME',
+    'because GROQ_API_KEY is set, but no model; use --model groq/NAME',
   ],
   [
     'the address of a server names no model',
     { variables: { OPENAI_BASE_URL: 'http://gpu-1:8000/v1' } },
     'offline',
-    'because OPENAI_BASE_URL is set, but no model; say --model openai-compatible/NAME',
+    'because OPENAI_BASE_URL is set, but no model; use --model openai-compatible/NAME',
   ],
   [
     'a model of a server that asks for no key chooses no server',
     { variables: { OLLAMA_MODEL: 'qwen3' } },
     'offline',
-    'because OLLAMA_MODEL alone chooses no provider; say --model ollama, or set MODEL_PROVIDER to ollama',
+    'because OLLAMA_MODEL alone chooses no provider; use --model ollama, or set MODEL_PROVIDER to ollama',
   ],
   [
     'a server of one’s own names no model',
     { variables: { BATON_SERVERS: 'gpu-1=http://gpu-1:8000/v1' } },
     'offline',
-    'because BATON_SERVERS is set, but no model; say --model gpu-1/NAME',
+    'because BATON_SERVERS is set, but no model; use --model gpu-1/NAME',
   ],
   [
     'a key and a model of Groq',
@@ -148,7 +148,7 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { variables: { MODEL_PROVIDER: 'bedrock' } },
     'model_not_configured',
-    'the model bedrock/amazon.nova-lite-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and ' +
+    'the model bedrock/amazon.nova-lite-v1:0 needs credentials; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and ' +
       'AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or use the model "offline"',
   ],
   [
@@ -174,13 +174,13 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { flag: 'gemini/g', variables: { GOOGLE_CLOUD_PROJECT: 'p' } },
     'model_not_configured',
-    'the model gemini/g needs a token for the project p; set GOOGLE_CLOUD_ACCESS_TOKEN to what "gcloud auth ' +
-      'print-access-token" says, or set GEMINI_API_KEY',
+    'the model gemini/g needs a token for the project p; set GOOGLE_CLOUD_ACCESS_TOKEN to the output of "gcloud auth ' +
+      'print-access-token", or set GEMINI_API_KEY',
   ],
   [
     { flag: 'gemini/g', variables: { GOOGLE_API_KEY: 'AIza', GOOGLE_GENAI_USE_VERTEXAI: 'True' } },
     'model_not_configured',
-    'the model gemini/g needs a project of Vertex AI; set GOOGLE_CLOUD_PROJECT',
+    'the model gemini/g needs a Vertex AI project; set GOOGLE_CLOUD_PROJECT',
   ],
   [
     { flag: 'gemini/g', variables: { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'a.example/' } },
@@ -225,7 +225,7 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { flag: 'ollama', variables: {} },
     'model_not_configured',
-    'the provider ollama needs a model; name it "ollama/<model>" or set OLLAMA_MODEL',
+    'the provider ollama needs a model; use "ollama/<model>" or set OLLAMA_MODEL',
   ],
   [
     { flag: 'openai-compatible/m', variables: {} },
@@ -235,7 +235,7 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { flag: 'vllm/m', variables: { VLLM_BASE_URL: 'gpu:8000' } },
     'invalid_option',
-    'VLLM_BASE_URL must be an address such as http://127.0.0.1:8000/v1, without a query; in a password "?" and "#" are %3F and %23',
+    'VLLM_BASE_URL must be an address such as http://127.0.0.1:8000/v1, without a query; in a password, write "?" and "#" as %3F and %23',
   ],
   [{ flag: 'anthropic/', variables: KEY }, 'unknown_model', `no model is named "anthropic/"; ${USABLE}`],
 ])('%j is refused', (init, code, message) => {
@@ -285,13 +285,14 @@ test('a model is made once, with the address and the output tokens of the variab
 })
 
 const WRONG_ADDRESS =
-  'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query; in a password "?" and "#" are %3F and %23'
+  'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query; in a password, write "?" and "#" as %3F and %23'
 const WRONG_TOOLS =
   'BATON_TOOLS must be probe, native, prompted or one of hermes, json-fence, llama, brackets, qwen-coder, glm, deepseek, harmony, kimi, granite, minimax, gemma, mistral, not "always"'
-const WRONG_KEY = 'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone'
+const WRONG_KEY =
+  'ANTHROPIC_API_KEY contains a line break or another character that no key has; set it to the key alone'
 
 test.each([
-  ['ANTHROPIC_MAX_TOKENS', 'many', 'ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "many"'],
+  ['ANTHROPIC_MAX_TOKENS', 'many', 'ANTHROPIC_MAX_TOKENS must be a whole number greater than 0, not "many"'],
   ['ANTHROPIC_BASE_URL', 'notaurl', WRONG_ADDRESS],
   ['ANTHROPIC_BASE_URL', 'localhost:8080', WRONG_ADDRESS],
   ['ANTHROPIC_BASE_URL', 'http://', WRONG_ADDRESS],
@@ -299,18 +300,18 @@ test.each([
   ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
   ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
   ['BATON_TOOLS', 'always', WRONG_TOOLS],
-  ['BATON_MODEL_TIMEOUT_MS', '30s', 'BATON_MODEL_TIMEOUT_MS must be a whole number above 0, not "30s"'],
+  ['BATON_MODEL_TIMEOUT_MS', '30s', 'BATON_MODEL_TIMEOUT_MS must be a whole number greater than 0, not "30s"'],
   [
     'BATON_SERVERS',
     'gpu',
-    'BATON_SERVERS has a wrong entry, number 1: it needs a name in small letters and an address, such as gpu-1=http://gpu-1:8000/v1',
+    'BATON_SERVERS has an invalid entry, number 1: it needs a lowercase name and an address, such as gpu-1=http://gpu-1:8000/v1',
   ],
-  ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS has a wrong entry, number 2: the name "a" is taken'],
-  ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS has a wrong entry, number 1: the name "ollama" is taken'],
+  ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS has an invalid entry, number 2: the name "a" is taken'],
+  ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS has an invalid entry, number 1: the name "ollama" is taken'],
   [
     'BATON_SERVERS',
     'a=ftp://b',
-    'BATON_SERVERS has a wrong entry, number 1: it needs an http or https address without "?" and "#"; in a password write them as %3F and %23',
+    'BATON_SERVERS has an invalid entry, number 1: it needs an http or https address without "?" and "#"; in a password, write them as %3F and %23',
   ],
 ])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
@@ -379,11 +380,11 @@ test('an address that a program is told stands over the variable of the model’
   expect(withBaseUrl(variables, 'vllm/m', 'http://new')).toEqual({ VLLM_BASE_URL: 'http://new' })
   expect(thrownBy(() => withBaseUrl(variables, 'offline', 'http://new'))).toEqual([
     'invalid_option',
-    'the model "offline" has no server, so it takes no base address',
+    'the model "offline" has no server, so it does not accept a base address',
   ])
   expect(thrownBy(() => withBaseUrl(variables, 'openai-compatible/m', 'new'))).toEqual([
     'invalid_option',
-    'the base address must be an address such as http://127.0.0.1:8000/v1, without a query; in a password "?" and "#" are %3F and %23',
+    'the base address must be an address such as http://127.0.0.1:8000/v1, without a query; in a password, write "?" and "#" as %3F and %23',
   ])
 })
 

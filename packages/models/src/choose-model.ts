@@ -1,5 +1,5 @@
-// Which model answers: names of models, the order in which one is chosen, and the models themselves by their names.
-// Variables are handed in; nothing here reads the environment.
+// Chooses the model that answers: model names, the order of preference, and models by name. Variables are passed in;
+// the environment is never read here.
 import type { Clock, Model, Transport } from '@baton/core'
 import { BatonError, findNearName } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
@@ -41,16 +41,16 @@ export { describePlace, describeReason, redact, redactAddresses } from './transp
 export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {
-  /** `anthropic/claude-haiku-4-5`, `ollama/qwen3`, `offline`. */
+  /** For example `anthropic/claude-haiku-4-5`, `ollama/qwen3` or `offline`. */
   readonly id: string
-  /** Why this one, as the rest of a sentence: `because the option --model names it`. */
+  /** Why this model was chosen, as the rest of a sentence: `because the option --model names it`. */
   readonly reason: string
 }
 
 export interface ChooseModelInit {
-  /** The model that the person who starts the program asks for. */
+  /** The model named on the command line. */
   readonly flag?: string
-  /** The agent's own, in the order of fallback. */
+  /** The agent's own models, in fallback order. */
   readonly agentModels?: readonly (string | Model)[]
   readonly variables: Variables
 }
@@ -58,14 +58,14 @@ export interface ChooseModelInit {
 const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROVIDERS.join(', ')}`
 
 /**
- * The flag, then the agent, then MODEL_PROVIDER, then a key that is present, then the offline model.
- * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` when the one that is named cannot be used
+ * Tries the flag, the agent, MODEL_PROVIDER, any key that is set, and finally the offline model, in this order.
+ * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` if the named model cannot be used
  */
 export function chooseModel({ flag, agentModels = [], variables }: ChooseModelInit): ModelChoice {
   if (flag !== undefined) return { id: usable(flag, variables), reason: 'because the option --model names it' }
   const [own] = agentModels
   if (typeof own === 'string') return { id: usable(own, variables), reason: 'because the agent names it' }
-  if (own) return { id: own.id, reason: 'because the agent brings it' }
+  if (own) return { id: own.id, reason: 'because the agent defines it' }
   const provider = readValue(variables, 'MODEL_PROVIDER')
   if (provider !== undefined)
     return {
@@ -77,20 +77,20 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
   return { id: 'offline', reason: `because ${describeMissing(variables)}` }
 }
 
-/** The variable that a real model lacks: of a half-configured provider, else of the first one. */
+/** Describes what is missing for a real model: of a partly configured provider, otherwise of the first provider. */
 function describeMissing(variables: Variables): string {
   for (const provider of [...NETWORK_PROVIDERS, ...listServerNames(variables)]) {
     const known = findVariables(provider)
     const isSet = (name: string | undefined) => name !== undefined && readValue(variables, name) !== undefined
     const place = known?.needsKey ? findKeyVariable(known, variables) : (known?.baseUrlVariable ?? 'BATON_SERVERS')
     if (!known?.needsKey && isSet(known?.modelVariable))
-      return `${known?.modelVariable} alone chooses no provider; say --model ${provider}, or set MODEL_PROVIDER to ${provider}`
-    if (isSet(place)) return `${place} is set, but no model; say --model ${provider}/NAME`
+      return `${known?.modelVariable} alone chooses no provider; use --model ${provider}, or set MODEL_PROVIDER to ${provider}`
+    if (isSet(place)) return `${place} is set, but no model; use --model ${provider}/NAME`
   }
   return 'no key is set; set ANTHROPIC_API_KEY for a real model'
 }
 
-/** The first whose key is set and whose model is known without asking. */
+/** The first provider whose key is set and whose model is known without asking its server. */
 function providerWithKey(variables: Variables) {
   for (const provider of NETWORK_PROVIDERS) {
     const known = findVariables(provider)
@@ -104,37 +104,41 @@ function providerWithKey(variables: Variables) {
 }
 
 /**
- * The variables with the address of a model's server in them, for a program that is told one (`--base-url`).
- * @throws BatonError `unknown_model`, `invalid_option` when the model has no server or the address is none
+ * Returns the variables with the model server's address set, for `--base-url`.
+ * @throws BatonError `unknown_model`, `invalid_option` if the model has no server or the address is invalid
  */
 export function withBaseUrl(variables: Variables, model: string, baseUrl: string): Variables {
   const { provider } = parseModelName(model, variables)
   const known = findVariables(provider, variables)
-  if (!known) throw wrongVariable(`the model "${provider}" has no server, so it takes no base address`)
+  if (!known) throw wrongVariable(`the model "${provider}" has no server, so it does not accept a base address`)
   const { baseUrlVariable } = known
   checkedAddress({ ...known, baseUrlVariable: 'the base address' }, { 'the base address': baseUrl })
   return { ...variables, [baseUrlVariable]: baseUrl }
 }
 
-/** Models that are kept; names may come from apps. */
+/** Maximum number of cached models; names may come from apps. */
 const MODELS_MAX = 1024
-/** Characters of a model's name. */
+/** Maximum characters of a model name. */
 const NAME_CHARS = 4096
-/** Characters of a wrong one that are shown. */
+/** Maximum characters of an invalid name shown in an error. */
 const SHOWN_CHARS = 80
 
 export interface ModelOfInit {
   readonly variables: Variables
   readonly transport: Transport
   readonly clock: Clock
-  /** Told what was found out about the tools of a model whose server was asked: once, and again if it refuses them later. */
+  /**
+   * Called with the result of probing a model's server for tool support: once, and again if the server later rejects
+   * tools.
+   */
   readonly onToolVerdict?: (verdict: ToolVerdict, model: string) => void
 }
 
 /**
- * Models by their ids, each made once.
- * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS, BATON_MODEL_TIMEOUT_MS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
+ * Returns a function from ids to models that creates each model once.
+ * @throws BatonError `invalid_option` if a variable has an invalid value: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
+ * ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS, BATON_MODEL_TIMEOUT_MS; the returned function: `unknown_model`,
+ * `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
@@ -161,7 +165,7 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
 
 export interface ListModelsOfInit {
   readonly variables: Variables
-  /** Milliseconds for the whole answer; 10 s by default. */
+  /** Timeout in milliseconds for the whole response; 10 s by default. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
   /** The global `fetch` by default. */
@@ -169,9 +173,9 @@ export interface ListModelsOfInit {
 }
 
 /**
- * The models that a provider's server offers, with ids as `--model` takes them, sorted.
- * @throws BatonError `unknown_model`, `model_not_configured`, and those of the server: `model_network_failed`,
- *   `model_timeout`, `model_auth_failed`, `model_malformed_answer`
+ * Lists the models a provider's server offers, sorted, with ids that `--model` accepts.
+ * @throws BatonError `unknown_model`, `model_not_configured`, and the server's errors: `model_network_failed`,
+ * `model_timeout`, `model_auth_failed`, `model_malformed_answer`
  */
 export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
@@ -179,8 +183,8 @@ export async function listModelsOf(provider: string, init: ListModelsOfInit): Pr
   const known = isGemini ? GEMINI : findServer(provider, variables)
   if (!known) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
   const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = readServer(provider, variables)
-  if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; its Model Garden shows them')
-  // Gemini lists its models in the shape of OpenAI, too.
+  if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; see its Model Garden')
+  // Gemini also lists its models in OpenAI's format.
   const address = isGemini ? `${baseUrl.replace(/(\/v1beta)?\/*$/, '')}/v1beta/openai` : baseUrl
   const key = apiKey === undefined ? {} : { apiKey }
   const listed = await listModels({ ...rest, baseUrl: address, label: known.label, ...key })
@@ -198,11 +202,13 @@ interface ModelName {
   readonly model: string | undefined
 }
 
-/** `source` says who gave the name, as the rest of a sentence. @throws BatonError `unknown_model` */
+/** `source` says where the name came from, as the rest of a sentence. @throws BatonError `unknown_model` */
 function parseModelName(name: string, variables: Variables, source = ''): ModelName {
   const slash = name.indexOf('/')
   if (name.length > NAME_CHARS)
-    throw unknownModel(`no model has a name of ${name.length} characters: "${name.slice(0, SHOWN_CHARS)}…"; ${USABLE}`)
+    throw unknownModel(
+      `a name of ${name.length} characters is too long for a model: "${name.slice(0, SHOWN_CHARS)}…"; ${USABLE}`,
+    )
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
@@ -223,10 +229,10 @@ function hintFor(name: string, variables: Variables): string {
   return near === undefined ? USABLE : `did you mean "${[near, ...model].join('/')}"?`
 }
 
-/** Characters of the shortest name that is compared: too many names are near a shorter one. */
+/** Minimum length of names compared for suggestions: shorter ones resemble too many others. */
 const PROVIDER_CHARS = 4
 
-/** The full id of a named model, once it is sure that it can be asked. */
+/** Returns the full id of a named model after checking that it is configured. */
 function usable(text: string, variables: Variables, source = ''): string {
   const { provider, model } = parseModelName(text, variables, source)
   return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
@@ -267,7 +273,10 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-/** Adds the window from the price list where the table has none. The list is large, so adapters do not import it. */
+/**
+ * Adds the context window from the price list if the traits table has none. The list is large, so adapters do not
+ * import it.
+ */
 function withListedWindow(model: Model, { provider }: ModelName): Model {
   const { contextTokens, assumedTraits } = model.capabilities
   const isKnown = contextTokens !== undefined || assumedTraits !== undefined
@@ -275,7 +284,7 @@ function withListedWindow(model: Model, { provider }: ModelName): Model {
   return listed === undefined ? model : { ...model, capabilities: { ...model.capabilities, contextTokens: listed } }
 }
 
-/** ANTHROPIC_MAX_TOKENS, which holds for every provider. @throws BatonError `invalid_option` */
+/** Reads ANTHROPIC_MAX_TOKENS, which applies to every provider. @throws BatonError `invalid_option` */
 export function readMaxOutputTokens(variables: Variables): number | undefined {
   return readNumber(variables, 'ANTHROPIC_MAX_TOKENS')
 }
@@ -284,7 +293,7 @@ function readNumber(variables: Variables, name: 'ANTHROPIC_MAX_TOKENS' | 'BATON_
   const text = readValue(variables, name)
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw wrongVariable(`${name} must be a whole number above 0, not "${text.slice(0, 40)}"`)
+  throw wrongVariable(`${name} must be a whole number greater than 0, not "${text.slice(0, 40)}"`)
 }
 
 function unknownModel(message: string): BatonError {

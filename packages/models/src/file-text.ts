@@ -1,6 +1,9 @@
-// Files that are text, for models that read no files of their kind.
+// Reads text files for models that do not accept the file's type.
 
-/** The text of a file; undefined where its media type is of no text, or its bytes are no UTF-8. @param data base64 */
+/**
+ * Returns the text of a file; `undefined` if its media type is not textual or its bytes are not valid UTF-8. @param
+ * data base64
+ */
 export function textOfFile(mediaType: string, data: string): string | undefined {
   if (!mediaType.startsWith('text/') && !/^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)) return undefined
   try {

@@ -1,18 +1,18 @@
-// Histories on the wire: a request encodes the messages that are new, and has the others from the request before.
+// Caches encoded histories: a request encodes only its new messages and reuses the rest from the previous request.
 import type { Message } from '@baton/core'
 import { createPrefixCache } from './prefix-cache.ts'
 
-/** Encodes one history, message after message. */
+/** Encodes one history, message by message. */
 export interface HistoryEncoder<Wire> {
   add(message: Message): void
-  /** All that was added, on the wire. What did not change since the last time is the same objects. */
+  /** All added messages on the wire. Unchanged ones are the same objects as last time. */
   wire(): readonly Wire[]
 }
 
 export interface Histories<Wire> {
   /**
-   * The messages on the wire.
-   * @param key all that the encoding depends on beside the messages
+   * Returns the messages on the wire.
+   * @param key everything else that the encoding depends on
    */
   encode(messages: readonly Message[], key: string, create: () => HistoryEncoder<Wire>): readonly Wire[]
 }
@@ -23,7 +23,7 @@ export function createHistories<Wire>(): Histories<Wire> {
     encode(messages, key, create) {
       const { items, value: encoder } = prefixes.take(messages, key) ?? { items: [], value: create() }
       for (const message of messages.slice(items.length)) encoder.add(message)
-      // A copy: the caller may go on with the same array.
+      // A copy, because the caller may keep modifying the array.
       prefixes.keep({ items: [...messages], value: encoder }, key)
       return encoder.wire()
     },

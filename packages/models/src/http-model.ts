@@ -1,5 +1,5 @@
-// Runs every model behind HTTP, described by data: a request is encoded, proved, sent and waited for, and its answer read as
-// it comes. Each adapter supplies the encoding and the decoding.
+// Runs models behind HTTP from a declarative description: encodes, authenticates and sends a request, and reads its
+// answer as it streams. Each adapter supplies the encoder and decoder.
 import type {
   AbortSignalLike,
   Clock,
@@ -24,34 +24,38 @@ import { listSecrets } from './transport/redact.ts'
 import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
 import { postUntilWhole } from './transport/whole-answer.ts'
 
-/** Options that all these models share. */
+/** Options shared by all HTTP models. */
 export interface HttpModelOptions {
   readonly model: string
-  /** The global `fetch` by default. In Node, `createUndiciTransport` costs half as much per streamed piece and knows proxies. */
+  /**
+   * The global `fetch` by default. In Node, `createUndiciTransport` costs half as much per streamed piece and supports
+   * proxies.
+   */
   readonly transport?: Transport
-  /** The system's by default. */
+  /** The system clock by default. */
   readonly clock?: Clock
-  /** The system's by default. */
+  /** The system timers by default. */
   readonly timers?: Timers
-  /** Added to each request, over the adapter's own: what a gateway asks for. */
+  /** Headers added to each request, such as those a gateway requires. They override the adapter's own. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds; 30 s by default, both, and minutes where the provider says nothing while its model thinks. */
+  /** Milliseconds. Both are 30 s by default, and several minutes if the provider is silent while its model thinks. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Milliseconds in which nothing but signs of life (comments, pings) may come; 30 minutes by default. */
+  /** Maximum milliseconds with nothing but keep-alives (comments, pings); 30 minutes by default. */
   readonly keepAliveTimeoutMs?: number
   /**
-   * Most bytes of one request, as UTF-8: the provider's own limit by default, and none where that is not known. A request over it is
-   * not sent: the oldest images and files leave first (docs/media.md). Set it for a gateway that takes less.
+   * Maximum bytes of a request as UTF-8: the provider's limit by default, or none if unknown. The oldest images and
+   * files are dropped until the request fits (docs/media.md); a larger one is not sent. Set it for a gateway with a
+   * lower limit.
    */
   readonly requestBytesMax?: number
-  /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
+  /** Maximum UTF-16 units of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
 
 type Headers = HttpRequest['headers']
 
-/** The headers of one request; the same object as before says that nothing has changed. */
+/** Returns the headers of one request; the same object as before means that nothing changed. */
 export type Prove = (
   request: Pick<HttpRequest, 'url' | 'headers' | 'body'>,
   signal: AbortSignalLike,
@@ -60,26 +64,29 @@ export type Prove = (
 export interface HttpModelInit<List extends string, Body extends { readonly [key in List]: readonly object[] }, Wire>
   extends Pick<Model, 'id' | 'provider' | 'capabilities'>, Pick<AnswerReaderInit, 'label' | 'readError'> {
   readonly url: string
-  /** Over `content-type: application/json` and `accept: text/event-stream`; the user's own among them. */
+  /**
+   * Headers sent in addition to `content-type: application/json` and `accept: text/event-stream`, including the user's
+   * own.
+   */
   readonly headers: Headers
-  /** Signs each request anew. */
+  /** Signs each request. */
   readonly prove?: Prove
   readonly encode: (request: ModelRequest, memory: RequestMemory<Wire>) => Body
-  /** The provider's limit, in bytes; absent: not known. */
+  /** The provider's limit in bytes; omitted if unknown. */
   readonly requestBytesMax?: number | undefined
-  /** The field of the body that has the history. */
+  /** The field of the body that holds the history. */
   readonly history: List
-  /** How long this request may be answered with silence, in milliseconds; 30 s by default. */
+  /** Milliseconds of silence allowed for this request; 30 s by default. */
   readonly findTimeoutMs?: (body: Body, request: ModelRequest) => number
-  /** The answer's headers that may have the id of the request; the first one counts. */
+  /** Response headers that may hold the request id; the first one present is used. */
   readonly requestIdHeaders: readonly string[]
   readonly createReader: (answering: Answering, body: Body, head: HttpHead) => BodyReader
-  /** An answer that came whole, as JSON; without it such a body goes to the reader. */
+  /** Decodes a non-streamed JSON answer. Without it, such a body goes to the reader. */
   readonly decodeWhole?: (value: JsonValue, answering: Answering, body: Body) => ModelAnswer | BatonError
 }
 
 const TIMEOUT_MS = 30_000
-/** Models think for long, and official providers send pings meanwhile. */
+/** Models may think for a long time, during which official providers send pings. */
 const KEEP_ALIVE_TIMEOUT_MS = 1_800_000
 
 const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
@@ -95,10 +102,10 @@ export function createHttpModel<
   const { timers = SYSTEM_TIME.timers, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options
   const { requestBytesMax = init.requestBytesMax ?? Infinity } = options
   const memory = createRequestMemory<Wire>()
-  // The same objects each time: the transport looks at them once.
+  // Reuses the same objects, because the transport inspects each of them only once.
   const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
   const { url, headers: plain } = moveUserInfo({ url: init.url, headers: merged })
-  // Those of the address as it was given, too.
+  // Includes secrets of the original address.
   const own = listSecrets({ url: init.url, headers: {} })
   const findSecrets = (headers: Headers) => [...own, ...listSecrets({ url, headers })]
   let proven = { headers: plain, secrets: findSecrets(plain) }
@@ -147,17 +154,17 @@ export function createHttpModel<
 
 /** @throws BatonError `model_request_too_large` */
 function refuseTooLarge(body: string, bytesMax: number, label: string): void {
-  // A UTF-16 unit takes 3 bytes at most: few requests have to be counted.
+  // A UTF-16 unit takes at most 3 bytes, so few requests need an exact count.
   if (body.length * 3 <= bytesMax) return
   const bytes = new TextEncoder().encode(body).length
   if (bytes <= bytesMax) return
   throw new BatonError({
     code: 'model_request_too_large',
-    message: `the request has ${bytes} bytes; ${label} takes ${bytesMax}`,
+    message: `the request has ${bytes} bytes; ${label} accepts at most ${bytesMax}`,
   })
 }
 
-/** Option names of vendors' libraries and the AI SDK, and what to write here. */
+/** Option names used by vendors' libraries and the AI SDK, mapped to Baton's. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   baseURL: 'baseUrl',
   base_url: 'baseUrl',
@@ -167,7 +174,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Ignored in silence, another name of the address would send the requests and the key to the provider's own.
+ * Silently ignoring a misspelled base address would send the requests and the key to the provider's default one.
  * @throws BatonError `invalid_option`
  */
 function refuseOtherNames(options: object, label: string): void {
@@ -175,12 +182,12 @@ function refuseOtherNames(options: object, label: string): void {
   if (name === undefined) return
   throw new BatonError({
     code: 'invalid_option',
-    message: `a model of ${label} has no option "${name}"`,
-    hint: `Write ${OTHER_NAMES[name]} in its place.`,
+    message: `${label} models have no option "${name}"`,
+    hint: `Use ${OTHER_NAMES[name]} instead.`,
   })
 }
 
-/** @throws BatonError `model_not_configured` for the first one that is blank, or that a program in JavaScript has left out */
+/** @throws BatonError `model_not_configured` for the first field that is blank or, in a JavaScript program, missing */
 export function assertConfigured(creator: string, fields: Readonly<Record<string, unknown>>): void {
   for (const [field, value] of Object.entries(fields)) {
     const isBlank = typeof value === 'string' && value.trim() === ''
@@ -192,7 +199,7 @@ export function assertConfigured(creator: string, fields: Readonly<Record<string
   }
 }
 
-/** By its address alone: a name in it would have to be looked up. */
+/** Checks the literal address only: resolving a name would need a lookup. */
 function isOnThisMachine(url: string): boolean {
   const { hostname = '' } = URL.parse(url) ?? {}
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)

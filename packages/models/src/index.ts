@@ -1,4 +1,4 @@
-// Shared parts of all model adapters. Each provider has its own subpath, so that only what is used is loaded.
+// Code shared by all model adapters. Each provider has its own subpath, so only what is used gets loaded.
 export { createToolNames, decodeToolName, encodeToolName, chooseToolNames } from './tool-names.ts'
 export type { ToolNames } from './tool-names.ts'
 export { withModelSettings } from './model-settings.ts'

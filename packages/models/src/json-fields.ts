@@ -1,15 +1,15 @@
-// Fields of what a provider said, read one by one: a field that is absent, or of another kind than documented, is as good as
-// nothing and never an error.
+// Reads single fields of provider data. A field that is missing or has an undocumented type counts as absent, never as
+// an error.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
-/** Empty where there is none. */
+/** Returns an empty object if the field is absent. */
 export function readObject(object: JsonObject, key: string): JsonObject {
   const value = object[key]
   return isJsonObject(value) ? value : {}
 }
 
-/** A number of 0 or more; some gateways write it as a text. */
+/** Reads a number of at least 0. Some gateways send it as a string. */
 export function readCount(object: JsonObject, key: string): number | undefined {
   const value = object[key]
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
@@ -21,12 +21,12 @@ export function readString(object: JsonObject, key: string): string | undefined 
   return typeof value === 'string' ? value : undefined
 }
 
-/** Empty where there is none. */
+/** Returns an empty string if the field is absent. */
 export function readText(object: JsonObject, key: string): string {
   return readString(object, key) ?? ''
 }
 
-/** The objects of a list; none where it is no list. */
+/** Returns the objects of a list, or none if the value is not a list. */
 export function listObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : []
 }

@@ -29,6 +29,6 @@ test('a place in Vertex AI may be left out', () => {
 test('a model file that is no path', async () => {
   await expect(loadGgufModel({ path: 'model.gguf' } as never)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'loadGgufModel takes the path of a file, not an object',
+    message: 'loadGgufModel takes a file path, not an object',
   })
 })

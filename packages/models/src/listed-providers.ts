@@ -1,5 +1,5 @@
-// Providers by their names here and in the list of @pydantic/genai-prices. Local servers are not listed:
-// they cost nothing, and their windows depend on how the server was started.
+// Maps provider names to those in @pydantic/genai-prices. Local servers are not listed: they are free, and their
+// context windows depend on how the server was started.
 
 export const LISTED_PROVIDERS: Readonly<Record<string, string>> = {
   anthropic: 'anthropic',

@@ -1,24 +1,24 @@
-// The JSON text that a server meant by the arguments of a call: gateways send an empty object before the whole, the whole once
-// more, or in each piece all so far. What has one meaning is repaired; anything else stays as it came.
+// Repairs the JSON text of a call's arguments. Gateways send an empty object before the real one, send it twice, or
+// repeat everything so far in each piece. Only unambiguous input is repaired; anything else stays as is.
 import { parseJson } from '@baton/core'
 
 export interface MeantArguments {
-  /** Empty where the model's arguments never came: such a call does not run. */
+  /** Empty if the arguments never arrived; such a call does not run. */
   readonly text: string
   /** Name of the repair, for the log. */
   readonly repair?: string
 }
 
 export interface GivenArguments {
-  /** All pieces in their order. */
+  /** All pieces concatenated in order. */
   readonly text: string
-  /** The newest piece, where each began with the one before it. */
+  /** The latest piece, if each piece starts with the previous one. */
   readonly cumulative?: string | undefined
 }
 
 /**
- * The arguments that a call means. What has one meaning is repaired: an empty object before the whole, the whole once more,
- * and pieces that each hold all before them.
+ * Returns the intended arguments. Repairs an empty object before the real one, a repeated object, and pieces that each
+ * contain all previous ones.
  */
 export function readMeantArguments({ text, cumulative = '' }: GivenArguments): MeantArguments {
   if (parseJson(text).ok) return { text }
@@ -32,7 +32,7 @@ export function isEmptyObject(text: string): boolean {
   return /^\s*\{\s*\}\s*$/.test(text)
 }
 
-/** Several values of JSON behind each other; undefined for a single one, and where the last one is not whole. */
+/** Splits concatenated JSON values. Returns `undefined` for a single value, or if the last one is incomplete. */
 function splitValues(text: string): readonly string[] | undefined {
   const values: string[] = []
   let progress = new JsonProgress()
@@ -47,7 +47,7 @@ function splitValues(text: string): readonly string[] | undefined {
   return text.slice(from).trim() === '' && values.length > 1 ? values : undefined
 }
 
-/** Whether JSON text that arrives in pieces has closed its outermost bracket; each character is looked at once. */
+/** Tracks whether JSON text arriving in pieces has closed its outermost bracket. Reads each character once. */
 export class JsonProgress {
   #depth = 0
   #inString = false

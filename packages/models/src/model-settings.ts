@@ -1,7 +1,7 @@
-// Settings that belong to a model rather than to an agent: they hold wherever nobody nearer to the request says otherwise.
+// Default settings that belong to a model rather than an agent.
 import type { Model, ModelSettings } from '@baton/core'
 
-/** The same model with settings of its own; those of the agent, the turn and the step win. */
+/** Returns the model with default settings. Those of the agent, the turn and the step take precedence. */
 export function withModelSettings(model: Model, settings: ModelSettings): Model {
   return {
     ...model,

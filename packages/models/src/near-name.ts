@@ -1,14 +1,16 @@
-// The name that a misspelt model's name may mean: words that no listed model of its provider has are compared with those that
-// they have. Versions are numbers and never corrected, so a model that is newer than the list is left alone.
+// Suggests a correction for a misspelled model name, by comparing unknown words with those in the provider's listed
+// models. Versions are numbers and never corrected, so models newer than the list are left alone.
 import type { Model } from '@baton/core'
 import { BatonError, findNearName, isBatonError } from '@baton/core'
 import { findProvider } from '@pydantic/genai-prices'
 import { LISTED_PROVIDERS } from './listed-providers.ts'
 
-/** Letters of a word that is compared: of shorter ones too many are near. */
+/** Minimum letters of a compared word; shorter ones resemble too many others. */
 const WORD_LETTERS = 4
 
-/** `claude-sonnet-5` for `claude-sonet-5` of Anthropic; undefined where every word is known, or none is near. */
+/**
+ * Returns `claude-sonnet-5` for Anthropic's `claude-sonet-5`; `undefined` if every word is known or none is similar.
+ */
 export function findMeantModel(provider: string, model: string): string | undefined {
   const providerId = Object.hasOwn(LISTED_PROVIDERS, provider) ? LISTED_PROVIDERS[provider] : undefined
   const listed = providerId === undefined ? undefined : findProvider({ providerId })?.models
@@ -22,7 +24,7 @@ export function findMeantModel(provider: string, model: string): string | undefi
   return meant === model ? undefined : meant
 }
 
-/** The same model; where its provider does not know it, the error says which name may be meant. */
+/** Wraps the model so that, if its provider does not know it, the error suggests the intended name. */
 export function withMeantName(model: Model, meant: string): Model {
   const run: Model['run'] = async (...given) => {
     try {
@@ -33,7 +35,7 @@ export function withMeantName(model: Model, meant: string): Model {
       throw new BatonError({
         code,
         message: `${message}; did you mean "${meant}"?`,
-        hint: `Name the model "${meant}", or see \`baton models\`.`,
+        hint: `Use the model "${meant}", or see \`baton models\`.`,
         cause,
         ...(data !== undefined && { data }),
       })

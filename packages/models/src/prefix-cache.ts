@@ -1,6 +1,6 @@
-// Results for the prefixes of lists, kept so that a list that grew goes on from there.
+// Caches results for prefixes of lists, so that a list that grew can continue from one.
 
-/** The value made of `items`, one after another. */
+/** A value built from `items` in order. */
 export interface Prefix<Item, Value> {
   readonly items: readonly Item[]
   readonly value: Value
@@ -8,21 +8,25 @@ export interface Prefix<Item, Value> {
 
 export interface PrefixCache<Item, Value> {
   /**
-   * Takes out a prefix of `items` (the same objects), so that its value may grow: the longest that is held, else the longest.
-   * @param key all that the value depends on beside the items
+   * Removes and returns a prefix of `items` (the same objects), so that its value can grow: the longest held one,
+   * otherwise the longest.
+   * @param key everything else that the value depends on
    */
   take(items: readonly Item[], key?: string): Prefix<Item, Value> | undefined
   keep(prefix: Prefix<Item, Value>, key?: string): void
 }
 
-/** Prefixes that are held even where memory is short. */
+/** Prefixes kept even if memory is low. */
 const HELD_MAX = 16
 
-/** Holds the newest prefixes; an older one goes with its last item, or when a garbage collection wants its memory. */
+/**
+ * Holds the most recent prefixes. Older ones are dropped with their last item, or when garbage collection needs the
+ * memory.
+ */
 export function createPrefixCache<Item extends WeakKey, Value>(): PrefixCache<Item, Value> {
-  /** The oldest first. */
+  /** Oldest first. */
   const held: Held<Item, Value>[] = []
-  /** Entries by their last item, also those no longer held. */
+  /** Entries by their last item, including those no longer held. */
   const byLast = new WeakMap<Item, Map<string, WeakRef<Prefix<Item, Value>>>>()
   const takeHeld = (items: readonly Item[], key: string): Prefix<Item, Value> | undefined => {
     const longest = held.reduce<Held<Item, Value> | undefined>((found, one) => {
@@ -44,7 +48,7 @@ export function createPrefixCache<Item extends WeakKey, Value>(): PrefixCache<It
     return undefined
   }
   return {
-    // Held ones are newer, and hardly ever shorter. Looking at the few that are held costs less than a weak entry for each.
+    // Held entries are newer and rarely shorter. Checking the few held ones costs less than a weak entry for each.
     take: (items, key = '') => takeHeld(items, key) ?? takeWeak(items, key),
     keep(prefix, key = '') {
       if (prefix.items.length === 0) return
@@ -63,7 +67,7 @@ interface Held<Item, Value> {
   readonly key: string
 }
 
-/** The last item is compared first: by it most others are told apart. */
+/** Compares the last item first, which rules out most mismatches. */
 function isPrefix<Item>({ items: kept }: Prefix<Item, unknown>, items: readonly Item[]): boolean {
   const last = kept.length - 1
   return kept.length <= items.length && kept[last] === items[last] && kept.every((item, at) => item === items[at])

@@ -1,31 +1,31 @@
-// Servers that speak Chat Completions, by the names that people give them: plain data. Where a server differs stands in
-// openai-chat/quirks.ts; what is asked for here is its address, its key, and the name of the variables for both.
+// Known Chat Completions servers by name, as plain data: address, key, and the variables for both. Other differences
+// are in openai-chat/quirks.ts.
 import type { OpenAiChatQuirks } from './openai-chat/quirks.ts'
 import { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './openai-chat/quirks.ts'
 
 export interface Preset {
-  /** For people, in errors. */
+  /** Name shown in errors. */
   readonly label: string
-  /** Absent: the caller or the variable must give one. */
+  /** If omitted, the caller or the variable must provide it. */
   readonly baseUrl?: string
-  /** The API's path on a server whose address is given without one; `/v1` by default. */
+  /** The API's path, added to an address without one; `/v1` by default. */
   readonly basePath?: string
   readonly baseUrlVariable: string
   readonly keyVariable: string
-  /** Servers on one's own machine ask for none. */
+  /** False for local servers. */
   readonly needsKey: boolean
-  /** The model where only the provider is named. */
+  /** The model used if only the provider is named. */
   readonly modelVariable: string
   readonly defaultModel?: string
   readonly quirks: OpenAiChatQuirks
-  /** Milliseconds of silence: a local server loads a model first, and thinks slowly. 30 s where absent. */
+  /** Milliseconds of silence allowed: a local server first loads the model and thinks slowly. 30 s if omitted. */
   readonly silenceMs?: number
 }
 
-/** Milliseconds in which a server on one's own machine loads a model, which it does when it is first asked. */
+/** Milliseconds a local server may take to load a model on the first request. */
 export const LOADING_MS = 180_000
 
-/** Who offers models to others sees to it that their calls work. */
+/** Hosting providers make sure that tool calls work. */
 const HOSTED_QUIRKS: OpenAiChatQuirks = { ...COMPATIBLE_QUIRKS, tools: 'native' }
 
 const OPENAI: Preset = {

@@ -1,22 +1,22 @@
-// Prices of model calls, by the price list of @pydantic/genai-prices, which is kept up to date by others; a user's own prices
-// win. What is not listed has no cost: unknown is better than wrong. Nothing is fetched.
+// Prices of model calls, from the price list of @pydantic/genai-prices; a user's own prices win. Unlisted models have
+// no cost: unknown is better than wrong. Nothing is fetched.
 import type { Usage } from '@baton/core'
 import { calcPrice } from '@pydantic/genai-prices'
 import { LISTED_PROVIDERS } from './listed-providers.ts'
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface Price {
   readonly input: number
   readonly output: number
-  /** As `input` by default. */
+  /** Same as `input` by default. */
   readonly cacheRead?: number
   readonly cacheWrite?: number
 }
 
-/** By model id as a user writes it: `anthropic/claude-haiku-4-5`. */
+/** Keyed by model id as users write it: `anthropic/claude-haiku-4-5`. */
 export type Prices = Readonly<Record<string, Price>>
 
-/** Millionths of a US dollar, whole ones; undefined where the price or the count of tokens is not known. */
+/** Whole millionths of a US dollar; `undefined` if the price or the token count is unknown. */
 export type PriceOf = (model: string, usage: Usage) => number | undefined
 
 export function createPriceOf(own: Prices = {}): PriceOf {
@@ -54,6 +54,6 @@ function listedMicros(model: string, usage: Usage): number | undefined {
     )
     return found ? found.total_price * 1_000_000 : undefined
   } catch {
-    return undefined // counts that do not add up, or a kind of token that the list has no price for
+    return undefined // inconsistent counts, or a kind of token without a listed price
   }
 }

@@ -27,7 +27,7 @@ test.each(['messages', 'input', 'contents', 'model', 'stream', 'tools', 'toolCon
   })()
   expect(isBatonError(thrown) && [thrown.code, thrown.message]).toEqual([
     'model_invalid_request',
-    `settings.provider.mine has the field "${name}", which is Baton's own`,
+    `settings.provider.mine has the field "${name}", which is reserved for Baton`,
   ])
 })
 

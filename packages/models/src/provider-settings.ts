@@ -1,5 +1,5 @@
-// Settings of a provider from variables: its key, its address, its model. Variables are handed in; nothing here reads the
-// environment. A key is never shown, not even a broken one.
+// A provider's settings from variables: key, address, model. Variables are passed in and the environment is never read
+// here. Keys are never shown, not even invalid ones.
 import { BatonError } from '@baton/core'
 import type { BedrockAccess } from './bedrock/access.ts'
 import { findBedrockAccess } from './bedrock/access.ts'
@@ -15,12 +15,12 @@ import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** The variables of a provider's settings. */
+/** Variables of a provider's settings. */
 export type ProviderVariables = Pick<
   Preset,
   'label' | 'baseUrl' | 'basePath' | 'baseUrlVariable' | 'keyVariable' | 'needsKey' | 'modelVariable' | 'defaultModel'
 > & {
-  /** Read where `keyVariable` is not set. */
+  /** Used if `keyVariable` is not set. */
   readonly otherKeyVariable?: string
 }
 
@@ -34,7 +34,7 @@ export const ANTHROPIC: ProviderVariables = {
   defaultModel: 'claude-haiku-4-5',
 }
 
-/** The names that Google's own SDK reads. */
+/** Names used by Google's SDK. */
 export const GEMINI: ProviderVariables = {
   label: 'Gemini',
   baseUrl: GEMINI_BASE_URL,
@@ -46,7 +46,7 @@ export const GEMINI: ProviderVariables = {
   defaultModel: 'gemini-2.5-flash',
 }
 
-/** The names that AWS's own SDK reads; its access keys are read, too, but do not choose this provider by themselves. */
+/** Names used by AWS's SDK. Its access keys also work, but do not select this provider. */
 export const BEDROCK: ProviderVariables = {
   label: 'Bedrock',
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
@@ -57,23 +57,23 @@ export const BEDROCK: ProviderVariables = {
   defaultModel: 'amazon.nova-lite-v1:0',
 }
 
-/** Providers whose models are asked over a network, in the order in which a key is looked for. */
+/** Providers reached over a network, in the order in which keys are looked up. */
 export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini', 'bedrock']
 
-/** Also by the names of BATON_SERVERS, where the variables are given. @throws BatonError `invalid_option` */
+/** Also finds servers in BATON_SERVERS, if the variables are given. @throws BatonError `invalid_option` */
 export function findVariables(provider: string, variables: Variables = {}): ProviderVariables | undefined {
   if (provider === 'gemini') return GEMINI
   if (provider === 'bedrock') return BEDROCK
   return provider === 'anthropic' ? ANTHROPIC : findServer(provider, variables)
 }
 
-/** The name of the variable that holds the key: of two, the one that is set. */
+/** Name of the variable that holds the key. If there are two, returns the one in use. */
 export function findKeyVariable({ keyVariable, otherKeyVariable }: ProviderVariables, variables: Variables): string {
   const isOther = otherKeyVariable !== undefined && readValue(variables, keyVariable) === undefined
   return isOther && readValue(variables, otherKeyVariable) !== undefined ? otherKeyVariable : keyVariable
 }
 
-/** Beside the keys of `findVariables`: what opens Vertex AI and AWS. */
+/** Secrets other than the keys of `findVariables`: credentials for Vertex AI and AWS. */
 const OTHER_SECRETS = [
   'GOOGLE_CLOUD_ACCESS_TOKEN',
   'AWS_ACCESS_KEY_ID',
@@ -84,13 +84,13 @@ const OTHER_SECRETS = [
   'BATON_PEER_SECRET',
 ]
 
-/** Addresses that may have a password in them. */
+/** Addresses that may contain a password. */
 const PLACES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'BATON_STORE']
 
 /**
- * Every key, token, secret and password of a provider, a proxy, a store or the server that is set: what no log may show. Not
- * those under 6 characters and those that are the name of a provider, such as the key `ollama` that a local server is given:
- * they are words, and without them messages cannot be read.
+ * Returns every key, token, secret and password of providers, proxies, stores and servers, which no log may show.
+ * Excludes values shorter than 6 characters and names of providers, such as the key `ollama` for a local server: they
+ * are ordinary words, and redacting them would make messages unreadable.
  */
 export function secretsIn(variables: Variables): readonly string[] {
   const known = [...NETWORK_PROVIDERS.map((provider) => findVariables(provider)), ...readOwnServers(variables)]
@@ -108,7 +108,7 @@ export function secretsIn(variables: Variables): readonly string[] {
   return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN && !NETWORK_PROVIDERS.includes(secret))
 }
 
-/** None where BATON_SERVERS cannot be read: that is told when a model is asked for. */
+/** Returns none if BATON_SERVERS is invalid, which is reported when a model is requested. */
 function readOwnServers(variables: Variables): readonly ProviderVariables[] {
   try {
     return [...listOwnServers(variables).values()]
@@ -117,10 +117,10 @@ function readOwnServers(variables: Variables): readonly ProviderVariables[] {
   }
 }
 
-/** As it stands in the address, and as it is meant: what an error or a log line would repeat. */
+/** The password as written in the address and decoded, since an error or a log line may repeat either. */
 function findPassword(address: string): readonly string[] {
   const userInfo = /^[a-z]+:\/\/([^]*)@/i.exec(address)?.[1]
-  // An `@` in the path of an address that is whole is none of a user.
+  // In a valid address, an `@` in the path does not belong to a user.
   const isWhole = !/[?#]/.test(address) && URL.parse(address)?.password === ''
   if (userInfo === undefined || isWhole) return []
   const password = userInfo.slice(userInfo.indexOf(':') + 1)
@@ -138,17 +138,17 @@ function decodePercents(text: string): string {
 export interface ProviderSettings {
   readonly model: string
   readonly apiKey: string | undefined
-  /** Absent: the adapter's own. */
+  /** `undefined`: the adapter's default. */
   readonly baseUrl: string | undefined
-  /** Gemini in a project of Google Cloud, in place of a key. */
+  /** Uses Gemini through a Google Cloud project instead of a key. */
   readonly vertex?: VertexAccess
-  /** Who asks Bedrock, and in which region. */
+  /** Credentials and region for Bedrock. */
   readonly bedrock?: BedrockAccess
 }
 
 /**
- * Settings that are needed to ask a model; `model` undefined takes the one of the variables.
- * @throws BatonError `model_not_configured` when something is missing, `invalid_option` when something cannot be used
+ * Returns the settings needed to use a model; if `model` is `undefined`, it comes from the variables.
+ * @throws BatonError `model_not_configured` if something is missing, `invalid_option` if something is invalid
  */
 export function readSettings(provider: string, model: string | undefined, variables: Variables): ProviderSettings {
   const known = findVariables(provider, variables)
@@ -156,7 +156,7 @@ export function readSettings(provider: string, model: string | undefined, variab
   const named = model ?? readValue(variables, known.modelVariable) ?? known.defaultModel
   if (named === undefined)
     throw notConfigured(
-      `the provider ${provider} needs a model; name it "${provider}/<model>" or set ${known.modelVariable}`,
+      `the provider ${provider} needs a model; use "${provider}/<model>" or set ${known.modelVariable}`,
     )
   const id = `${provider}/${named}`
   const vertex = provider === 'gemini' ? findVertex(id, variables) : undefined
@@ -175,7 +175,7 @@ export function readSettings(provider: string, model: string | undefined, variab
   return { model: named, apiKey: checkedKey(known, variables), baseUrl: findAddress(provider, id, variables) }
 }
 
-/** The server's address and key, for what is asked of a server itself. @throws as `readSettings` */
+/** Returns the server's address and key, for requests to the server itself. @throws as `readSettings` */
 export function readServer(provider: string, variables: Variables): Omit<ProviderSettings, 'model'> {
   const { model: _, ...server } = readSettings(provider, '<model>', variables)
   return server
@@ -193,21 +193,24 @@ function findAddress(provider: string, id: string, variables: Variables): string
 /** @throws BatonError `invalid_option` */
 export function checkedAddress(known: ProviderVariables, variables: Variables): string | undefined {
   const text = readValue(variables, known.baseUrlVariable)
-  // The path of the API is put behind it.
+  // The API's path is appended to it.
   if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return text
   const example = known.baseUrl ?? 'http://127.0.0.1:8000/v1'
-  // Its value is not shown: it may hold a password.
+  // The value is not shown: it may contain a password.
   throw wrongVariable(
-    `${known.baseUrlVariable} must be an address such as ${example}, without a query; in a password "?" and "#" are %3F and %23`,
+    `${known.baseUrlVariable} must be an address such as ${example}, without a query; in a password, write "?" and "#" as %3F and %23`,
   )
 }
 
-/** How a provider's models are given tools: `probe` finds out, `native` believes; `prompted` asks in words, as a format does. */
+/**
+ * How tools reach a provider's models: `probe` finds out, `native` assumes support, `prompted` or a format prompts for
+ * calls.
+ */
 export type ToolsWay = 'probe' | 'native' | 'prompted' | PromptedFormatName
 
 /**
- * `native` where the provider is known to take tools, else what BATON_TOOLS says; with `prompted` the model's name tells the
- * format.
+ * Returns `native` if the provider is known to support tools, otherwise the value of BATON_TOOLS; with `prompted`, the
+ * model's name determines the format.
  * @throws BatonError `invalid_option`
  */
 export function chooseToolsWay(provider: string, variables: Variables): ToolsWay {
@@ -227,11 +230,12 @@ export function checkedKey(known: ProviderVariables, variables: Variables): stri
 function checkedHeader(variable: string, variables: Variables): string | undefined {
   const key = readValue(variables, variable)
   if (key === undefined || isHeaderValue(key)) return key
-  throw wrongVariable(`${variable} has a line break or another character that no key has; set it to the key alone`)
+  throw wrongVariable(`${variable} contains a line break or another character that no key has; set it to the key alone`)
 }
 
 /**
- * Vertex AI where the variables of Google's SDK ask for it: GOOGLE_GENAI_USE_VERTEXAI, or a project and no key.
+ * Returns Vertex AI settings if the variables of Google's SDK select it: GOOGLE_GENAI_USE_VERTEXAI, or a project
+ * without a key.
  * @throws BatonError `model_not_configured`, `invalid_option`
  */
 function findVertex(id: string, variables: Variables): VertexAccess | undefined {
@@ -239,10 +243,9 @@ function findVertex(id: string, variables: Variables): VertexAccess | undefined 
   const isAsked = /^(true|1)$/i.test(readValue(variables, 'GOOGLE_GENAI_USE_VERTEXAI') ?? '')
   const hasKey = readValue(variables, findKeyVariable(GEMINI, variables)) !== undefined
   if (!isAsked && (hasKey || project === undefined)) return undefined
-  if (project === undefined)
-    throw notConfigured(`the model ${id} needs a project of Vertex AI; set GOOGLE_CLOUD_PROJECT`)
+  if (project === undefined) throw notConfigured(`the model ${id} needs a Vertex AI project; set GOOGLE_CLOUD_PROJECT`)
   const location = readValue(variables, 'GOOGLE_CLOUD_LOCATION') ?? 'global'
-  // It becomes part of the address.
+  // The location becomes part of the address.
   if (!/^[a-z0-9-]+$/.test(location))
     throw wrongVariable(
       `GOOGLE_CLOUD_LOCATION must be a region such as europe-west4, or global, not "${location.slice(0, 40)}"`,
@@ -250,8 +253,8 @@ function findVertex(id: string, variables: Variables): VertexAccess | undefined 
   const accessToken = checkedHeader('GOOGLE_CLOUD_ACCESS_TOKEN', variables)
   if (accessToken !== undefined) return { type: 'vertex', project, location, accessToken }
   throw notConfigured(
-    `the model ${id} needs a token for the project ${project}; set GOOGLE_CLOUD_ACCESS_TOKEN to what "gcloud auth ` +
-      `print-access-token" says, or set GEMINI_API_KEY`,
+    `the model ${id} needs a token for the project ${project}; set GOOGLE_CLOUD_ACCESS_TOKEN to the output of "gcloud auth ` +
+      `print-access-token", or set GEMINI_API_KEY`,
   )
 }
 
@@ -259,7 +262,7 @@ export function wrongVariable(message: string): BatonError {
   return new BatonError({ code: 'invalid_option', message })
 }
 
-/** Blank is as good as absent. */
+/** Blank values count as absent. */
 export function readValue(variables: Variables, name: string): string | undefined {
   const text = variables[name]?.trim()
   return text === '' ? undefined : text

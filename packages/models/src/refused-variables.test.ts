@@ -24,7 +24,7 @@ test.each(REFUSED)('what is refused of %j is not shown, and is a secret', (varia
   } catch (thrown) {
     message = thrown instanceof Error ? thrown.message : ''
   }
-  expect(message).toMatch(/^(?:BATON_SERVERS has a wrong entry, number \d|\w+_BASE_URL must be)/)
+  expect(message).toMatch(/^(?:BATON_SERVERS has an invalid entry, number \d|\w+_BASE_URL must be)/)
   expect(message).not.toMatch(/hunter2|hidden/)
 })
 
@@ -39,7 +39,7 @@ test.each(['hunter2,hidden', 'hunter2 hidden', 'hunter2#hidden', 'hunter2?hidden
 )
 
 test.each(['google', 'azure-openai'])('a server named %s would be sent the key of another provider', (name) => {
-  expect(() => listOwnServers({ BATON_SERVERS: `${name}=http://a/v1` })).toThrow(/which is the key of another provider/)
+  expect(() => listOwnServers({ BATON_SERVERS: `${name}=http://a/v1` })).toThrow(/the key of another provider/)
 })
 
 test('the keys of servers are secrets also where an entry is wrong', () => {

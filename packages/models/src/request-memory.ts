@@ -1,4 +1,4 @@
-// Shared parts of the requests of one model, kept so that a step costs only what is new: the history, its text, the tools.
+// Caches shared parts of a model's requests, so that a step costs only what is new: the history, its text, the tools.
 import type { JsonObject } from '@baton/core'
 import type { Histories } from './histories.ts'
 import { createHistories } from './histories.ts'
@@ -12,9 +12,9 @@ import type { FoundTraits } from './traits/find-traits.ts'
 export interface RequestMemory<Wire> {
   readonly histories: Histories<Wire>
   readonly write: WriteRequest
-  /** Each schema once: it must not be changed afterwards. */
+  /** Compiles each schema once; it must not be modified afterwards. */
   readonly compile: CompileSchema
-  /** The model's row in the table of traits, looked up for the first request. */
+  /** The model's row in the traits table, looked up for the first request. */
   readonly traits: (look: () => FoundTraits) => FoundTraits
 }
 

@@ -1,17 +1,20 @@
-// The body of a request as JSON, of which most was said in the request before.
+// Writes a request body as JSON, reusing what was written for the previous request.
 import { createPrefixCache } from './prefix-cache.ts'
 
-/** As JSON.stringify writes the body, but with the list of messages at the end. */
+/** Like JSON.stringify, but with the list of messages at the end. */
 export type WriteRequest = <List extends string, Body extends { readonly [key in List]: readonly object[] }>(
   body: Body,
   list: List,
 ) => string
 
-/** Written anew each time: the last message may go on, and both ends of the last step may bear a mark of the prompt cache. */
+/**
+ * Trailing messages that are never cached: the last one may continue, and both ends of the last step may carry a prompt
+ * cache mark.
+ */
 const UNSETTLED = 3
 
 export function createWriteRequest(): WriteRequest {
-  /** JSON texts of lists of messages, with a comma behind each. */
+  /** JSON of message lists, with a comma after each message. */
   const texts = createPrefixCache<object, string>()
   const readText = (messages: readonly object[]): string => {
     const settled = messages.slice(0, -UNSETTLED)
@@ -28,7 +31,7 @@ export function createWriteRequest(): WriteRequest {
     )
   }
   return (body, list) => {
-    // JSON leaves out what is undefined.
+    // JSON omits `undefined` values.
     const head = JSON.stringify({ ...body, [list]: undefined }).slice(0, -1)
     return `${head}${head === '{' ? '' : ','}${JSON.stringify(list)}:[${readText(body[list])}]}`
   }

@@ -147,7 +147,7 @@ test.each<[Wire, readonly JsonObject[], string]>([
   ['bedrock', [{ systemTool: { name: 'look' } }], 'look'],
 ])('%s refuses a tool that the request has twice', (wire, tools, name) => {
   expect(() => ENCODERS[wire](createRequest({ [wire]: tools }))).toThrow(
-    `settings.serverTools.${wire} has the name "${name}", which another tool of the request has, too`,
+    `settings.serverTools.${wire} has the name "${name}", which another tool of the request already uses`,
   )
 })
 
@@ -164,7 +164,7 @@ test.each([
   ['gemeni', 'gemini'],
   ['open-ai', 'openai'],
 ])('settings for "%s" are refused as a slip', (name, meant) => {
-  const said = `has the name "${name}", which no provider has; did you mean "${meant}"?`
+  const said = `has the name "${name}", which no provider uses; did you mean "${meant}"?`
   expect(() => ENCODERS.gemini(createRequest({ [name]: [SEARCH] }))).toThrow(`settings.serverTools ${said}`)
   const settings = { provider: { [name]: { user: 'u' } } }
   expect(() => ENCODERS.openai(createRequest({}, { settings }))).toThrow(`settings.provider ${said}`)

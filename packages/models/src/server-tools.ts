@@ -1,16 +1,16 @@
-// Tools that a provider runs itself, as a user gives them in `settings.serverTools`: under which name a provider's stand, and
-// whether a request may be made to call one.
+// Provider-run tools from `settings.serverTools`: the names that providers' tools are listed under, and whether a
+// request can force a call to one.
 import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
 import { BatonError, nameServerTool } from '@baton/core'
 import { closestMatch } from 'leven'
 
-/** Names under which somebody looks: Baton's adapters and presets, the bridge to the AI SDK, and that SDK's own names. */
+/** Known names: Baton's adapters and presets, the AI SDK bridge, and the AI SDK's own names. */
 const PROVIDERS: readonly string[] =
   'anthropic openai openai-chat azure openai-compatible ollama lmstudio vllm groq openrouter deepseek mistral xai together fireworks cerebras gemini bedrock perplexity gguf ai-sdk google vertex google-vertex googleVertex amazon-bedrock amazonBedrock gateway openaiCompatible moonshotai cohere togetherai deepinfra alibaba'.split(
     ' ',
   )
 
-/** Common names of providers that have another name here. */
+/** Common names of providers that are named differently here. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['claude', 'anthropic'],
   ['gpt', 'openai'],
@@ -23,8 +23,9 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Other names are those of other providers: an agent may have settings for several, and servers have names of their users' choice.
- * @throws BatonError `model_invalid_request` for a name that looks like a slip
+ * Other names are allowed, because they may belong to other providers: an agent may have settings for several, and
+ * users choose their servers' names.
+ * @throws BatonError `model_invalid_request` for a name that looks like a typo
  */
 export function checkProviderNames(settings: ModelSettings, provider: string): void {
   for (const field of ['provider', 'serverTools'] as const)
@@ -33,8 +34,8 @@ export function checkProviderNames(settings: ModelSettings, provider: string): v
       if (near !== undefined)
         throw new BatonError({
           code: 'model_invalid_request',
-          message: `settings.${field} has the name "${name}", which no provider has; did you mean "${near}"?`,
-          hint: `Settings for one provider stand under its name, which is what stands before the "/" of a model's id. If a server of yours has the name "${name}", give it one that is less like "${near}".`,
+          message: `settings.${field} has the name "${name}", which no provider uses; did you mean "${near}"?`,
+          hint: `List the settings of a provider under its name, the part before the "/" of a model's id. If "${name}" is a server of yours, give it a name that is less similar to "${near}".`,
         })
     }
 }
@@ -44,13 +45,13 @@ function findMeant(name: string, provider: string): string | undefined {
   const meant = OTHER_NAMES.get(name.toLowerCase())
   if (meant !== undefined) return meant
   const near = closestMatch(name.toLowerCase(), [...PROVIDERS, provider], { maxDistance: name.length < 6 ? 1 : 2 })
-  // `gpu-2` beside `gpu-1` is another server, and no slip.
+  // `gpu-2` next to `gpu-1` is another server, not a typo.
   return near?.replace(/\d/g, '') === name.replace(/\d/g, '') ? undefined : near
 }
 
 /**
- * @param tools those that the request has already, as the wire has them
- * @throws BatonError `model_invalid_request` for two tools of one name
+ * @param tools tools already in the request, in wire format
+ * @throws BatonError `model_invalid_request` if two tools share a name
  */
 export function checkServerTools(added: readonly JsonObject[], tools: readonly JsonObject[], provider: string): void {
   const names = new Set(tools.flatMap((tool) => nameServerTool(tool) ?? []))
@@ -60,17 +61,17 @@ export function checkServerTools(added: readonly JsonObject[], tools: readonly J
     if (names.has(name))
       throw new BatonError({
         code: 'model_invalid_request',
-        message: `settings.serverTools.${provider} has the name "${name}", which another tool of the request has, too`,
-        hint: 'Give each tool once, and the tools of the agent names of their own.',
+        message: `settings.serverTools.${provider} has the name "${name}", which another tool of the request already uses`,
+        hint: "List each tool once, and use different names for the agent's own tools.",
       })
     names.add(name)
   }
 }
 
 /**
- * The provider's own tool that the request must call; undefined where the choice is another.
- * @param more those that the adapter was made with
- * @throws BatonError `model_invalid_request` when the choice names a tool that the request does not have
+ * Returns the server tool that the request must call; `undefined` for any other choice.
+ * @param more tools the adapter was created with
+ * @throws BatonError `model_invalid_request` if the choice names a tool that is not in the request
  */
 export function findChosenServerTool(
   { toolChoice, tools, settings }: ModelRequest,
@@ -87,13 +88,13 @@ export function findChosenServerTool(
   })
 }
 
-/** @throws BatonError `model_invalid_request` when the choice names a tool of the provider's own, or one that is not there */
+/** @throws BatonError `model_invalid_request` if the choice names a server tool, or a tool that does not exist */
 export function refuseChosenServerTool(request: ModelRequest, provider: string): void {
   const chosen = findChosenServerTool(request, provider)
   if (!chosen) return
   throw new BatonError({
     code: 'model_invalid_request',
-    message: `toolChoice names "${nameServerTool(chosen)}", which ${provider} runs itself: its API has no way to demand such a tool`,
+    message: `toolChoice names "${nameServerTool(chosen)}", which ${provider} runs itself: its API cannot force such a tool`,
     hint: 'Leave the choice to the model (`auto`) and ask for the tool in the instructions.',
   })
 }

@@ -1,4 +1,4 @@
-// Wire messages of two speakers who take turns: all that one says in a row is one message.
+// Builds wire messages of two alternating speakers: consecutive messages of one speaker are merged.
 import type { HistoryEncoder } from './histories.ts'
 
 export interface TakingTurns<Role, Block, Wire> extends Pick<HistoryEncoder<Wire>, 'wire'> {
@@ -10,11 +10,14 @@ interface Group<Role, Block> {
   readonly blocks: Block[]
 }
 
-/** @param finish a speaker's blocks as a legal message; undefined where none is left, and it is as if nothing had been said */
+/**
+ * @param finish turns a speaker's blocks into a valid message; `undefined` if nothing is left, as if the speaker had
+ * said nothing
+ */
 export function createTakingTurns<Role, Block, Wire>(
   finish: (role: Role, blocks: readonly Block[]) => Wire | undefined,
 ): TakingTurns<Role, Block, Wire> {
-  /** The last one may go on; the others are finished. */
+  /** The last one may still grow; the others are finished. */
   const groups: Group<Role, Block>[] = []
   const finished: Wire[] = []
   const finishLast = (): void => {

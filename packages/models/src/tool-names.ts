@@ -1,33 +1,37 @@
-// Tool names on the wire. Authors may use any string; providers take letters, digits, `_` and `-`, at most 64. The wire name
-// depends on the name alone, never on the other tools, so a history and a provider's cache stay valid when tools change.
+// Tool names on the wire. Authors may use any string; providers accept letters, digits, `_` and `-`, at most 64. The
+// wire name depends on the name alone, never on the other tools, so a history and a provider's cache stay valid when
+// tools change.
 import type { ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 
-/** Names that all providers accept: OpenAI and Bedrock 64 characters (openai shared.d.ts; Bedrock ToolSpecification), Gemini a letter or `_` first. */
+/**
+ * Names that all providers accept: OpenAI and Bedrock allow 64 characters (openai shared.d.ts; Bedrock
+ * ToolSpecification), Gemini requires a letter or `_` first.
+ */
 export const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const WIRE_LENGTH_MAX = 64
 
 const CODE_WORDS: Readonly<Record<string, string>> = { '.': 'dot', '/': 'slash', ':': 'colon', ' ': 'space' }
 const WORD_CHARS: Readonly<Record<string, string>> = { dot: '.', slash: '/', colon: ':', space: ' ' }
 
-/** Names that are wire names as they are, which most are. */
+/** Names that need no encoding, which most do not. */
 const PLAIN_NAME = /^(?:[A-Za-z]|_(?!-))(?:[A-Za-z0-9-]|_(?!-))*$/
 
-// Grammar of a wire name: characters as they are, or an escape `_-<code>-` (code: a word of CODE_WORDS or the code point in
-// hex). A `_` before a `-` is always escaped itself, so `_-` at the start of a token can only be an escape: reading from left
-// to right has one result. `_--` stands for a cut: what follows is a hash of the whole escaped name. An escape has a code
-// that is not empty, so the two cannot be confused.
+// Grammar of a wire name: literal characters, or an escape `_-<code>-` (code: a word of CODE_WORDS or a hexadecimal
+// code point). A `_` before a `-` is always escaped itself, so `_-` at the start of a token can only be an escape:
+// parsing from left to right is unambiguous. `_--` marks a truncation, followed by a hash of the whole escaped name.
+// Escapes have a non-empty code, so the two cannot be confused.
 const ESCAPE = /_-(dot|slash|colon|space|[0-9a-f]{1,6})-/y
 const EMPTY = '_--'
 const CUT = '_--'
-/** 24 letters of 5 bits: 120 bits of SHA-256, so two of a thousand million names collide with a chance below 10^-18. */
+/** 24 letters of 5 bits: 120 bits of SHA-256, so the chance of a collision among a billion names is below 10^-18. */
 const HASH_LENGTH = 24
 const HASH_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /**
- * The wire name of a tool: the same in every process, different for different names.
- * @throws BatonError `invalid_option` when `maxLength` leaves no room (below 32, above 64)
+ * The wire name of a tool: the same in every process, and different for different names.
+ * @throws BatonError `invalid_option` if `maxLength` is below 32 or above 64
  */
 export function encodeToolName(name: string, maxLength = WIRE_LENGTH_MAX): string {
   if (maxLength < 32 || maxLength > WIRE_LENGTH_MAX)
@@ -48,7 +52,7 @@ export function encodeToolName(name: string, maxLength = WIRE_LENGTH_MAX): strin
   return kept + CUT + computeHash(escaped)
 }
 
-/** The name behind a wire name, by its escapes alone; a wire name that was cut, or invented by a model, comes back as it is. */
+/** Decodes the escapes of a wire name. Truncated names, and names invented by a model, are returned as is. */
 export function decodeToolName(wire: string): string {
   if (wire === EMPTY) return ''
   if (wire.includes(CUT)) return wire
@@ -69,7 +73,7 @@ export interface ToolNames {
   decode(wire: string): string
 }
 
-/** Encoding for the names of one request; `names` are needed only to decode those that were cut. */
+/** Encoding for the names of one request; `names` are needed only to decode truncated ones. */
 export function createToolNames(names: Iterable<string>, maxLength = WIRE_LENGTH_MAX): ToolNames {
   const wires = new Map<string, string>()
   const originals = new Map<string, string>()
@@ -85,7 +89,7 @@ export function createToolNames(names: Iterable<string>, maxLength = WIRE_LENGTH
   return { encode, decode: (wire) => originals.get(wire) ?? decodeToolName(wire) }
 }
 
-/** The names of a request's tools and of the calls in its history: a model may repeat one that is gone. */
+/** Names of a request's tools and of the calls in its history: a model may repeat a removed tool. */
 export function chooseToolNames(
   request: Pick<ModelRequest, 'tools' | 'messages'>,
   maxLength = WIRE_LENGTH_MAX,
@@ -93,7 +97,7 @@ export function chooseToolNames(
   let table: ToolNames | undefined
   return {
     encode: (name) => encodeToolName(name, maxLength),
-    // Only a name that was cut needs to be looked for, in a history that may be long.
+    // Only a truncated name requires a search of the history, which may be long.
     decode: (wire) =>
       wire.includes(CUT) ? (table ??= createToolNames(namesIn(request), maxLength)).decode(wire) : decodeToolName(wire),
   }
@@ -122,7 +126,7 @@ function decodeChar(code: string): string | undefined {
   return point <= 0x10ffff ? String.fromCodePoint(point) : undefined
 }
 
-/** Hashes the escaped name, which is ASCII: UTF-8 would make all lone surrogates equal. */
+/** Hashes the escaped name, which is ASCII: in UTF-8, all lone surrogates would be equal. */
 function computeHash(escaped: string): string {
   const bytes = sha256(new TextEncoder().encode(escaped))
   let text = ''

@@ -84,14 +84,14 @@ function taught(request: FakeRequest): FakeAnswer {
   return { text: isTold ? `I look.\n${PLACES.map(written).join('\n')}` : 'I would need a tool for that.' }
 }
 
-const IN_WORDS = 'so they are asked for in words (hermes)'
+const IN_WORDS = 'so tools are described in the prompt (hermes)'
 
 test('a turn with tools leaves the same log on a server that takes tools, ignores them or refuses them', async () => {
   const logs: unknown[] = []
   for (const [tools, line, requests, refusals] of [
-    ['native', 'the server takes tools', 3, 0],
+    ['native', 'the server supports tools', 3, 0],
     ['ignored', `the server ignores tools, ${IN_WORDS}`, 3, 0],
-    ['refused', `the server refuses tools, ${IN_WORDS}`, 2, 1],
+    ['refused', `the server rejects tools, ${IN_WORDS}`, 2, 1],
   ] as const) {
     const { session, server, found, createLog } = await setUp({ tools, script: taught })
     expect((await session.send('Look twice', { inputId: 'i' }).answer).text).toBe('I look.\n\nBoth are blue.')

@@ -189,7 +189,7 @@ test('a request has their words: tools by wire name, results by call, provider m
 test.each<[string, readonly LanguageModelV4StreamPart[], string]>([
   ['ended without its finish', [{ type: 'text-delta', id: '1', delta: 'Half' }], 'model_cut_off'],
   ['was interrupted', [...CALL, finish('interrupted')], 'model_cut_off'],
-  ['stopped for an error', [finish('error')], 'model_provider_failed'],
+  ['stopped because of an error', [finish('error')], 'model_provider_failed'],
   ['has a call that did not end', [...CALL.slice(0, 2), finish('tool-calls')], 'malformed-call'],
   // The machine says that they end early, and repairs what is whole.
   ['has arguments that are no object', [{ ...CALL[4], input: '{"a":' }, finish('tool-calls')], 'tool-calls'],
@@ -261,13 +261,13 @@ test('an image at an address that is none is told in words', async () => {
   const image = { type: 'image', mediaType: 'image/png', source: { type: 'url', url: '/x.png' } } as const
   const { options } = await run([finish()], { ...REQUEST, messages: [{ role: 'user', parts: [image] }] })
   expect(options?.prompt.at(-1)).toMatchObject({
-    content: [{ type: 'text', text: '[Not shown, because its address is none: image]' }],
+    content: [{ type: 'text', text: '[Not shown, because its address is not a URL: image]' }],
   })
 })
 
 test('a model of another specification is refused by name', () => {
   const old = { specificationVersion: 'v2', provider: 'p', modelId: 'm', doStream: () => Promise.reject(new Error()) }
-  expect(() => fromAiSdkModel(old)).toThrow('needs a language model of the AI SDK 7 (specification v4), not v2')
+  expect(() => fromAiSdkModel(old)).toThrow('needs a language model from AI SDK 7 (specification v4), not v2')
 })
 
 test('an answer that never ends is given up at its bound', async () => {

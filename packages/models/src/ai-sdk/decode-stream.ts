@@ -1,4 +1,4 @@
-// Their stream of parts, as Baton's events and one answer at the end. Parts that it does not know are passed over.
+// Decodes an AI SDK stream into Baton's events and one final answer. Unknown parts are ignored.
 import type {
   FinishReason,
   JsonObject,
@@ -19,9 +19,9 @@ import { describeError } from './errors.ts'
 import type { Metadata, ModelUsage, PromptPart, Source, StreamPart, Warning } from './language-model.ts'
 
 export interface AiSdkDecoder {
-  /** @throws BatonError for an error in the stream */
+  /** @throws BatonError if the stream reports an error */
   push(part: StreamPart): void
-  /** @throws BatonError `model_cut_off` when the stream ended without its finish */
+  /** @throws BatonError `model_cut_off` if the stream ends without a finish part */
   end(): ModelAnswer
 }
 
@@ -30,7 +30,7 @@ export interface AiSdkDecoderInit {
   readonly model: string
   readonly names: ToolNames
   readonly sink: (event: ModelEvent) => void
-  /** Most UTF-16 units of text, reasoning and arguments; 8 Mi by default. */
+  /** Maximum UTF-16 units of text, reasoning and arguments; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
 
@@ -39,14 +39,14 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 interface Draft {
   readonly parts: Growing[]
   readonly openCalls: Map<string, { readonly index: number; ended: boolean }>
-  /** Calls of tools that the provider runs, as far as they were told. */
+  /** Ids of the provider-executed calls reported so far. */
   readonly serverCalls: Set<string>
   finish: Extract<StreamPart, { readonly type: 'finish' }> | undefined
   requestId: string | undefined
   model: string | undefined
 }
 
-/** A part of the answer; text and reasoning grow. */
+/** A part of the answer. Text and reasoning grow as deltas arrive. */
 type Growing =
   | { readonly type: 'text' | 'reasoning'; readonly id: string; text: string; metadata: Metadata | undefined }
   | { readonly type: 'whole'; readonly part: ModelCallPart | SourcePart | ProviderPart }
@@ -72,7 +72,7 @@ export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   }
 }
 
-/** The addition of a part to the answer; a call's arguments come in pieces, then whole. */
+/** How much a part adds to the answer's length. Call arguments arrive in deltas and then again in full. */
 function countLength(part: StreamPart): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
     return part.delta.length
@@ -113,7 +113,7 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
       break
     }
     case 'tool-call':
-      // Calls that the provider runs by itself are not Baton's.
+      // Baton does not execute provider-executed calls.
       if (part.providerExecuted === true) takeServerCall(init, draft, part)
       else takeCall(init, draft, part)
       break
@@ -178,7 +178,7 @@ function takeCall(
   call: Extract<StreamPart, { readonly type: 'tool-call' }>,
 ): void {
   const known = draft.openCalls.get(call.toolCallId)
-  // One that ended already is told twice.
+  // Some providers report a finished call twice.
   if (known?.ended) return
   const index = known?.index ?? openCall(init, draft, call.toolCallId, call.toolName)
   if (!known) init.sink({ type: 'call-delta', index, text: call.input })
@@ -229,18 +229,21 @@ function takeServerResult(
     type: 'tool-result',
     toolCallId,
     toolName,
-    output: { type: isError === true ? 'error-json' : 'json', value: (result ?? null) as JsonValue }, // as they declare it
+    output: { type: isError === true ? 'error-json' : 'json', value: (result ?? null) as JsonValue }, // as declared
     ...(providerMetadata && { providerOptions: providerMetadata }),
   })
 }
 
-/** In the words of their prompts: it goes back to the same model as it is. */
+/** Keeps the block in the AI SDK's prompt format, since it goes back to the same model unchanged. */
 function keepBlock({ provider, model }: Omit<AiSdkDecoderInit, 'sink'>, draft: Draft, block: PromptPart): void {
-  const data = JSON.parse(JSON.stringify(block)) as JsonObject // what is kept in a log must be JSON
+  const data = JSON.parse(JSON.stringify(block)) as JsonObject // logs hold plain JSON only
   draft.parts.push({ type: 'whole', part: { type: 'provider', state: { provider, model, data } } })
 }
 
-/** Their providers leave out what they cannot say and go on: a tool or a tier that was asked for would be missing in silence. */
+/**
+ * AI SDK providers drop unsupported settings with a warning. Refuses tools or a service tier dropped that way, because
+ * the caller asked for them.
+ */
 function refuseLeftOut(provider: string, warnings: readonly Warning[]): void {
   const left = warnings.find(
     ({ type, feature = '' }) => type === 'unsupported' && /\btools?\b|^serviceTier$/.test(feature),
@@ -248,14 +251,14 @@ function refuseLeftOut(provider: string, warnings: readonly Warning[]): void {
   if (left?.feature === undefined) return
   throw new BatonError({
     code: 'model_invalid_request',
-    message: `${provider} does not take what the settings ask for: ${[left.feature, left.details].filter(Boolean).join(': ').slice(0, 600)}`,
-    hint: 'Leave it out of settings.serverTools or settings.serviceTier for this model, or ask another model.',
+    message: `${provider} does not support what the settings ask for: ${[left.feature, left.details].filter(Boolean).join(': ').slice(0, 600)}`,
+    hint: 'Remove it from settings.serverTools or settings.serviceTier for this model, or use another model.',
   })
 }
 
 function buildState({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
   if (!metadata || Object.keys(metadata).length === 0) return undefined
-  // Through JSON: what is kept in a log must be nothing else.
+  // The JSON round trip ensures that only plain JSON enters the log.
   return { provider, model, data: JSON.parse(JSON.stringify(metadata)) as JsonObject }
 }
 
@@ -264,7 +267,10 @@ function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
   if (!finish || finish.finishReason.unified === 'interrupted')
     throw new BatonError({ code: 'model_cut_off', message: `${init.provider}: the stream ended before the answer did` })
   if (finish.finishReason.unified === 'error')
-    throw new BatonError({ code: 'model_provider_failed', message: `${init.provider}: the model stopped for an error` })
+    throw new BatonError({
+      code: 'model_provider_failed',
+      message: `${init.provider}: the model stopped because of an error`,
+    })
   const parts = draft.parts.flatMap((one): ModelPart[] => {
     if (one.type === 'whole') return [one.part]
     const state = buildState(init, one.metadata)
@@ -279,7 +285,7 @@ function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
   }
 }
 
-/** Never by the reason alone: a call whose arguments were cut off must not run. */
+/** Does not rely on the finish reason alone: a call whose arguments were cut off must not run. */
 function readFinish(
   { unified: reason, raw }: { readonly unified: string; readonly raw?: string | undefined },
   parts: readonly ModelPart[],

@@ -1,4 +1,4 @@
-// A request in the words of the AI SDK. What a provider of theirs put beside a part goes back beside the same part.
+// Encodes a request as an AI SDK prompt. Provider metadata returns on the same part it arrived with.
 import type {
   AssistantPart,
   ContentPart,
@@ -42,7 +42,7 @@ export interface EncodingFor {
   readonly names: ToolNames
 }
 
-/** @throws BatonError `model_invalid_request` when the tool choice names a tool that is not offered */
+/** @throws BatonError `model_invalid_request` if the tool choice names a tool that is not in the request */
 export function encodeCallOptions(request: ModelRequest, target: EncodingFor): CallOptions {
   const { settings, tools, output } = request
   const { traits } = findTraits({ model: target.model, override: target.traits })
@@ -75,7 +75,7 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
   }
 }
 
-/** Their scale has words alone; their adapters know what each model takes of them. */
+/** The AI SDK's reasoning scale consists of named levels; its adapters map them to each model. */
 function buildReasoning(
   { thinking }: ModelTraits,
   { effort, reasoningTokens = 0 }: ModelSettings,
@@ -83,11 +83,11 @@ function buildReasoning(
 ): Pick<CallOptions, 'reasoning'> {
   if (plan.effort !== undefined) return { reasoning: plan.effort }
   if (plan.isAsked) return { reasoning: effort ?? chooseEffortFor(reasoningTokens) }
-  // A model that thinks unasked is told not to; otherwise the provider's default holds.
+  // Turns thinking off for models that think by default; otherwise keeps the provider's default.
   return thinking.kind === 'none' || thinking.off === 'absent' || thinking.off === 'never' ? {} : { reasoning: 'none' }
 }
 
-/** @param strictly absent: the tool is not to be strict */
+/** @param strictly `undefined` if the tool is not strict */
 function encodeTool(
   { name, description, inputSchema }: ToolDeclaration,
   names: ToolNames,
@@ -98,7 +98,7 @@ function encodeTool(
     type: 'function',
     name: names.encode(name),
     description,
-    // Root choices and lists without items are what most of their providers refuse.
+    // Most AI SDK providers reject unions at the root and arrays without `items`.
     inputSchema: compileSchema(inputSchema, isStrict ? strictly.strict : 'openai').schema,
     ...(isStrict && { strict: true }),
   }
@@ -143,7 +143,7 @@ function encodeContent(part: ContentPart): readonly PromptPart[] {
 function buildFile(part: Exclude<ContentPart, { readonly type: 'text' }>) {
   const filename = part.type === 'file' ? part.name : undefined
   const data = buildData(part.source)
-  if (!data) return { type: 'text' as const, text: `[Not shown, because its address is none: ${part.type}]` }
+  if (!data) return { type: 'text' as const, text: `[Not shown, because its address is not a URL: ${part.type}]` }
   return {
     type: 'file' as const,
     data,
@@ -152,7 +152,7 @@ function buildFile(part: Exclude<ContentPart, { readonly type: 'text' }>) {
   }
 }
 
-/** Undefined if the address is not a URL: their prompts hold parsed ones. */
+/** `undefined` if the address is not a valid URL, since AI SDK prompts hold parsed URLs. */
 function buildData(source: InlineSource): FileData | undefined {
   if (source.type === 'base64') return { type: 'data', data: source.data }
   const url = URL.parse(source.url)
@@ -164,7 +164,7 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text, ...buildOptions(part.state, target) }]
     case 'reasoning': {
-      // Thoughts without their provider's mark, or signed for another past, mean nothing to it.
+      // Reasoning without its provider's signature, or signed for a different history, is useless to the provider.
       const options = isRebased ? {} : buildOptions(part.state, target)
       return options.providerOptions ? [{ type: 'reasoning', text: part.text, ...options }] : []
     }
@@ -179,10 +179,10 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
         },
       ]
     case 'source':
-      return [] // their prompts have no sources
+      return [] // AI SDK prompts cannot hold sources
     case 'provider':
-      // A tool that this provider ran, with its result; blocks of other providers mean nothing to it.
-      return isOwn(part.state, target) ? [part.state.data as unknown as PromptPart] : [] // as the decoder made it
+      // A provider-executed tool call with its result. Blocks from other providers are dropped.
+      return isOwn(part.state, target) ? [part.state.data as unknown as PromptPart] : [] // produced by the decoder
     default:
       return part satisfies never
   }
@@ -194,7 +194,7 @@ function readInput(argumentsText: string): JsonObject {
 }
 
 function buildOptions(state: ProviderState | undefined, target: EncodingFor): { readonly providerOptions?: Metadata } {
-  return isOwn(state, target) ? { providerOptions: state.data as Metadata } : {} // as their provider gave it
+  return isOwn(state, target) ? { providerOptions: state.data as Metadata } : {} // as the provider sent it
 }
 
 function isOwn(state: ProviderState | undefined, { provider, model }: EncodingFor): state is ProviderState {

@@ -1,5 +1,5 @@
-// Settings for which the AI SDK's specification has no field of its own. They go as options of the provider behind the model
-// where a stock provider has such an option, and are refused where it has none: nothing is left out in silence.
+// Encodes settings that the AI SDK specification has no field for. They become provider options where the stock
+// provider package has a matching option, and are refused otherwise, so nothing is dropped silently.
 import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import { checkProviderFields } from '../provider-fields.ts'
@@ -8,18 +8,18 @@ import { checkProviderNames, checkServerTools } from '../server-tools.ts'
 import type { ModelTraits } from '../traits/model-traits.ts'
 import type { Metadata, ProviderTool } from './language-model.ts'
 
-/** Over the names of the providers behind: for an agent that asks the same provider with and without the AI SDK. */
+/** Namespace for AI SDK settings, for agents that use the same provider both with and without the AI SDK. */
 const BRIDGE = 'ai-sdk'
 
 interface Asking {
-  /** `ai-sdk:anthropic.messages`. */
+  /** For example `ai-sdk:anthropic.messages`. */
   readonly provider: string
   readonly traits: ModelTraits
 }
 
-/** The options of one provider's stock package; an absent field has no option. */
+/** Option names of one provider's stock package. A missing field means the package has no such option. */
 interface StockOptions {
-  /** The key in `providerOptions`. */
+  /** Key in `providerOptions`. */
   readonly key: string
   readonly strict: DialectName
   readonly serviceTier?: string
@@ -37,7 +37,10 @@ const OPENAI: StockOptions = {
   cache: (_, session) => (session === '' ? {} : { promptCacheKey: session.slice(-CACHE_KEY_LENGTH_MAX) }),
 }
 
-/** By the first part of `model.provider`. Source: @ai-sdk/anthropic 4.0, @ai-sdk/openai 4.0, @ai-sdk/google 4.0. */
+/**
+ * Keyed by the first segment of `model.provider`. Source: @ai-sdk/anthropic 4.0, @ai-sdk/openai 4.0, @ai-sdk/google
+ * 4.0.
+ */
 const STOCK: Readonly<Record<string, StockOptions>> = {
   anthropic: {
     key: 'anthropic',
@@ -51,7 +54,7 @@ const STOCK: Readonly<Record<string, StockOptions>> = {
   google: { key: 'google', strict: 'openai-strict', serviceTier: 'serviceTier' },
 }
 
-/** The dialect in which strict arguments are said; undefined: the tools are not to be strict. */
+/** Schema dialect for strict arguments, or `undefined` if the tools are not strict. */
 export function chooseStrictDialect({ settings }: ModelRequest, { provider, traits }: Asking): DialectName | undefined {
   if (settings.strictTools !== true) return undefined
   const dialect = findStock(provider)?.strict ?? 'openai-strict'
@@ -59,8 +62,8 @@ export function chooseStrictDialect({ settings }: ModelRequest, { provider, trai
 }
 
 /**
- * Baton's settings as options of the provider, and the user's own over them.
- * @throws BatonError `model_invalid_request` for a setting that cannot be said, or a field that is Baton's own
+ * Merges Baton's settings, as provider options, with the user's own options. The user's win.
+ * @throws BatonError `model_invalid_request` for a setting the provider has no option for, or a field that Baton sets
  */
 export function buildProviderOptions(
   { settings, session, tools }: ModelRequest,
@@ -82,18 +85,18 @@ export function buildProviderOptions(
   return Object.keys(joined).length === 0 ? {} : { providerOptions: joined }
 }
 
-/** Models that answer with one call anyway refuse to be told so. */
+/** Models limited to one call per answer reject the option that asks for it. */
 function sayOneCall(option: JsonObject, { singleCalls }: ModelTraits): JsonObject {
   return singleCalls ? option : {}
 }
 
 function findStock(provider: string): StockOptions | undefined {
   const name = readRoot(provider)
-  // Vertex has another option for it, of two fields.
+  // Vertex uses a different option, made of two fields.
   return /vertex/.test(provider) || !Object.hasOwn(STOCK, name) ? undefined : STOCK[name]
 }
 
-/** `anthropic` of `ai-sdk:anthropic.messages`: the name of their options. */
+/** Returns `anthropic` for `ai-sdk:anthropic.messages`: the name of the provider's options. */
 function readRoot(provider: string): string {
   return provider.slice(BRIDGE.length + 1).replace(/\..*/s, '')
 }
@@ -102,12 +105,12 @@ function refuse(provider: string, setting: string): never {
   const root = readRoot(provider)
   throw new BatonError({
     code: 'model_invalid_request',
-    message: `settings.${setting} cannot be told to ${provider}: neither the AI SDK's specification nor an option that is known of that provider has a place for it`,
-    hint: `Leave it out for this model. If the provider has an option for it, give that option in settings.provider.${root}.`,
+    message: `settings.${setting} is not supported by ${provider}: neither the AI SDK's specification nor a known option of that provider covers it`,
+    hint: `Remove it for this model. If the provider has an option for it, set that option in settings.provider.${root}.`,
   })
 }
 
-/** Each provider of theirs reads the options under its own names, and a gateway those of others. */
+/** Each AI SDK provider reads options under its own names. Gateways also read those of the providers they route to. */
 function readGivenOptions(settings: ModelSettings, provider: string): Metadata {
   const bridged = settings.provider?.[BRIDGE]
   if (bridged === undefined) {
@@ -120,15 +123,15 @@ function readGivenOptions(settings: ModelSettings, provider: string): Metadata {
     if (!isJsonObject(fields))
       throw new BatonError({
         code: 'model_invalid_request',
-        message: `settings.provider.${BRIDGE}.${name} is not an object of options`,
-        hint: `Name the provider of the AI SDK in between: settings.provider.${BRIDGE} is { ${readRoot(provider)}: { … } }.`,
+        message: `settings.provider.${BRIDGE}.${name} must be an object of options`,
+        hint: `Add the name of the AI SDK provider: settings.provider.${BRIDGE} is { ${readRoot(provider)}: { … } }.`,
       })
     checkProviderFields(fields, `${BRIDGE}.${name}`)
   }
-  return bridged as Metadata // each was looked at
+  return bridged as Metadata // each value was checked
 }
 
-/** Under which a provider of theirs looks for its options. */
+/** Option namespaces that an AI SDK provider reads. */
 function listNames(provider: string): readonly string[] {
   const root = readRoot(provider)
   const camel = root.replace(/[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -136,8 +139,8 @@ function listNames(provider: string): readonly string[] {
 }
 
 /**
- * Tools that the provider behind the model runs, in the words of the AI SDK.
- * @throws BatonError `model_invalid_request` for a tool in other words, and for two of one name
+ * Provider-executed tools, in the AI SDK's format.
+ * @throws BatonError `model_invalid_request` for a tool in another format, or if two tools share a name
  */
 export function listProviderTools(
   { settings, tools }: Pick<ModelRequest, 'settings' | 'tools'>,
@@ -159,7 +162,7 @@ export function listProviderTools(
     throw new BatonError({
       code: 'model_invalid_request',
       message: `settings.serverTools.${key}[${index}] is not a tool of the AI SDK: ${JSON.stringify(tool).slice(0, 200)}`,
-      hint: `A model of the AI SDK takes { id: 'anthropic.web_search_20250305', name: 'web_search', args: { maxUses: 3 } }, as its provider's package makes them. Where the same agent also asks the provider without the AI SDK, give these under settings.serverTools['${BRIDGE}'].`,
+      hint: `A model of the AI SDK takes { id: 'anthropic.web_search_20250305', name: 'web_search', args: { maxUses: 3 } }, as created by its provider's package. If the same agent also uses the provider without the AI SDK, put these under settings.serverTools['${BRIDGE}'].`,
     })
   })
 }

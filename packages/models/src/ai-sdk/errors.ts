@@ -1,4 +1,5 @@
-// Errors of the AI SDK's providers as Baton's, by what they carry and not by their class: several versions may be loaded.
+// Maps AI SDK errors to Baton errors by their contents rather than their class, because several SDK versions may be
+// loaded.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SaidError } from '../transport/http-errors.ts'
@@ -46,7 +47,10 @@ function findCode(error: ApiCallError, status: number | undefined, said: SaidErr
   return error.name === 'TypeError' || error.name === 'AI_RetryError' ? 'model_network_failed' : 'model_provider_failed'
 }
 
-/** A date is counted from the server's own; without that it says nothing, as nothing here knows the time. */
+/**
+ * A date in `retry-after` is measured against the server's `date` header and ignored without one: this code has no
+ * clock.
+ */
 function retryAfterIn(headers: Readonly<Record<string, string>>): number | undefined {
   const nowMs = Date.parse(headers['date'] ?? '')
   const afterMs = readRetryAfterMs(headers, nowMs)
@@ -54,5 +58,5 @@ function retryAfterIn(headers: Readonly<Record<string, string>>): number | undef
 }
 
 function readHeaders(headers: unknown): Readonly<Record<string, string>> {
-  return typeof headers === 'object' && headers !== null ? (headers as Readonly<Record<string, string>>) : {} // by their type
+  return typeof headers === 'object' && headers !== null ? (headers as Readonly<Record<string, string>>) : {} // checked
 }

@@ -1,5 +1,5 @@
-// Any language model of the AI SDK 7 as a model of Baton: `fromAiSdkModel(xai('grok-4'))`. Their provider packages bring the
-// network with them, so Baton's transport and its time-outs between bytes are not used.
+// Adapts any AI SDK 7 language model to a Baton model: `fromAiSdkModel(xai('grok-4'))`. AI SDK provider packages do
+// their own networking, so Baton's transport and its timeouts between bytes do not apply.
 import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { chooseToolNames } from '../tool-names.ts'
@@ -14,24 +14,26 @@ import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-mod
 export type { AiSdkLanguageModel } from './language-model.ts'
 
 export interface AiSdkModelOptions {
-  /** Corrections of the model's row in the table of traits: `{ contextTokens: 32_768, images: false }`. */
+  /** Overrides for the model's row in the traits table: `{ contextTokens: 32_768, images: false }`. */
   readonly traits?: TraitsOverride
-  /** Whether the provider keeps answers to a schema; `none` by default, since theirs do not say. */
+  /** Whether the provider enforces output schemas; `none` by default, because AI SDK models do not report it. */
   readonly output?: ModelCapabilities['output']
-  /** Milliseconds to the first part and between two parts; 30 s by default. */
+  /** Maximum milliseconds before the first part and between two parts; 30 s by default. */
   readonly timeoutMs?: number
-  /** Most characters of one answer: text, reasoning and arguments, which count twice where they come in pieces; 8 Mi by default. */
+  /**
+   * Maximum UTF-16 units of one answer: text, reasoning and arguments. Streamed arguments count twice. 8 Mi by default.
+   */
   readonly answerLengthMax?: number
 }
 
 const TIMEOUT_MS = 30_000
 
-/** @throws BatonError `unknown_model` when it is no language model of specification v4 */
+/** @throws BatonError `unknown_model` if the value is not a language model of specification v4 */
 export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
   if (model.specificationVersion !== 'v4' || typeof model.doStream !== 'function')
     throw new BatonError({
       code: 'unknown_model',
-      message: `fromAiSdkModel needs a language model of the AI SDK 7 (specification v4), not ${String(model.specificationVersion)}`,
+      message: `fromAiSdkModel needs a language model from AI SDK 7 (specification v4), not ${String(model.specificationVersion)}`,
     })
   const { traits: override, output = 'none', timeoutMs = TIMEOUT_MS, answerLengthMax } = options
   const provider = `ai-sdk:${model.provider}`
@@ -67,26 +69,26 @@ interface Reading {
   readonly timeoutMs: number
 }
 
-/** Their stream is left, and their request aborted, whatever ends the reading. */
+/** Closes the stream and aborts the request however reading ends. */
 async function read({ model, asked, signal, timeoutMs }: Reading, onPart: (part: StreamPart) => void): Promise<void> {
   if (signal.aborted) throw cancelledError(signal)
   const controller = new AbortController()
   const watch = createWatch(signal, timeoutMs)
   let parts: AsyncIterator<unknown> | undefined
   try {
-    // A class of theirs may want more of the object than the type says.
+    // A provider's class may require more properties than the type declares.
     const options = { ...asked, abortSignal: controller.signal } as never
     const { stream } = await watch.within(model.doStream(options))
     parts = stream[Symbol.asyncIterator]()
     for (;;) {
       const next = await watch.within(parts.next())
       if (next.done === true) return
-      onPart(next.value as StreamPart) // other types are passed over
+      onPart(next.value as StreamPart) // other part types are ignored
     }
   } finally {
     watch.stop()
     controller.abort()
-    // Not awaited: one that ignores its signal may never end. How it ends is of no use to anyone.
+    // Not awaited: an iterator that ignores its signal may never settle, and its outcome is irrelevant.
     parts?.return?.().catch(() => {})
   }
 }
@@ -97,7 +99,7 @@ interface Watch {
   stop(): void
 }
 
-/** A provider that ignores its signal must not hold the turn, nor go on speaking. */
+/** A provider that ignores its signal must not block the turn or keep streaming. */
 function createWatch(signal: AbortSignalLike, timeoutMs: number): Watch {
   let timer: ReturnType<typeof setTimeout> | undefined
   let leave: (cause: BatonError) => void = () => {}
@@ -109,7 +111,7 @@ function createWatch(signal: AbortSignalLike, timeoutMs: number): Watch {
         leave = reject
         clearTimeout(timer)
         timer = setTimeout(() => {
-          reject(new BatonError({ code: 'model_timeout', message: `nothing came for ${timeoutMs} ms` }))
+          reject(new BatonError({ code: 'model_timeout', message: `no data arrived for ${timeoutMs} ms` }))
         }, timeoutMs)
         work.then(resolve, reject)
         if (signal.aborted) onAbort()

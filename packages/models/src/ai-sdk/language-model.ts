@@ -1,10 +1,10 @@
-// The slice of the AI SDK's LanguageModelV4 that the bridge uses, as types of its own: nothing of that SDK is loaded here.
+// The subset of the AI SDK's LanguageModelV4 that the bridge uses, redeclared here so that the SDK is never loaded.
 // Source: @ai-sdk/provider 4.0 (AI SDK 7), language-model/v4.
 import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export type Metadata = Readonly<Record<string, JsonObject>>
 
-/** The bridge's output: a prompt in the SDK's terms. */
+/** A prompt in the AI SDK's format, as produced by the bridge. */
 export type PromptMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly PromptPart[] }
@@ -47,10 +47,10 @@ export interface FunctionTool {
   readonly strict?: boolean
 }
 
-/** A tool that the provider runs. */
+/** A provider-executed tool. */
 export interface ProviderTool {
   readonly type: 'provider'
-  /** `anthropic.web_search_20250305` */
+  /** For example `anthropic.web_search_20250305`. */
   readonly id: `${string}.${string}`
   readonly name: string
   readonly args: JsonObject
@@ -72,7 +72,7 @@ export interface CallOptions {
   readonly abortSignal?: unknown
 }
 
-/** Parts of the stream that the bridge reads; it ignores others. */
+/** Stream parts that the bridge reads. It ignores all others. */
 export type StreamPart =
   | { readonly type: 'text-delta'; readonly id: string; readonly delta: string }
   | {
@@ -124,14 +124,14 @@ export type StreamPart =
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'other' }
 
-/** The parts of a request that were left out. */
+/** A part of the request that the provider left out. */
 export interface Warning {
   readonly type: string
   readonly feature?: string
   readonly details?: string
 }
 
-/** A page, or a document, by its `sourceType`. */
+/** A web page or a document, depending on `sourceType`. */
 export interface Source {
   readonly type: 'source'
   readonly id: string
@@ -145,11 +145,11 @@ export interface ModelUsage {
   readonly outputTokens?: { readonly total?: number; readonly reasoning?: number }
 }
 
-/** A model of any provider of the AI SDK: `openai('gpt-5')`, `xai('grok-4')`. */
+/** A model from any AI SDK provider: `openai('gpt-5')`, `xai('grok-4')`. */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string
   readonly provider: string
   readonly modelId: string
-  // Their options are mutable and wider than ours; what the bridge gives fits both.
+  // The SDK's own options type is mutable and wider; the bridge's options satisfy both.
   doStream(options: never): PromiseLike<{ readonly stream: AsyncIterable<unknown> }>
 }

@@ -119,10 +119,10 @@ test.each<[string, Create, ModelSettings, string]>([
     'a tier for a server',
     compatible,
     { serviceTier: 'flex' },
-    'settings.serviceTier cannot be told to ai-sdk:mine.chat',
+    'settings.serviceTier is not supported by ai-sdk:mine.chat',
   ],
-  ['one call of Gemini', google, { parallelCalls: false }, 'settings.parallelCalls cannot be told to ai-sdk:google'],
-  ['a cache of Gemini', google, { cache: '1h' }, 'settings.cache cannot be told to ai-sdk:google'],
+  ['one call of Gemini', google, { parallelCalls: false }, 'settings.parallelCalls is not supported by ai-sdk:google'],
+  ['a cache of Gemini', google, { cache: '1h' }, 'settings.cache is not supported by ai-sdk:google'],
   [
     'a tool in the words of the API',
     anthropic,
@@ -145,7 +145,7 @@ test.each<[string, Create, ModelSettings, string]>([
     'options without the name of a provider',
     anthropic,
     { provider: { 'ai-sdk': { effort: 'low' } } },
-    'settings.provider.ai-sdk.effort is not an object of options',
+    'settings.provider.ai-sdk.effort must be an object of options',
   ],
 ])('%s is refused before anything is sent', async (_, create, settings, message) => {
   const { bodies, refusal } = await ask(create, createRequest(settings))
@@ -165,7 +165,7 @@ test('a tool that the provider’s package leaves out is told, and its answer no
     'data: [DONE]\n\n',
   )
   expect(refusal).toContain(
-    'does not take what the settings ask for: provider-defined tool anthropic.web_search_20250305',
+    'does not support what the settings ask for: provider-defined tool anthropic.web_search_20250305',
   )
 })
 

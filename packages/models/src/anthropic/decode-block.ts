@@ -1,5 +1,5 @@
-// One content block of an answer while it arrives, and the neutral part that it becomes. Unknown blocks and deltas are kept
-// for the log and never throw.
+// One content block of a streaming answer and the neutral part it becomes. Unknown blocks and deltas are kept for the
+// log and never throw.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
@@ -12,14 +12,14 @@ import { listObjects } from '../json-fields.ts'
 
 export interface Block {
   readonly type: string
-  /** As `content_block_start` gave it. */
+  /** The block as received in `content_block_start`. */
   readonly start: JsonObject
-  /** Number of the call, for `tool_use`. */
+  /** Call number, for `tool_use`. */
   readonly call: number
   isOpen: boolean
-  /** Text, thinking or JSON text, by the block's type. */
+  /** Text, thinking or JSON, depending on the block's type. */
   text: string
-  /** The newest piece, as long as each began with the one before it. */
+  /** The latest piece, while each piece starts with the previous one. */
   cumulative: string | undefined
   signature: string
   readonly citations: JsonValue[]
@@ -43,7 +43,7 @@ export function openBlock(start: JsonObject, call: number): Block {
   }
 }
 
-/** Takes a delta in and returns what of it is new text of the block. */
+/** Applies a delta and returns the text it adds to the block. */
 export function applyDelta(block: Block, delta: JsonObject): string {
   const text = textOfDelta(block, delta)
   if (text !== undefined) {
@@ -60,7 +60,7 @@ export function applyDelta(block: Block, delta: JsonObject): string {
   return ''
 }
 
-/** Whether such deltas are text of the block: neighbours of them may be taken as one. */
+/** Whether deltas of this type carry text of the block, so that adjacent ones can be merged. */
 export function takesDelta(block: Block, type: string): boolean {
   return (
     type === 'input_json_delta' ||
@@ -77,14 +77,16 @@ export function fitsDelta({ type }: Block, delta: JsonValue | undefined): boolea
   return said !== 'input_json_delta' || (type !== 'text' && type !== 'thinking')
 }
 
-/** Whether nothing of a block can be missing although its end was not told: text is what it is, and arguments end by themselves. */
+/**
+ * Whether a block is complete even without its end event: text always is, and arguments are once their JSON is closed.
+ */
 export function isWhole(block: Block): boolean {
   if (block.type !== 'tool_use') return true
   const { text } = readMeantArguments(block)
   return !isEmptyObject(text) && parseJson(text).ok
 }
 
-/** UTF-16 units that a delta adds to what is kept; of what is not text, those of its JSON. */
+/** UTF-16 units that a delta adds to the kept answer. Non-text deltas count the length of their JSON. */
 export function lengthOfDelta(block: Block, delta: JsonObject): number {
   return (textOfDelta(block, delta) ?? JSON.stringify(delta)).length
 }
@@ -92,7 +94,7 @@ export function lengthOfDelta(block: Block, delta: JsonObject): number {
 function textOfDelta(block: Block, delta: JsonObject): string | undefined {
   let text: JsonValue | undefined
   if (delta['type'] === 'text_delta' && block.type === 'text') text = delta['text']
-  // server_tool_use and its relatives get their input in the same way as tool_use.
+  // `server_tool_use` and related blocks stream their input the same way as `tool_use`.
   else if (delta['type'] === 'input_json_delta') text = delta['partial_json']
   else if (delta['type'] === 'thinking_delta' && block.type === 'thinking') text = delta['thinking']
   return typeof text === 'string' ? text : undefined
@@ -101,13 +103,13 @@ function textOfDelta(block: Block, delta: JsonObject): string | undefined {
 export interface PartOptions {
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
-  /** Whether the answer ended so that its calls run. */
+  /** Whether the answer ended with a reason that lets its calls run. */
   readonly isEndedForCalls: boolean
-  /** Ids of the calls of Anthropic's own tools whose results the answer has. */
+  /** Ids of Anthropic's server tool calls that have a result in this answer. */
   readonly answered: ReadonlySet<JsonValue | undefined>
 }
 
-/** Undefined for a block that says nothing: empty text is not allowed in a request. */
+/** Returns `undefined` for an empty block, since requests must not contain empty text. */
 export function readPart(block: Block, options: PartOptions): ModelPart | undefined {
   switch (block.type) {
     case 'text':
@@ -125,7 +127,7 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
         name: readCallName(block, options.names),
         arguments: text,
         ...(repair !== undefined && { repairs: [repair] }),
-        // `id`, and what else the block says (`caller`, for programmatic calls), goes back with it.
+        // `id` and any other fields of the block (such as `caller`, for programmatic calls) go back with it.
         state: buildState(options.model, rest(block, ['type', 'name', 'input'])),
       }
     }
@@ -135,8 +137,8 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
 }
 
 /**
- * Sources that a text cites: web_search_result_location and search_result_location have an address, places in documents a title
- * (https://platform.claude.com/docs/en/build-with-claude/citations).
+ * Sources cited by a text block. web_search_result_location and search_result_location have an address; locations in
+ * documents have a title (https://platform.claude.com/docs/en/build-with-claude/citations).
  */
 export function findSources(block: Block): readonly FoundSource[] {
   if (block.type !== 'text') return []
@@ -153,7 +155,7 @@ function listCitations(block: Block): readonly JsonObject[] {
   return listObjects(block.citations.length > 0 ? block.citations : block.start['citations'])
 }
 
-/** As its author wrote it; empty when the provider left it out. */
+/** The tool name as its author wrote it; empty if the provider omitted it. */
 export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): string {
   const wire = block.start['name']
   return typeof wire === 'string' ? names.decode(wire) : ''
@@ -168,7 +170,7 @@ function textPart(block: Block, model: string): ModelPart | undefined {
   return { type: 'text', text: block.text, state: buildState(model, hasCitations ? { ...data, citations } : data) }
 }
 
-/** `cut`: a call of Anthropic's own tools that nobody will answer, because the answer ended at a limit. */
+/** `cut` marks a server tool call that will never get a result because the answer hit a limit. */
 function providerData(block: Block, { isEndedForCalls, answered }: PartOptions): JsonObject {
   const parsed = block.text === '' ? undefined : parseJson(block.text)
   const input = parsed?.ok === true ? { input: parsed.value } : {}
@@ -176,7 +178,7 @@ function providerData(block: Block, { isEndedForCalls, answered }: PartOptions):
   return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
 }
 
-/** The state of the whole answer: the id of the container in which Anthropic's own tools ran. */
+/** State of the whole answer: the id of the container in which Anthropic's server tools ran. */
 export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
   const { container } = message
   if (!isJsonObject(container) || typeof container['id'] !== 'string') return []
@@ -184,8 +186,8 @@ export function readAnswerState(message: JsonObject, model: string): readonly Mo
 }
 
 /**
- * Anthropic sends `input: {}` and then the JSON in pieces, or no piece but "" for no arguments; some calls come whole. Without a
- * piece, an answer that did not end for calls has lost them.
+ * Anthropic sends `input: {}` followed by JSON pieces, or only an empty piece if there are no arguments; some calls
+ * arrive whole. If no piece arrived and the answer did not end for calls, the arguments are lost.
  */
 function readArguments(block: Block, isEndedForCalls: boolean): MeantArguments {
   if (block.text !== '') return readMeantArguments(block)
@@ -200,7 +202,7 @@ function rest(block: Block, known: readonly string[]): JsonObject {
   const others: Record<string, JsonValue> = {}
   for (const name of Object.keys(block.start)) {
     const value = block.start[name]
-    // Assigned, a `__proto__` would be the prototype.
+    // Assigning `__proto__` would set the prototype.
     if (value !== undefined && name !== '__proto__' && !known.includes(name)) others[name] = value
   }
   if (block.unknownDeltas.length > 0) others['unknownDeltas'] = block.unknownDeltas

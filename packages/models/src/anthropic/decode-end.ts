@@ -1,9 +1,11 @@
-// How an answer ended and what it cost, in neutral words.
+// Maps stop reasons and usage to neutral values.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readCount } from '../json-fields.ts'
 
-/** StopReason of SDK 1.12, and the words of Chat Completions, which gateways pass on; a reason that we do not know is `other`. */
+/**
+ * StopReason of SDK 1.12, plus the Chat Completions reasons that gateways pass through. Unknown reasons map to `other`.
+ */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   end_turn: 'end',
   stop_sequence: 'end',
@@ -23,18 +25,21 @@ export function readFinish(reason: JsonValue | undefined): FinishReason {
   return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
 }
 
-/** message_delta repeats fields of message_start, counts cumulatively: what is given overwrites, absent or null stays. */
+/**
+ * message_delta repeats fields of message_start with cumulative counts. Present values overwrite; absent or null ones
+ * do not.
+ */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
   const after: Record<string, JsonValue> = { ...before }
   for (const name of Object.keys(now)) {
     const value = now[name]
-    // Assigned, a `__proto__` would be the prototype.
+    // Assigning `__proto__` would set the prototype.
     if (value !== undefined && value !== null && name !== '__proto__') after[name] = value
   }
   return after
 }
 
-/** Anthropic's `input_tokens` excludes what was read from and written to the cache; the neutral count includes both. */
+/** Anthropic's `input_tokens` excludes cache reads and writes; the neutral count includes both. */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'input_tokens')
   const cacheRead = readCount(usage, 'cache_read_input_tokens')

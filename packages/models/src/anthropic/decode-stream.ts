@@ -1,5 +1,5 @@
-// From Anthropic's stream of events to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive;
-// `end()` may be asked after any event and changes nothing.
+// Decodes Anthropic's event stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
+// arrive; `end()` can be called after any event and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -29,14 +29,14 @@ import type { WireEvent } from './wire.ts'
 import { isServerCall, isServerResult } from './wire.ts'
 
 export interface AnthropicDecoderOptions {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
   readonly sink?: (event: ModelEvent) => void
-  /** From the answer's headers. */
+  /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
-  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
 
@@ -44,11 +44,11 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface AnthropicDecoder {
   push(event: SseEvent): void
-  /** Most events of a stream say a piece of text, and come many at a time: neighbours are read as one. */
+  /** Most events carry a piece of text and arrive in bursts, so adjacent ones are read as one. */
   readonly readAhead: ReadAhead
-  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  /** The complete answer if the stream ended properly, otherwise the error so far. */
   end(): ModelAnswer | BatonError
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
   readonly progress: AnswerProgress
   readonly heard: number
@@ -58,7 +58,7 @@ export function createAnthropicDecoder(options: AnthropicDecoderOptions): Anthro
   return new StreamDecoder(options)
 }
 
-/** An answer that came whole (`stream: false`, or from a proxy that does not stream). */
+/** Decodes a non-streamed answer (`stream: false`, or a proxy that does not stream). */
 export function decodeAnthropicMessage(message: JsonValue, options: AnthropicDecoderOptions): ModelAnswer | BatonError {
   const decoder = new StreamDecoder(options)
   if (isJsonObject(message) && message['type'] === 'error') decoder.handleEvent(message)
@@ -73,25 +73,25 @@ class StreamDecoder implements AnthropicDecoder {
   failure: BatonError | undefined
   readonly #options: AnthropicDecoderOptions
   readonly #sink: (event: ModelEvent) => void
-  /** In the order in which they began. */
+  /** Blocks in the order they began. */
   readonly #blocks: Block[] = []
-  /** The newest block with each `index`: gateways leave gaps, begin at 1, and use an index again. */
+  /** The latest block for each `index`. Gateways skip indexes, start at 1 and reuse them. */
   readonly #blockAt = new Map<JsonValue | undefined, Block>()
   #open = 0
-  /** Whether a piece came under another index than the beginning of its block. */
+  /** Whether a piece arrived under a different index than its block's start event. */
   #isShifted = false
-  /** Events that said something. */
+  /** Number of events other than pings. */
   heard = 0
-  /** Names of the calls of Anthropic's own tools, by their ids. */
+  /** Names of Anthropic's server tool calls by call id. */
   readonly #serverTools = new Map<string, string>()
   readonly #answered = new Set<JsonValue | undefined>()
   #calls = 0
-  /** UTF-16 units of all blocks together. */
+  /** Total UTF-16 units of all blocks. */
   #length = 0
   #started: JsonObject | undefined
   #stop: JsonObject = {}
   #usage: JsonObject = {}
-  /** Whether a `message_delta` came, which has the reason. */
+  /** Whether a `message_delta`, which carries the stop reason, has arrived. */
   #hasDelta = false
   #isComplete = false
 
@@ -102,9 +102,9 @@ class StreamDecoder implements AnthropicDecoder {
 
   push(event: SseEvent): void {
     if (event.event === 'ping' || this.#isComplete || event.data.trim() === '') return
-    // Behind or in place of `message_stop`, from gateways of Chat Completions.
+    // Chat Completions gateways send this after, or instead of, `message_stop`.
     if (event.data.trim() === '[DONE]') {
-      // A gateway writes it also where its own provider broke off.
+      // Gateways also send it when their upstream provider broke off.
       if (this.#hasDelta) this.handleEvent({ type: 'message_stop' })
       return
     }
@@ -112,7 +112,7 @@ class StreamDecoder implements AnthropicDecoder {
     try {
       parsed = JSON.parse(event.data)
     } catch {
-      // Redacted before it is cut: half a key is still too much.
+      // Redact before truncating: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
@@ -133,9 +133,9 @@ class StreamDecoder implements AnthropicDecoder {
     return pieces.end
   }
 
-  /** `length`: characters of its JSON, where they are known. */
+  /** `length` is the length of the event's JSON, if known. */
   handleEvent(event: WireEvent, length?: number): void {
-    // Events behind the end belong to no answer; a failure stays.
+    // Ignore events after the end, and keep the first failure.
     if (this.failure || this.#isComplete) return
     if (event.type !== 'ping') this.heard += 1
     switch (event.type) {
@@ -163,11 +163,11 @@ class StreamDecoder implements AnthropicDecoder {
         break
       }
       default:
-      // `ping`, and events that a later version of the API adds, say nothing that we need.
+      // `ping` and events added by later API versions carry nothing we need.
     }
   }
 
-  /** Without `message_stop`, an answer has ended by a reason that is known, once all of its blocks are closed. */
+  /** Without `message_stop`, an answer has ended once it has a known stop reason and all its blocks are closed. */
   get progress(): AnswerProgress {
     if (this.#isComplete) return 'whole'
     const hasReason = this.#hasDelta && readFinish(this.#stop['stop_reason']) !== 'other'
@@ -221,7 +221,8 @@ class StreamDecoder implements AnthropicDecoder {
       return
     }
     if (this.#started) {
-      // Seen from proxies: the same start twice, which is harmless, and a second answer spliced in, which is not.
+      // Proxies have been seen to send the same start twice, which is harmless, and to splice in a second answer, which
+      // is not.
       const isRepeated = this.#blocks.length === 0 && message['id'] === this.#started['id']
       if (!isRepeated) this.#fail('a second message_start came before message_stop')
       return
@@ -229,7 +230,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#started = message
     this.#stop = message
     this.#takeUsage(message['usage'])
-    // Answers to programmatic tool calls hold their blocks here and nowhere else (recorded).
+    // Answers to programmatic tool calls carry their blocks only here (recorded).
     const content = message['content']
     if (!Array.isArray(content)) return
     for (const [index, block] of (content as readonly JsonValue[]).entries()) {
@@ -246,7 +247,7 @@ class StreamDecoder implements AnthropicDecoder {
     const before = this.#blockAt.get(index)
     if (before?.isOpen === true && isWhole(before)) this.#close(before)
     else if (before?.isOpen === true) {
-      this.#fail(`content_block_start ${JSON.stringify(index)} came before the end of the block with this index`)
+      this.#fail(`content_block_start ${JSON.stringify(index)} came before the open block with this index ended`)
       return
     }
     if (!this.#fits(length ?? JSON.stringify(start).length)) return
@@ -261,7 +262,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#tellServerTool(block)
   }
 
-  /** Reports `server_tool_use`, `mcp_tool_use` and their results, which name the call that they answer. */
+  /** Reports `server_tool_use`, `mcp_tool_use` and their results, which name the call they belong to. */
   #tellServerTool({ type, start }: Block): void {
     if (isServerCall(type)) {
       const { id, name } = start
@@ -291,7 +292,7 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
-    // Some tell the end of a block twice.
+    // Some providers send a block's end twice.
     if (this.#blockAt.get(index)?.isOpen === false && !this.#isShifted) return
     const block = this.#openBlockAt(index)
     if (block) this.#close(block)
@@ -314,8 +315,8 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleStop(): void {
-    // A call whose end was never told may lack its last arguments, unless they end by themselves. Where the limit of tokens
-    // ended the answer, nobody expects the end of its call (anthropic-sdk-python, incomplete_partial_json_response).
+    // A call without an end event may lack its last arguments, unless their JSON is closed. If the token limit ended
+    // the answer, no end event is expected (anthropic-sdk-python, incomplete_partial_json_response).
     const isCut = ['max-tokens', 'context-full'].includes(readFinish(this.#stop['stop_reason']))
     if (!isCut) for (const block of this.#blocks) if (block.isOpen && isWhole(block)) this.#close(block)
     if (!this.#started) this.#fail('message_stop came before message_start')
@@ -330,7 +331,10 @@ class StreamDecoder implements AnthropicDecoder {
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
-  /** The block with this index; else the only open one, where some number the pieces of a block otherwise than its beginning. */
+  /**
+   * The block with this index, or else the only open one: some gateways number a block's deltas differently from its
+   * start.
+   */
   #openBlockAt(index: JsonValue | undefined, delta?: JsonValue): Block | undefined {
     const block = this.#blockAt.get(index)
     if (block?.isOpen === true) return block
@@ -343,7 +347,7 @@ class StreamDecoder implements AnthropicDecoder {
     return undefined
   }
 
-  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  /** Counts content before keeping it. Otherwise an endless stream would fill memory, however small its events. */
   #fits(length: number): boolean {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length

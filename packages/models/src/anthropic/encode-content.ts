@@ -1,9 +1,9 @@
-// Encodes the content of users and tools: text, images and files as Anthropic's blocks.
+// Encodes user and tool content (text, images and files) as Anthropic blocks.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
 import { textOfFile } from '../file-text.ts'
 import type { WireBlock } from './wire.ts'
 
-/** Base64ImageSource of SDK 1.12; anything else is refused. */
+/** Base64ImageSource of SDK 1.12; other types are rejected. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 export function encodeContent(parts: readonly ContentPart[]): readonly WireBlock[] {
@@ -12,7 +12,7 @@ export function encodeContent(parts: readonly ContentPart[]): readonly WireBlock
 
 export function encodeResult(result: ResultPart, id: string): WireBlock {
   const content = result.isError ? textOnly(result.content) : encodeContent(result.content)
-  // 400 "content cannot be empty if `is_error` is true"; an empty success is legal.
+  // 400 "content cannot be empty if `is_error` is true"; an empty success is valid.
   const said = content.length === 0 && result.isError ? [{ type: 'text', text: 'error' }] : content
   return {
     type: 'tool_result',
@@ -25,7 +25,7 @@ export function encodeResult(result: ResultPart, id: string): WireBlock {
 /** 400 "all content must be type `text` if `is_error` is true" (vellum-ai/vellum-assistant#18387). */
 function textOnly(parts: readonly ContentPart[]): readonly WireBlock[] {
   const blocks = parts.map((part) =>
-    part.type === 'text' ? encodePart(part) : leftOut(`${part.type} of a failed call`),
+    part.type === 'text' ? encodePart(part) : leftOut(`${part.type} in a failed call`),
   )
   return blocks.filter((block) => block !== undefined)
 }
@@ -33,7 +33,7 @@ function textOnly(parts: readonly ContentPart[]): readonly WireBlock[] {
 function encodePart(part: ContentPart): WireBlock | undefined {
   switch (part.type) {
     case 'text':
-      // 400 "text content blocks must be non-empty", and the same for blank ones.
+      // 400 "text content blocks must be non-empty"; blank ones are rejected the same way.
       return part.text.trim() === '' ? undefined : { type: 'text', text: part.text }
     case 'image':
       return encodeImage(part)
@@ -48,7 +48,7 @@ function encodeImage(image: ImagePart): WireBlock {
   return { type: 'image', source: { type: 'base64', media_type: image.mediaType, data: image.source.data } }
 }
 
-/** DocumentBlockParam: PDF as bytes or address, text as text. */
+/** DocumentBlockParam: PDFs as bytes or URL, text files as text. */
 function encodeFile(file: FilePart): WireBlock {
   const source = documentSource(file)
   if (!source) return leftOut(`file ${file.name ?? ''} of type ${file.mediaType}`)
@@ -63,7 +63,7 @@ function documentSource(file: FilePart): JsonObject | undefined {
   return text === undefined || text.trim() === '' ? undefined : { type: 'text', media_type: 'text/plain', data: text }
 }
 
-/** The model is told what it does not get, so that it can say so. */
+/** Tells the model about content it does not receive, so that it can mention it. */
 function leftOut(what: string): WireBlock {
   return { type: 'text', text: `[Not shown, because this model cannot read it: ${what}]` }
 }

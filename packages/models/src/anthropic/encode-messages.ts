@@ -1,4 +1,5 @@
-// From neutral messages to Anthropic's: two roles that take turns, results first in the message after their calls.
+// Encodes neutral messages as Anthropic messages: two alternating roles, with tool results first in the message after
+// their calls.
 import type { AssistantMessage, AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { HistoryEncoder } from '../histories.ts'
@@ -10,7 +11,10 @@ import { createServerCalls } from './server-calls.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER, isReplayable, modelFamily } from './wire.ts'
 
-/** For a history that does not begin with a user: the API refuses one ("first message must use the `user` role"). */
+/**
+ * Prepended to a history that does not start with a user message: the API rejects one ("first message must use the
+ * `user` role").
+ */
 const FIRST_USER: WireMessage = { role: 'user', content: [{ type: 'text', text: '(The conversation begins.)' }] }
 
 const GO_ON: WireMessage = { role: 'user', content: [{ type: 'text', text: '(Go on.)' }] }
@@ -22,7 +26,7 @@ export interface MessageEncoding {
    * cannot contain `thinking`" (tailcallhq/forgecode#1853).
    */
   readonly keepThinking: boolean
-  /** False where an answer that has begun cannot be gone on with: the model is asked to go on in words. True by default. */
+  /** False for models that do not support prefilling: the model is asked in words to continue. True by default. */
   readonly prefill?: boolean
 }
 
@@ -51,7 +55,7 @@ export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<W
   }
 }
 
-/** A call may be given up long after its message was finished. Only messages that change are new objects. */
+/** A call may be dropped long after its message was encoded. Messages that do not change keep their identity. */
 function settleServerCalls(messages: readonly WireMessage[], serverCalls: ServerCalls): readonly WireMessage[] {
   if (!serverCalls.isUsed()) return messages
   const last = messages.at(-1)
@@ -63,7 +67,7 @@ function settleServerCalls(messages: readonly WireMessage[], serverCalls: Server
   })
 }
 
-/** The container in which tools of Anthropic's own ran for this answer. */
+/** Id of the container in which Anthropic's server tools ran for this answer. */
 export function readContainerId({ parts }: AssistantMessage): string | undefined {
   for (const part of parts) {
     const data = part.type === 'provider' && part.state.provider === PROVIDER ? part.state.data : undefined
@@ -73,7 +77,7 @@ export function readContainerId({ parts }: AssistantMessage): string | undefined
   return undefined
 }
 
-/** The blocks of an assistant's message, as they go back to the provider. */
+/** The blocks of an assistant message, as sent back to the provider. */
 export function encodeAssistantParts(parts: readonly AssistantPart[], options: MessageEncoding): readonly WireBlock[] {
   return encodeAssistant({ role: 'assistant', parts }, chooseEncoding(options))
 }
@@ -88,8 +92,8 @@ function chooseEncoding(options: MessageEncoding): Encoding {
 }
 
 function encodeAssistant(message: AssistantMessage, given: Encoding): readonly WireBlock[] {
-  // Newer models bind a signature to all that came before it: 400 "The block is bound to a different conversation"
-  // (anomalyco/opencode#48637). Thoughts of answers whose past was shortened or edited stay at home.
+  // Newer models bind a signature to the preceding history: 400 "The block is bound to a different conversation"
+  // (anomalyco/opencode#48637). Thinking of answers whose history was shortened or edited is not sent.
   const encoding = message.rebased ? { ...given, keepThinking: false } : given
   return message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
 }
@@ -98,7 +102,7 @@ function encodePart(part: AssistantPart, { family, ids, keepThinking }: Encoding
   if (part.type === 'source') return undefined
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? withoutUnknown(state.data) : {}
-  // Signatures are good for the model that made them only: 400 "Invalid `signature` in `thinking` block".
+  // Signatures are valid only for the model that made them: 400 "Invalid `signature` in `thinking` block".
   const mayThink = keepThinking && state !== undefined && modelFamily(state.model) === family
   switch (part.type) {
     case 'text':
@@ -134,13 +138,13 @@ function withoutUnknown(data: JsonObject): JsonObject {
   return unknownDeltas === undefined ? data : known
 }
 
-/** The API takes objects only; what a model wrote and could not be read goes back empty, its result says why. */
+/** The API accepts only objects. Unparseable arguments go back empty; the call's result explains why. */
 function readInput(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** Undefined where nothing is left that may stand: 400 "all messages must have non-empty content". */
+/** Returns `undefined` if no content is left: 400 "all messages must have non-empty content". */
 function finishMessage(role: WireMessage['role'], blocks: readonly WireBlock[]): WireMessage | undefined {
   const content = role === 'user' ? resultsFirst(blocks) : withoutLastThoughts(blocks)
   return content.length === 0 ? undefined : { role, content }
@@ -153,21 +157,21 @@ function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {
 }
 
 /**
- * 400 "The final block in an assistant message cannot be `thinking`": happens where the output limit stopped the model
- * while it thought.
+ * 400 "The final block in an assistant message cannot be `thinking`": happens when the output limit stops the model
+ * while it is thinking.
  */
 function withoutLastThoughts(content: readonly WireBlock[]): readonly WireBlock[] {
   const end = content.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking')
   return content.slice(0, end + 1)
 }
 
-/** A legal first and last message. */
+/** Ensures a valid first and last message. */
 function asRequest(messages: readonly WireMessage[], prefill: boolean): readonly WireMessage[] {
   const legal = messages[0]?.role === 'user' ? messages : [FIRST_USER, ...messages]
   const last = legal.at(-1)
   const block = last?.content.at(-1)
-  // 400 "final assistant content cannot end with trailing whitespace".
-  // An answer that the API itself interrupted (`pause_turn`) ends with a block of its own tools, and goes back as it is.
+  // 400 "final assistant content cannot end with trailing whitespace". An answer that the API paused (`pause_turn`)
+  // ends with a server tool block and goes back as is.
   if (!prefill && last?.role === 'assistant' && (block?.type === 'text' || block?.type === 'tool_use'))
     return [...legal, GO_ON]
   if (last?.role !== 'assistant' || block?.type !== 'text' || typeof block['text'] !== 'string') return legal
@@ -183,7 +187,10 @@ interface CallIds {
 /** 400 "String should match pattern '^[a-zA-Z0-9_-]+$'"; 64 characters at most. */
 const LEGAL_ID = /^[a-zA-Z0-9_-]{1,64}$/
 
-/** Wire ids of one request: Anthropic's own where the call came from there, else Baton's, made legal; each used once. */
+/**
+ * Wire ids of one request: Anthropic's own id if the call came from Anthropic, otherwise Baton's id made valid. Each is
+ * unique.
+ */
 function createCallIds(): CallIds {
   const wireIds = new Map<string, string>()
   const taken = new Set<string>()

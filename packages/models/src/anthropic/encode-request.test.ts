@@ -285,7 +285,7 @@ describe('messages', () => {
       parts: [{ type: 'result', callId: 'c', name: 'x', isError: true, content: [image] }],
     }
     expect(listMessages(user('a'), assistant(call('c')), failed)[2]?.content[0]).toMatchObject({
-      content: [{ type: 'text', text: '[Not shown, because this model cannot read it: image of a failed call]' }],
+      content: [{ type: 'text', text: '[Not shown, because this model cannot read it: image in a failed call]' }],
     })
   })
 

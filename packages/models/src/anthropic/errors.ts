@@ -1,4 +1,4 @@
-// Codes for Anthropic's error types. The same types come as HTTP bodies and, after HTTP 200, as an `error` event.
+// Maps Anthropic's error types to codes. The same types appear in HTTP bodies and, after HTTP 200, in an `error` event.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
@@ -6,7 +6,7 @@ import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
 
-/** docs.claude.com/en/api/errors, and ErrorType of SDK 1.12. */
+/** Source: docs.claude.com/en/api/errors, and ErrorType of SDK 1.12. */
 const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
   invalid_request_error: 'model_invalid_request',
   request_too_large: 'model_request_too_large',
@@ -29,8 +29,8 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfTyp
 }
 
 /**
- * `event: error {type:"error",error:{type,message},request_id}`: the status was 200, so the type alone decides
- * (anthropic-sdk-python#1258: going by the status broke fallback there).
+ * `event: error {type:"error",error:{type,message},request_id}`: the HTTP status was 200, so only the type matters
+ * (anthropic-sdk-python#1258: using the status broke fallback there).
  */
 export function errorFromEvent(
   error: JsonValue | undefined,

@@ -1,4 +1,5 @@
-// Anthropic Messages: `createAnthropicModel` joins the two pure halves (encode-request, decode-stream) with a transport.
+// Anthropic Messages: `createAnthropicModel` connects the pure encoder (encode-request) and decoder (decode-stream) to
+// a transport.
 import type { Model } from '@baton/core'
 import type { HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
@@ -20,7 +21,7 @@ export type { AnthropicRequest } from './wire.ts'
 
 export interface AnthropicModelOptions extends HttpModelOptions, AnthropicEncodeOptions {
   readonly apiKey: string
-  /** As in ANTHROPIC_BASE_URL; `https://api.anthropic.com` by default. */
+  /** Same format as ANTHROPIC_BASE_URL; `https://api.anthropic.com` by default. */
   readonly baseUrl?: string
 }
 
@@ -28,7 +29,7 @@ const API_VERSION = '2023-06-01'
 /** 32 MB (platform.claude.com/docs/en/api/overview#request-size-limits, November 2026). */
 const REQUEST_BYTES_MAX = 32_000_000
 
-/** @throws BatonError `model_not_configured` without a key or a model */
+/** @throws BatonError `model_not_configured` if the key or the model is missing */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
   const { apiKey, model } = options
   assertConfigured('createAnthropicModel', { apiKey, model })
@@ -57,12 +58,12 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   })
 }
 
-/** `https://host`, `https://host/` and `https://host/v1` name the same place. */
+/** Accepts `https://host`, `https://host/` and `https://host/v1`, which mean the same. */
 export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
   return `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
 }
 
-/** Joined with the user's own betas: a header of one name is sent once. */
+/** Merged with the user's own betas, since a header can be sent only once. */
 function betaHeader(options: AnthropicModelOptions): Readonly<Record<string, string>> {
   if (options.thinkingMismatch !== 'drop') return {}
   const given = Object.entries(options.headers ?? {})

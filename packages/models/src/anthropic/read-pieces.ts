@@ -1,5 +1,5 @@
-// Pieces of text, thinking and arguments straight from Anthropic's stream, in the exact form in which its API writes them.
-// Whatever is written in another way is left to the parser of events and to JSON.parse.
+// Reads pieces of text, thinking and arguments directly from Anthropic's stream, in the exact form its API writes them.
+// Anything in another form is left to the event parser and JSON.parse.
 import type { JsonObject } from '@baton/core'
 import type { WireEvent } from './wire.ts'
 
@@ -25,13 +25,13 @@ interface Head {
   readonly type: string
 }
 
-/** Reads the texts of one stream, as they come. */
+/** Reads the text pieces of one stream in order. */
 export class PieceReader {
   readonly #isTaken: (index: number, type: string) => boolean
   #text = ''
-  /** Index of the piece before: a piece that comes alone mostly has the same one. */
+  /** Head of the previous piece: a single piece mostly has the same index. */
   #head: Head | undefined
-  /** Behind the last event that was read. */
+  /** Offset after the last event that was read. */
   end = 0
 
   /** `isTaken`: whether pieces of this type are text of the block with this index. */
@@ -39,13 +39,16 @@ export class PieceReader {
     this.#isTaken = isTaken
   }
 
-  /** Reads `text` from a place between two events on. */
+  /** Starts reading `text` at an offset between two events. */
   begin(text: string, at: number): void {
     this.#text = text
     this.end = at
   }
 
-  /** The next piece; pieces of one block that follow each other are one. Undefined at the first event that is no piece. */
+  /**
+   * Returns the next piece, merging consecutive pieces of one block; `undefined` at the first event that is not a
+   * piece.
+   */
   next(): WireEvent | undefined {
     const text = this.#text
     const head = this.#readHead()
@@ -53,7 +56,7 @@ export class PieceReader {
     const { text: begin, index, type } = head
     const from = this.end
     let raw = ''
-    // Not `startsWith`, which compares character by character and takes several times as long.
+    // Not `startsWith`, which compares character by character and is several times slower.
     while (text.slice(this.end, this.end + begin.length) === begin) {
       const start = this.end + begin.length
       const quote = this.#findQuote(start)
@@ -65,7 +68,7 @@ export class PieceReader {
     if (this.end === from) return undefined
     const said = raw.includes('\\') ? unescape(raw) : raw
     if (said !== undefined) return { type: 'content_block_delta', index, delta: buildDelta(type, said) }
-    this.end = from // an escape that JSON does not know
+    this.end = from // an invalid JSON escape
     return undefined
   }
 
@@ -79,17 +82,17 @@ export class PieceReader {
     return this.#head
   }
 
-  /** Index of the string's end; -1 at a control, which JSON forbids, and where it does not end. */
+  /** Index of the closing quote; -1 at a control character, which JSON forbids, or if the string does not end. */
   #findQuote(from: number): number {
     const text = this.#text
     let at = from
     for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at))
       if (code === BACKSLASH) at += 1
-      else if (!(code >= SPACE)) return -1 // NaN is no character
+      else if (!(code >= SPACE)) return -1 // also true for NaN, past the end
     return at
   }
 
-  /** Index of the event's end, if it ends as it should; JSON allows blanks between its braces. Else -1. */
+  /** Index of the end of the event if it ends as expected (JSON allows spaces between its braces), otherwise -1. */
   #findEnd(from: number): number {
     const text = this.#text
     if (text.charCodeAt(from) !== BRACE) return -1
@@ -106,7 +109,7 @@ export class PieceReader {
   }
 }
 
-/** Written out, as a computed name would cost more than the reading. */
+/** Spelled out because a computed property name would cost more than the reading. */
 function buildDelta(type: string, said: string): JsonObject {
   if (type === 'text_delta') return { type, text: said }
   return type === 'thinking_delta' ? { type, thinking: said } : { type, partial_json: said }

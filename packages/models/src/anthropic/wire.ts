@@ -1,5 +1,5 @@
-// The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. What comes from the
-// provider is read leniently, so those types say only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
+// The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. Provider data is read
+// leniently, so these types declare only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
 import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export const PROVIDER = 'anthropic'
@@ -9,7 +9,7 @@ export interface CacheControl {
   readonly ttl?: '5m' | '1h'
 }
 
-/** A block of a message. Blocks that go back as they came are not looked into, so this is all that is common to them. */
+/** A message block. Blocks that go back unchanged are never inspected, so this is all they have in common. */
 export type WireBlock = JsonObject & { readonly type: string }
 
 export interface WireMessage {
@@ -36,10 +36,10 @@ export type WireThinking = (
   | { readonly type: 'between_tools' | 'disabled' }
 ) & { readonly block_binding?: { readonly prefix_mismatch_behavior: 'drop_block' } }
 
-/** Without it the API does not know `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */
+/** Enables `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */
 export const THINKING_BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
-/** Answers are kept to the schema while they are written (JSONOutputFormat of SDK 1.12). */
+/** Constrains answers to a schema during generation (JSONOutputFormat of SDK 1.12). */
 export interface WireOutputFormat {
   readonly type: 'json_schema'
   readonly schema: JsonObject
@@ -58,12 +58,12 @@ export interface AnthropicRequest {
   readonly top_p?: number
   readonly stop_sequences?: readonly string[]
   readonly service_tier?: string
-  /** The id of the container in which Anthropic's own tools run, or what is asked of one. */
+  /** Id of the container in which Anthropic's server tools run, or the settings for a new one. */
   readonly container?: string | JsonObject
   readonly output_config?: { readonly effort?: Effort; readonly format?: WireOutputFormat }
 }
 
-/** Fields of an event of the stream; every field is checked before it is used. */
+/** Fields of a stream event. Each one is checked before use. */
 export interface WireEvent {
   readonly type?: JsonValue
   readonly index?: JsonValue
@@ -76,15 +76,15 @@ export interface WireEvent {
 }
 
 /**
- * Blocks of a model that a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. Results of all server
- * tools may, also of tools to come: each must stand after its `server_tool_use` or `mcp_tool_use`, so one never goes without the
- * other.
+ * Block types that a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. Results of all server
+ * tools, including future ones, may be repeated, but only after their `server_tool_use` or `mcp_tool_use`, so neither
+ * goes without the other.
  */
 export function isReplayable(type: string): boolean {
   return isServerCall(type) || isServerResult(type) || type === 'redacted_thinking' || type === 'container_upload'
 }
 
-/** A call of a tool that Anthropic runs. */
+/** Whether the block is a call of a tool that Anthropic runs. */
 export function isServerCall(type: string): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
@@ -93,7 +93,7 @@ export function isServerResult(type: string): boolean {
   return type.endsWith('_tool_result')
 }
 
-/** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
+/** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: signatures of one are valid for the other. */
 export function modelFamily(model: string): string {
   return model.replace(/(-\d{8}|-latest|@\d{8})$/, '')
 }

@@ -1,5 +1,5 @@
-// Access to Bedrock from the variables of AWS: credentials and region. They are handed in; nothing here reads the environment,
-// but AWS's own chain of credential providers does, where one of its variables asks for it.
+// Resolves Bedrock credentials and region from AWS variables. Variables are passed in and the environment is never read
+// here, except by AWS's own credential provider chain, which is used if one of its variables is set.
 import { BatonError } from '@baton/core'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 
@@ -14,7 +14,7 @@ export interface BedrockAccess {
 const DEFAULT_REGION = 'us-east-1'
 const KEYS = 'AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
 
-/** Variables that say that credentials come from somewhere else: a file, a token, the machine. */
+/** Variables that point to credentials elsewhere: a file, a token, the machine. */
 const CHAIN_VARIABLES: readonly string[] = [
   'AWS_PROFILE',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
@@ -23,8 +23,8 @@ const CHAIN_VARIABLES: readonly string[] = [
 ]
 
 /**
- * A key of Bedrock first, then AWS's own.
- * @throws BatonError `model_not_configured` without any of them, `invalid_option` when the region is none
+ * Prefers a Bedrock key over AWS credentials.
+ * @throws BatonError `model_not_configured` if there are no credentials, `invalid_option` if the region is invalid
  */
 export function findBedrockAccess(id: string, variables: Variables): BedrockAccess {
   const value = (name: string) => variables[name]?.trim() || undefined
@@ -44,16 +44,16 @@ export function findBedrockAccess(id: string, variables: Variables): BedrockAcce
       region,
       credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
     }
-  // On a machine of AWS the chain is asked where somebody says that the machine's metadata may be.
+  // On an AWS machine, the chain is used only if the variables explicitly allow its metadata service.
   const usesChain = CHAIN_VARIABLES.some((name) => value(name)) || value('AWS_EC2_METADATA_DISABLED') === 'false'
   if (usesChain) return { region, credentials: createChain() }
   throw new BatonError({
     code: 'model_not_configured',
-    message: `the model ${id} needs a key; set ${KEYS}, or use the model "offline"`,
+    message: `the model ${id} needs credentials; set ${KEYS}, or use the model "offline"`,
   })
 }
 
-/** AWS's chain, loaded when it is first needed: only those who use it have to install it. */
+/** AWS's credential chain, loaded on first use so that only its users have to install it. */
 function createChain(): AwsCredentialProvider {
   let chain: Promise<AwsCredentialProvider> | undefined
   return async () => {
@@ -69,7 +69,7 @@ async function loadChain(): Promise<AwsCredentialProvider> {
   } catch (cause) {
     throw new BatonError({
       code: 'model_not_configured',
-      message: 'AWS profiles and roles need the package @aws-sdk/credential-provider-node; install it beside Baton',
+      message: 'AWS profiles and roles need the package @aws-sdk/credential-provider-node; install it alongside Baton',
       cause,
     })
   }

@@ -1,7 +1,7 @@
-// CRC-32 of ISO 3309, as in zip files, eight bytes at a time ("slicing by 8", Kounavis and Berry 2008). Own code: for the few
-// hundred bytes of a frame it is faster than a call of Node's zlib, and browsers have none.
+// CRC-32 of ISO 3309, as in zip files, eight bytes at a time ("slicing by 8", Kounavis and Berry 2008). Implemented
+// here because it beats a call into Node's zlib for frames of a few hundred bytes, and browsers have no zlib.
 
-/** Checksum of the bytes from `start` to before `end`, as an unsigned number. */
+/** Unsigned checksum of the bytes from `start` up to, but not including, `end`. */
 export function crc32(view: DataView, start: number, end: number): number {
   const tables = TABLES
   const lookUp = (zeros: number, byte: number): number => tables[(zeros << 8) | (byte & 255)] ?? 0
@@ -24,7 +24,7 @@ export function crc32(view: DataView, start: number, end: number): number {
   return ~crc >>> 0
 }
 
-/** Eight tables of 256: what a byte makes of the checksum when so many zeros follow it, from none to seven. */
+/** Eight tables of 256 entries: the checksum of a byte followed by zero to seven zero bytes. */
 const TABLES: Int32Array = createTables()
 
 function createTables(): Int32Array {

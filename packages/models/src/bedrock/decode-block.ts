@@ -1,5 +1,5 @@
-// One content block of an answer while it arrives, and the neutral parts that it becomes. Text blocks have no start, so what
-// a block is shows with its first delta. Unknown deltas are kept for the log and never throw.
+// One content block of a streaming answer and the neutral parts it becomes. Text blocks have no start event, so a
+// block's kind shows with its first delta. Unknown deltas are kept for the log and never throw.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
@@ -11,21 +11,21 @@ import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
-/** `other`: what only Bedrock understands, its own tools among it. */
+/** `other`: Bedrock-specific content, including its server tools. */
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'other'
 
 export interface Block {
   kind: BlockKind
-  /** `start` of contentBlockStart; empty where none came. */
+  /** `start` of contentBlockStart; empty if there was none. */
   readonly start: JsonObject
-  /** Number of the call, for calls. */
+  /** Call number, for calls. */
   readonly call: number
   isOpen: boolean
   /** Text, reasoning or JSON text, by kind. */
   text: string
-  /** The newest piece of a call's arguments, where each began with the one before it. */
+  /** The latest piece of a call's arguments, while each piece starts with the previous one. */
   cumulative: string | undefined
-  /** Nova's thoughts, from between its tags. */
+  /** Nova's reasoning, from inside its tags. */
   thoughts: string
   readonly tags: ThinkTags | undefined
   signature: string
@@ -37,7 +37,7 @@ export interface Block {
 export interface OpenBlock {
   readonly start: JsonObject
   readonly call: number
-  /** Whether a text may begin with `<thinking>`, as Nova's do. */
+  /** Whether text may begin with `<thinking>`, as Nova's does. */
   readonly hasTags: boolean
 }
 
@@ -58,7 +58,10 @@ export function openBlock({ start, call, hasTags }: OpenBlock): Block {
   }
 }
 
-/** A call of Bedrock's own tools (`type: server_tool_use`) has its result in the same answer and is none of ours. */
+/**
+ * Calls of Bedrock's server tools (`type: server_tool_use`) have their result in the same answer and are not run by
+ * Baton.
+ */
 function kindOfStart(start: JsonObject): BlockKind {
   const toolUse = start['toolUse']
   if (isJsonObject(toolUse)) return toolUse['type'] === 'server_tool_use' ? 'other' : 'call'
@@ -70,7 +73,7 @@ export interface Piece {
   readonly text: string
 }
 
-/** Takes a delta in and returns what of it is new text. */
+/** Applies a delta and returns the new text. */
 export function applyDelta(block: Block, delta: JsonObject): readonly Piece[] {
   const { text, toolUse, reasoningContent, citation } = delta
   if (typeof text === 'string' && block.kind === 'text') return applyText(block, text)
@@ -91,7 +94,7 @@ function applyText(block: Block, text: string): readonly Piece[] {
   return takePieces(block, block.tags?.push(text) ?? [{ type: 'text', text }])
 }
 
-/** Releases text that was held back because it could have been a tag. */
+/** Releases text held back because it could have been a tag. */
 export function flushBlock(block: Block): readonly Piece[] {
   return takePieces(block, block.tags?.flush() ?? [])
 }
@@ -104,7 +107,7 @@ function takePieces(block: Block, pieces: readonly Piece[]): readonly Piece[] {
 }
 
 function applyReasoning(block: Block, delta: JsonObject): readonly Piece[] {
-  // A block without a start was taken for text until now.
+  // A block without a start event counts as text until its first delta.
   if (block.kind === 'text' && block.text === '') block.kind = 'reasoning'
   const { text, signature, redactedContent } = delta
   if (typeof signature === 'string') block.signature += signature
@@ -117,11 +120,11 @@ function applyReasoning(block: Block, delta: JsonObject): readonly Piece[] {
 export interface PartOptions {
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
-  /** Whether the answer ended so that its calls run. */
+  /** Whether the answer ended with a reason that lets its calls run. */
   readonly isEndedForCalls: boolean
 }
 
-/** None for a block that says nothing: empty text is not allowed in a request. */
+/** Returns no parts for an empty block, since requests must not contain empty text. */
 export function listParts(block: Block, options: PartOptions): readonly ModelPart[] {
   switch (block.kind) {
     case 'text':
@@ -145,20 +148,20 @@ export function listParts(block: Block, options: PartOptions): readonly ModelPar
   }
 }
 
-/** No arguments come as "{}", as "", or without any delta; without a reason for calls they may never have come. */
+/** Empty arguments arrive as "{}", as "", or without any delta. Unless the answer ended for calls, they may be lost. */
 function readArguments({ text, cumulative }: Block, isEndedForCalls: boolean): MeantArguments {
   if (text === '') return { text: isEndedForCalls ? '{}' : '' }
   return readMeantArguments({ text, cumulative })
 }
 
-/** As its author wrote it; empty when the provider left it out. */
+/** The tool name as its author wrote it; empty if the provider omitted it. */
 export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): string {
   const toolUse = block.start['toolUse']
   const wire = isJsonObject(toolUse) ? toolUse['name'] : undefined
   return typeof wire === 'string' ? names.decode(wire) : ''
 }
 
-/** Sources that a text cites (`Citation` of the Converse API): a page, or a document by its title. */
+/** Sources cited by a text (`Citation` of the Converse API): a web page, or a document by title. */
 export function findSources(block: Block): readonly FoundSource[] {
   return listObjects(block.citations).map(({ title, source, location, sourceContent }) => {
     const web = isJsonObject(location) ? location['web'] : undefined

@@ -1,8 +1,8 @@
-// How an answer ended and what it cost, in neutral words.
+// Maps stop reasons and usage to neutral values.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { readCount } from '../json-fields.ts'
 
-/** StopReason of client-bedrock-runtime 3.1163; a reason that we do not know is `other`. */
+/** StopReason of client-bedrock-runtime 3.1163. Unknown reasons map to `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   end_turn: 'end',
   stop_sequence: 'end',
@@ -20,8 +20,8 @@ export function readFinish(reason: JsonValue | undefined): FinishReason {
 }
 
 /**
- * `inputTokens` excludes what was read from and written to the cache (recorded: 10 beside 7351 read, `totalTokens` has
- * both); the neutral count includes both. Reasoning is part of `outputTokens` and not counted apart.
+ * `inputTokens` excludes cache reads and writes (recorded: 10 alongside 7351 read; `totalTokens` has both); the neutral
+ * count includes both. Reasoning is part of `outputTokens` and not counted separately.
  */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'inputTokens')
@@ -30,7 +30,7 @@ export function readUsage(usage: JsonObject): Usage {
   const output = readCount(usage, 'outputTokens')
   const total = readCount(usage, 'totalTokens')
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
-  // Gateways put the cache into the input already: their total says so.
+  // Some gateways already include the cache in the input, as their total shows.
   const isIn = input !== undefined && total !== undefined && input + cached + (output ?? 0) > total
   return {
     ...(input !== undefined && { inputTokens: isIn && input >= cached ? input : input + cached }),

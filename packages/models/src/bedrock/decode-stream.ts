@@ -1,5 +1,5 @@
-// From ConverseStream's events to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive;
-// `end()` may be asked after any event and changes nothing.
+// Decodes ConverseStream events into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they arrive;
+// `end()` can be called after any event and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -15,16 +15,16 @@ import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface BedrockDecoderOptions {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
-  /** Read from the model's id by default. */
+  /** Derived from the model id by default. */
   readonly family?: ModelFamily
   readonly names: Pick<ToolNames, 'decode'>
   readonly sink?: (event: ModelEvent) => void
-  /** From the answer's headers. */
+  /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
-  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
 
@@ -32,9 +32,9 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface BedrockDecoder {
   push(event: WireEvent): void
-  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  /** The complete answer if the stream ended properly, otherwise the error so far. */
   end(): ModelAnswer | BatonError
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
   readonly progress: AnswerProgress
   readonly heard: number
@@ -44,7 +44,7 @@ export function createBedrockDecoder(options: BedrockDecoderOptions): BedrockDec
   return new StreamDecoder(options)
 }
 
-/** An answer that came whole, from Converse without a stream. */
+/** Decodes a non-streamed answer from Converse. */
 export function decodeBedrockMessage(message: JsonValue, options: BedrockDecoderOptions): ModelAnswer | BatonError {
   const decoder = new StreamDecoder(options)
   for (const event of listEvents(message)) decoder.push(event)
@@ -56,17 +56,17 @@ class StreamDecoder implements BedrockDecoder {
   readonly #options: BedrockDecoderOptions
   readonly #sink: (event: ModelEvent) => void
   readonly #hasTags: boolean
-  /** In the order in which they came. */
+  /** Blocks in the order they arrived. */
   readonly #blocks: Block[] = []
   readonly #blockAt = new Map<JsonValue | undefined, Block>()
   #calls = 0
-  /** UTF-16 units of all blocks together. */
+  /** Total UTF-16 units of all blocks. */
   #length = 0
   #stop: JsonObject | undefined
   #hasMetadata = false
-  /** A reason came before the end. */
+  /** Whether content followed a stop reason. */
   #hasGoneOn = false
-  /** Events that came. */
+  /** Number of events received. */
   heard = 0
   #usage: JsonObject = {}
 
@@ -76,7 +76,7 @@ class StreamDecoder implements BedrockDecoder {
     this.#hasTags = (options.family ?? findTraits({ model: options.model }).family).startsWith('nova')
   }
 
-  /** Behind the last reason comes `metadata`, and nothing else. */
+  /** Only `metadata` follows the final stop reason. */
   get progress(): AnswerProgress {
     if (!this.#stop) return 'open'
     if (this.#hasMetadata) return 'whole'
@@ -104,8 +104,8 @@ class StreamDecoder implements BedrockDecoder {
       })
     const reason = this.#stop['stopReason']
     const finish = readFinish(reason)
-    // A call whose end was never told may lack its last arguments, as it does where the limit of tokens ended the answer; other
-    // blocks are what they are.
+    // A call without an end event may lack its last arguments, unless the token limit ended the answer. Other blocks
+    // are complete as they are.
     const isCut = finish === 'max-tokens' || finish === 'context-full'
     if (!isCut && this.#blocks.some((block) => block.isOpen && block.kind === 'call'))
       return createMalformed('a toolUse block was never closed')
@@ -139,13 +139,13 @@ class StreamDecoder implements BedrockDecoder {
         this.#handleStop(payload)
         break
       default:
-      // `messageStart` says the role, which is known; events that a later version adds say nothing that we need.
+      // `messageStart` carries only the role, and events added by later API versions carry nothing we need.
     }
   }
 
   #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined): void {
     if (this.#blockAt.get(index)?.isOpen === true) {
-      this.#fail(`block ${JSON.stringify(index)} began twice`)
+      this.#fail(`block ${JSON.stringify(index)} started twice`)
       return
     }
     this.#open(index, isJsonObject(start) ? start : {})
@@ -178,14 +178,17 @@ class StreamDecoder implements BedrockDecoder {
 
   #handleBlockStop(index: JsonValue | undefined): void {
     const block = this.#blockAt.get(index)
-    // A block without a start and without a delta said nothing.
+    // A block without a start or a delta is empty.
     if (block?.isOpen !== true) return
     block.isOpen = false
     this.#emit(block, flushBlock(block))
     if (block.kind === 'call') this.#sink({ type: 'call-end', index: block.call })
   }
 
-  /** Gateways tell a reason before the rest of an answer: it does not end what goes on, and the last one counts. */
+  /**
+   * Some gateways send a stop reason before the rest of the answer. It does not end later content, and the last one
+   * counts.
+   */
   #handleStop(payload: JsonObject): void {
     for (const block of this.#blocks) if (block.isOpen && block.kind !== 'call') this.#emit(block, flushBlock(block))
     this.#stop = payload
@@ -211,7 +214,7 @@ class StreamDecoder implements BedrockDecoder {
     }
   }
 
-  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  /** Counts content before keeping it. Otherwise an endless stream would fill memory, however small its events. */
   #fits(length: number): boolean {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
@@ -233,7 +236,7 @@ function countLength(delta: JsonObject): number {
   return typeof delta['text'] === 'string' ? delta['text'].length : JSON.stringify(delta).length
 }
 
-/** A whole message as the events that would have brought it. */
+/** Yields the stream events equivalent to a whole message. */
 function* listEvents(message: JsonValue): Generator<WireEvent> {
   const event = (type: string, payload: JsonObject): WireEvent => ({ type, isException: false, payload })
   if (!isJsonObject(message)) return
@@ -266,7 +269,7 @@ function splitBlock(block: JsonObject): { readonly start?: JsonObject; readonly 
   return typeof block['text'] === 'string' ? { delta: block } : { start: block }
 }
 
-/** A text with its sources (CitationsContentBlock) as the text and the sources one by one, which is how streams bring them. */
+/** Splits a text with citations (CitationsContentBlock) into the text and its citations, as in a stream. */
 function listDeltas(block: JsonObject): readonly JsonObject[] | undefined {
   const cited = block['citationsContent']
   if (!isJsonObject(cited)) return undefined

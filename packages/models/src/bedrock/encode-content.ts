@@ -1,4 +1,4 @@
-// Encodes the content of users and tools: text, images and files as Converse's blocks.
+// Encodes user and tool content (text, images and files) as Converse blocks.
 import type { ContentPart, FilePart, ImagePart, JsonObject, Message } from '@baton/core'
 import type { WireBlock } from './wire.ts'
 
@@ -25,9 +25,9 @@ const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
 /** ValidationException "You can't include more than 5 documents in a request." (aws-samples/generative-ai-use-cases#1685). */
 const DOCUMENTS_MAX = 5
 
-/** Documents of one request: the latest are kept, and no two have one name. */
+/** Tracks the documents of one request: only the latest are kept, and names are unique. */
 export interface Documents {
-  /** Undefined for one that is too many. */
+  /** Returns `undefined` for a document over the limit. */
   takeName(file: FilePart): string | undefined
 }
 
@@ -37,7 +37,7 @@ export function createDocuments(leftOut: number): Documents {
     takeName({ name }) {
       seen++
       if (seen <= leftOut) return undefined
-      // "Messages can't contain duplicate document names."; only letters, digits, single blanks and _-()[] are allowed.
+      // "Messages can't contain duplicate document names."; only letters, digits, single spaces and _-()[] are allowed.
       const legal = (name ?? '')
         .replace(/[^\w\s\-()[\]]/g, ' ')
         .replace(/\s+/g, ' ')
@@ -50,8 +50,9 @@ export function createDocuments(leftOut: number): Documents {
 }
 
 /**
- * How many of a history's documents, from the first on, are too many for a request.
- * @param isFlat results go as text and what stands beside it; else nothing but the text of failed calls is sent
+ * Number of leading documents in a history that exceed the request's limit.
+ * @param isFlat whether results are sent as text with their media next to it; otherwise failed calls send only their
+ * text
  */
 export function documentsLeftOut(messages: readonly Message[], isFlat: boolean): number {
   let documents = 0
@@ -73,7 +74,7 @@ export function encodeContent(parts: readonly ContentPart[], documents: Document
   return parts.map((part) => encodePart(part, documents)).filter((block) => block !== undefined)
 }
 
-/** Anthropic behind Bedrock: 400 "all content must be type `text` if `is_error` is true". */
+/** Anthropic models on Bedrock: 400 "all content must be type `text` if `is_error` is true". */
 export function encodeText(parts: readonly ContentPart[]): readonly WireBlock[] {
   const blocks = parts.map((part) => (part.type === 'text' ? textBlock(part.text) : leftOut(part.type)))
   return blocks.filter((block) => block !== undefined)
@@ -108,14 +109,14 @@ function encodeFile(file: FilePart, documents: Documents): WireBlock {
   const source = file.source.type === 'base64' ? toBytes(file.source.data) : undefined
   if (format === undefined || !source) return leftOut(what)
   const name = documents.takeName(file)
-  return name === undefined ? leftOut(`${what}, one of too many`) : { document: { format, name, source } }
+  return name === undefined ? leftOut(`${what}, over the limit of documents`) : { document: { format, name, source } }
 }
 
 function toBytes(data: string): JsonObject | undefined {
   return data === '' ? undefined : { bytes: data }
 }
 
-/** Converse fetches nothing from the web, only from S3. */
+/** Converse fetches only from S3, not from the web. */
 function placeIn(url: string): JsonObject | undefined {
   return url.startsWith('s3://') ? { s3Location: { uri: url } } : undefined
 }
@@ -124,7 +125,7 @@ function formatIn(formats: Readonly<Record<string, string>>, mediaType: string):
   return Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined
 }
 
-/** The model is told what it does not get, so that it can say so. */
+/** Tells the model about content it does not receive, so that it can mention it. */
 function leftOut(what: string): WireBlock {
   return { text: `[Not shown, because this model cannot read it: ${what}]` }
 }

@@ -1,4 +1,5 @@
-// From neutral messages to Converse's: two roles that take turns, results in the message after their calls.
+// Encodes neutral messages as Converse messages: two alternating roles, with tool results in the message after their
+// calls.
 import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { CallIds } from '../openai-chat/call-ids.ts'
@@ -14,19 +15,19 @@ import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
-/** For a history that does not begin with a user: "A conversation must start with a user message." */
+/** Prepended to a history that does not start with a user message: "A conversation must start with a user message." */
 const FIRST_USER: WireMessage = { role: 'user', content: [{ text: '(The conversation begins.)' }] }
-/** A message with a document must have text beside it (API_runtime_DocumentBlock). */
+/** A message with a document must also have text (API_runtime_DocumentBlock). */
 const BESIDE_DOCUMENT_TEXT = '(A document.)'
 
 export interface MessageEncoding {
   readonly model: string
   readonly family: ModelFamily
-  /** False in a request without thinking: Claude refuses thoughts of before there. */
+  /** False in a request without thinking, where Claude rejects earlier thinking. */
   readonly keepThinking: boolean
-  /** Calls and results as text, see flatten-history.ts. */
+  /** Whether to send calls and results as text; see flatten-history.ts. */
   readonly isFlat: boolean
-  /** How many documents, from the first on, are too many. */
+  /** Number of leading documents to leave out. */
   readonly documentsLeftOut: number
 }
 
@@ -38,7 +39,7 @@ interface Encoding extends MessageEncoding {
 export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
   const encoding: Encoding = {
     ...options,
-    // Mistral takes ids of nine letters and digits only, behind Bedrock too.
+    // Mistral accepts only ids of nine letters and digits, on Bedrock too.
     ids: createCallIds(PROVIDER, options.family === 'mistral' ? 'mistral' : 'responses'),
     documents: createDocuments(options.documentsLeftOut),
   }
@@ -58,7 +59,7 @@ function encodeMessage(message: Message, encoding: Encoding): readonly WireBlock
   return encodeAssistant(message, encoding)
 }
 
-/** `status` and what is not text are for Claude and Nova (API_runtime_ToolResultBlock). */
+/** Only Claude and Nova accept `status` and non-text results (API_runtime_ToolResultBlock). */
 function encodeResult(part: ResultPart, { family, ids, documents }: Encoding): WireBlock {
   const { isError } = part
   const hasStatus = family === 'claude' || family === 'nova' || family === 'nova-2'
@@ -75,7 +76,8 @@ function encodeResult(part: ResultPart, { family, ids, documents }: Encoding): W
 }
 
 function encodeAssistant(message: AssistantMessage, given: Encoding): readonly WireBlock[] {
-  // Newer Claudes bind a signature to all that came before it. Thoughts of answers whose past was changed stay at home.
+  // Newer Claude models bind a signature to the preceding history, so thinking of answers whose history changed is not
+  // sent.
   const encoding = message.rebased ? { ...given, keepThinking: false } : given
   const blocks = message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
   return endProperly(blocks)
@@ -100,7 +102,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefi
         },
       }
     case 'provider': {
-      // Bedrock's own tools and their results are for the log: what the model made of them stands in its text.
+      // Bedrock's server tools and their results are kept for the log only; the model's text already reflects them.
       const redacted = data['redactedContent']
       const mayGo = isOwn && encoding.keepThinking && typeof redacted === 'string'
       return mayGo ? { reasoningContent: { redactedContent: redacted } } : undefined
@@ -108,7 +110,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefi
   }
 }
 
-/** Nova's thoughts go back in their tags. Others without a signature are not sent back: some models repeat them aloud. */
+/** Nova's thinking goes back in its tags. Unsigned thinking of other models is not sent: some repeat it aloud. */
 function encodeReasoning(text: string, data: JsonObject, keepThinking: boolean): WireBlock | undefined {
   if (data['tag'] === 'thinking') return { text: `<thinking>${text}</thinking>\n` }
   const { signature } = data
@@ -116,7 +118,9 @@ function encodeReasoning(text: string, data: JsonObject, keepThinking: boolean):
   return { reasoningContent: { reasoningText: { text, signature } } }
 }
 
-/** "The format of the value at … toolUse.input is invalid. Provide a json object": what could not be read goes back empty. */
+/**
+ * "The format of the value at … toolUse.input is invalid. Provide a json object": unparseable arguments go back empty.
+ */
 function readInput(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
@@ -131,7 +135,7 @@ function finishMessage(role: WireMessage['role'], blocks: readonly WireBlock[]):
   return { role, content: role === 'user' ? withTextBeside(resultsFirst(blocks)) : [...blocks] }
 }
 
-/** A legal first and last message. */
+/** Ensures a valid first and last message. */
 function asRequest(messages: readonly WireMessage[]): readonly WireMessage[] {
   const legal = messages[0]?.role === 'user' ? messages : [FIRST_USER, ...messages]
   const last = legal.at(-1)

@@ -192,7 +192,7 @@ test('more documents than Bedrock takes: the latest five, each with its own name
   } as const
   const messages: readonly Message[] = [{ role: 'user', parts: [file, file, file, file, file, file] }]
   const content = encode(CLAUDE, { messages }).messages[0]?.content ?? []
-  expect(content[0]).toEqual({ text: expect.stringContaining('one of too many') })
+  expect(content[0]).toEqual({ text: expect.stringContaining('over the limit of documents') })
   expect(content.slice(1).map((block) => block['document'])).toMatchObject(
     [2, 3, 4, 5, 6].map((number) => ({ format: 'pdf', name: `a b pdf (${number})` })),
   )

@@ -1,5 +1,5 @@
-// From a neutral request to the body of Converse. Pure. Whatever legal history comes in, of this or another provider, a body
-// comes out that Bedrock accepts; the rules and their sources stand where they are kept.
+// Encodes a neutral request as the body of Converse. Pure. Any valid history, from this or another provider, yields a
+// body that Bedrock accepts; each rule is documented with its source where it is applied.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
@@ -23,19 +23,23 @@ import type { BedrockRequest, CachePoint, WireMessage, WireTool, WireToolChoice,
 import { PROVIDER } from './wire.ts'
 
 export interface BedrockEncodeOptions {
-  /** The id of a model or of an inference profile, or the ARN of one. */
+  /** Id of a model or inference profile, or the ARN of a profile. */
   readonly model: string
-  /** The family of the model, if its id does not name it: the ARN of an own profile. */
+  /** Model family, if the id does not name it, as with the ARN of a custom profile. */
   readonly family?: ModelFamily
-  /** Corrections of the model's row in the table of traits. */
+  /** Overrides for the model's row in the traits table. */
   readonly traits?: TraitsOverride
-  /** How long the prompt cache keeps what is marked; `off`, the default, sets no marks, which older models refuse. */
+  /**
+   * How long the prompt cache keeps marked prefixes; `off`, the default, sets no marks, because older models reject
+   * them.
+   */
   readonly cache?: 'off' | '5m' | '1h'
 }
 
 /**
- * Converse keeps answers of Claude alone to a schema, and shows images to Claude and Nova for sure ("Structured outputs" and
- * "Supported models", Bedrock user guide); of the others the table tells what they can elsewhere.
+ * Converse enforces output schemas only for Claude, and is documented to show images only to Claude and Nova
+ * ("Structured outputs" and "Supported models", Bedrock user guide). For other models, the table describes what they
+ * support elsewhere.
  */
 export function findQuery({ model, family, traits }: BedrockEncodeOptions): TraitsQuery {
   const query = { model, ...(family && { family }) }
@@ -76,7 +80,7 @@ export function encodeBedrockRequest(
     messages: mark.length > 0 ? markEnds(messages, mark, free) : messages,
     ...(instructions.trim() !== '' && { system: [{ text: instructions }, ...mark] }),
     inferenceConfig: {
-      // Thoughts are part of maxTokens; what is left is for the answer.
+      // Thinking is part of maxTokens; the rest is for the answer.
       ...(maxTokens !== undefined && { maxTokens }),
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { topP }),
@@ -96,7 +100,7 @@ interface Work {
   readonly traits: ModelTraits
   readonly options: BedrockEncodeOptions
   readonly memory: RequestMemory<WireMessage>
-  /** Whether the model may call; else its tools are not declared. */
+  /** Whether the model may call tools. If not, none are declared. */
   readonly mayCall: boolean
   readonly isFlat: boolean
 }
@@ -122,8 +126,9 @@ function encodeHistory(work: Work): History {
 }
 
 /**
- * Claude with a budget: the assistant's turn that is still open (its last tool results have just come) must begin with thinking, else
- * "Expected `thinking` or `redacted_thinking`, but found `tool_use`". Where it does not, this request goes without.
+ * Claude with a thinking budget: the open assistant turn, whose tool results were just added, must start with thinking,
+ * or Bedrock responds "Expected `thinking` or `redacted_thinking`, but found `tool_use`". Otherwise this request is
+ * sent without thinking.
  */
 function startsWithThinking(messages: readonly WireMessage[]): boolean {
   let first: WireMessage | undefined
@@ -134,10 +139,13 @@ function startsWithThinking(messages: readonly WireMessage[]): boolean {
   return first?.content[0] === undefined || first.content[0]['reasoningContent'] !== undefined
 }
 
-/** Nova calls better by greedy decoding (Nova user guide, "Troubleshooting tool calls"); what the user sets wins. */
+/**
+ * Nova calls tools more reliably with greedy decoding (Nova user guide, "Troubleshooting tool calls"). The user's
+ * settings win.
+ */
 function chooseInference({ request, family, traits, mayCall }: Work, plan: ThinkingPlan): Sampling {
   const { temperature = isGreedy(family, mayCall) ? 0 : undefined, topP } = request.settings
-  // Models that think do so with the default temperature only; Converse's scale ends at 1.
+  // Models accept only the default temperature while thinking. Converse's scale ends at 1.
   if (plan.isOn) return {}
   const wished = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) }
   return chooseSampling(traits, wished, { thinks: plan.isOn, temperatureMax: 1 })
@@ -147,7 +155,7 @@ function isGreedy(family: ModelFamily, mayCall: boolean): boolean {
   return family === 'nova' && mayCall
 }
 
-/** Adds settings that Converse has no fields for, as the maker's own API writes them. */
+/** Adds settings that Converse has no fields for, in the format of the model vendor's own API. */
 function modelFields(work: Work, plan: ThinkingPlan, maxTokens: number): JsonObject | undefined {
   const { request, family, mayCall } = work
   const greedy = isGreedy(family, mayCall) && (request.settings.temperature ?? 0) === 0
@@ -173,21 +181,24 @@ function encodeClaude({ traits: { thinking } }: Work, plan: ThinkingPlan, maxTok
 
 function encodeTools(work: Work, plan: ThinkingPlan, mark: readonly CachePoint[]): WireToolConfig {
   const { request, family, memory } = work
-  // Claude has Anthropic's rule for the names of properties there, too: one illegal name refuses every tool.
+  // Claude applies Anthropic's rule for property names here too: one invalid name rejects every tool.
   const dialect = family === 'claude' ? 'anthropic' : family.startsWith('nova') ? 'nova' : 'bedrock'
   const tools = request.tools.map(({ name, description, inputSchema }): WireTool => {
     const { schema } = memory.compile(inputSchema, dialect)
     const toolSpec = { name: encodeToolName(name), inputSchema: { json: schema } }
-    // A description has at least one character (API_runtime_ToolSpecification).
+    // A description needs at least one character (API_runtime_ToolSpecification).
     return { toolSpec: description.trim() === '' ? toolSpec : { ...toolSpec, description } }
   })
   const toolChoice = encodeToolChoice(work, plan)
-  // Nova takes no mark among its tools (Bedrock user guide, prompt caching).
+  // Nova does not accept cache marks among its tools (Bedrock user guide, prompt caching).
   const marks = family === 'claude' ? mark : []
   return { tools: [...tools, ...marks], ...(toolChoice && { toolChoice }) }
 }
 
-/** API_runtime_ToolChoice: `any` for Claude, Nova and Mistral, `tool` for Claude and Nova; the others decide themselves. */
+/**
+ * API_runtime_ToolChoice: Claude, Nova and Mistral support `any`; Claude and Nova support `tool`; others always decide
+ * for themselves.
+ */
 function encodeToolChoice({ request, family, traits }: Work, plan: ThinkingPlan): WireToolChoice | undefined {
   const { toolChoice } = request
   const canChoose = family === 'claude' || family === 'mistral' || family.startsWith('nova')
@@ -200,20 +211,20 @@ function encodeToolChoice({ request, family, traits }: Work, plan: ThinkingPlan)
     : { any: {} }
 }
 
-/** OutputConfig of client-bedrock-runtime 3.1163: the schema is a text. */
+/** OutputConfig of client-bedrock-runtime 3.1163: the schema is a JSON string. */
 function encodeOutput({ name, schema }: NonNullable<ModelRequest['output']>, compile: CompileSchema): JsonObject {
   const compiled = compile(schema, 'anthropic-strict').schema
   const jsonSchema = { name: encodeToolName(name), schema: JSON.stringify(compiled) }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** None or one cache point: what stands before it is kept. */
+/** Returns zero or one cache point. The prefix before it is cached. */
 function buildMark(cache: BedrockEncodeOptions['cache'], traits: ModelTraits): readonly CachePoint[] {
   if (cache === undefined || cache === 'off' || !traits.cache) return []
   return [{ cachePoint: cache === '1h' ? { type: 'default', ttl: '1h' } : { type: 'default' } }]
 }
 
-/** Behind instructions and behind tools. */
+/** One after the instructions and one after the tools. */
 const FIXED_MARKS = 2
 
 function markEnds(messages: readonly WireMessage[], mark: readonly CachePoint[], free: number): readonly WireMessage[] {

@@ -1,4 +1,4 @@
-// Codes for Bedrock's exceptions. The same ones come as HTTP errors, named in a header, and as frames of a stream.
+// Maps Bedrock exceptions to codes. The same exceptions arrive as HTTP errors, named in a header, and as stream frames.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
@@ -6,7 +6,10 @@ import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
 
-/** By the name without `Exception`, in lower case: streams write `throttlingException`, headers `ThrottlingException`. */
+/**
+ * Keys are lowercase and lack the `Exception` suffix: streams send `throttlingException`, headers
+ * `ThrottlingException`.
+ */
 const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
   throttling: 'model_rate_limited',
   servicequotaexceeded: 'model_rate_limited',
@@ -26,12 +29,12 @@ const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
   expiredtoken: 'model_auth_failed',
 }
 
-/** Bedrock's own words, literals as seen; those of the models behind it are known to the transport. */
+/** Bedrock's own messages, verbatim as seen. The transport knows those of the models behind it. */
 const OVERFLOW = /input tokens exceeded|number of input tokens exceeds maximum length/i
 /** ValidationException "The provided model identifier is invalid." (recorded). */
 const NO_MODEL = /provided model identifier is invalid/i
 
-/** Undefined for a type that is not known; `message` tells the kinds of a ValidationException apart. */
+/** Returns `undefined` for an unknown type. `message` distinguishes the kinds of ValidationException. */
 function codeOfException(type: string, message: string): ErrorCode | undefined {
   const name = type.toLowerCase().replace(/exception$/, '')
   const code = Object.hasOwn(CODE_OF_TYPE, name) ? CODE_OF_TYPE[name] : undefined
@@ -42,7 +45,7 @@ function codeOfException(type: string, message: string): ErrorCode | undefined {
   return code === 'model_invalid_request' ? (refused ?? code) : code
 }
 
-/** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`; the body is `{"message": …}` alone. */
+/** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`; the body is only `{"message": …}`. */
 export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfType'>): BatonError {
   const header = failure.head.headers['x-amzn-errortype']
   const message = readMessage(parsedBody(failure.body))
@@ -63,7 +66,7 @@ export interface StreamFailure {
   readonly secrets: readonly string[]
 }
 
-/** An exception in the middle of a stream: the status was 200, so its name alone decides. */
+/** Maps an exception in the middle of a stream. The HTTP status was 200, so only the exception's name matters. */
 export function errorFromException({ type, payload, requestId, secrets }: StreamFailure): BatonError {
   const message = readMessage(payload) ?? 'no message'
   return new BatonError({
@@ -73,7 +76,7 @@ export function errorFromException({ type, payload, requestId, secrets }: Stream
   })
 }
 
-/** modelStreamErrorException has the model's own words in `originalMessage`. */
+/** modelStreamErrorException has the model's own message in `originalMessage`. */
 function readMessage(payload: JsonValue | undefined): string | undefined {
   if (!isJsonObject(payload)) return undefined
   for (const key of ['message', 'Message', 'originalMessage']) {

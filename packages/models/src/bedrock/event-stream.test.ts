@@ -95,10 +95,10 @@ test('headers of every type are stepped over; text is read', () => {
 
 test.each<[string, Uint8Array, string]>([
   ['a header of an unknown type', frameWith([1, 97, 10]), 'unknown type 10'],
-  ['a text that is longer than the headers', frameWith([1, 97, 7, 0, 9, 120]), 'longer than the headers'],
-  ['a number that is longer than the headers', frameWith([1, 97, 4, 0]), 'longer than the headers'],
-  ['a name that is longer than the headers', frameWith([200, 97]), 'longer than the headers'],
-  ['headers that are longer than the frame', frameWith([1, 97, 0], 99), 'longer than the frame'],
+  ['a text that is longer than the headers', frameWith([1, 97, 7, 0, 9, 120]), 'extends past the end of the headers'],
+  ['a number that is longer than the headers', frameWith([1, 97, 4, 0]), 'extends past the end of the headers'],
+  ['a name that is longer than the headers', frameWith([200, 97]), 'extends past the end of the headers'],
+  ['headers that are longer than the frame', frameWith([1, 97, 0], 99), 'extend past its end'],
 ])('%s is an error', (_situation, frame, message) => {
   expect(() => read(frame)).toThrow(message)
   expect(findCode(() => read(frame))).toBe('model_malformed_answer')

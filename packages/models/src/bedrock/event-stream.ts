@@ -1,5 +1,5 @@
-// Amazon's binary event stream (application/vnd.amazon.eventstream) from bytes that come in any pieces: cuts it into frames,
-// has both checksums of each checked, and hands on what they say. It knows nothing of what the events mean.
+// Splits Amazon's binary event stream (application/vnd.amazon.eventstream) into frames, from bytes in pieces of any
+// size, verifies both checksums of each frame and passes on the events without interpreting them.
 import type { JsonValue } from '@baton/core'
 import { parseJson } from '@baton/core'
 import type { Frame } from './frames.ts'
@@ -7,14 +7,14 @@ import { FRAME_BYTES_MIN, FrameDecoder, frameLengthAt, malformed } from './frame
 import type { WireEvent } from './wire.ts'
 
 export interface EventStreamReader {
-  /** @throws BatonError `model_malformed_answer` when a checksum is wrong or a frame is larger than the bound */
+  /** @throws BatonError `model_malformed_answer` if a checksum is wrong or a frame exceeds the size limit */
   push(bytes: Uint8Array): void
 }
 
-/** Bytes of the largest frame that is read: 16 MiB and its overhead, the limit of the format itself. */
+/** Maximum bytes of a frame: 16 MiB plus overhead, the limit of the format itself. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024 + 128 * 1024 + 16
 
-/** A frame that is cut off at the end of the body is dropped. */
+/** A truncated frame at the end of the body is dropped. */
 export function createEventStreamReader(
   onEvent: (event: WireEvent) => void,
   frameBytesMax = FRAME_BYTES_MAX,
@@ -34,7 +34,10 @@ export function createEventStreamReader(
   }
 }
 
-/** Bytes that are no whole frame yet. The buffer doubles, so that a frame in small pieces is not copied for each of them. */
+/**
+ * Buffers the bytes of an incomplete frame. The buffer doubles, so a frame in small pieces is not copied for each of
+ * them.
+ */
 class Waiting {
   readonly #decoder = new FrameDecoder()
   #buffer = new Uint8Array(4096)
@@ -57,13 +60,15 @@ class Waiting {
     this.#end += bytes.length
   }
 
-  /** Good until the next `add`: its body is not copied. */
+  /** The frame is valid until the next `add`, because its body is not copied. */
   takeFrame(bytesMax: number): Frame | undefined {
     const start = this.#start
     const length = frameLengthAt(this.#view, start, this.#end)
     if (length === undefined) return undefined
     if (length < FRAME_BYTES_MIN || length > bytesMax)
-      throw malformed(`a frame says that it has ${length} bytes; from ${FRAME_BYTES_MIN} to ${bytesMax} are read`)
+      throw malformed(
+        `a frame claims to have ${length} bytes; only frames of ${FRAME_BYTES_MIN} to ${bytesMax} bytes are accepted`,
+      )
     if (this.#end - start < length) return undefined
     this.#start += length
     return this.#decoder.decode(this.#view, start, this.#start)
@@ -74,7 +79,7 @@ type TextOf = (body: Uint8Array) => string
 
 function parseEvent({ headers, body }: Frame, readText: TextOf): WireEvent {
   const messageType = headers[':message-type']
-  // Errors that no model of the API knows: they say everything in headers.
+  // Errors outside the API's model carry everything in headers.
   if (messageType === 'error') {
     const message = headers[':error-message'] ?? ''
     return { type: headers[':error-code'] ?? '', isException: true, payload: { message } }
@@ -88,5 +93,5 @@ function readPayload(body: Uint8Array, readText: TextOf): JsonValue {
   if (body.length === 0) return null
   const parsed = parseJson(readText(body))
   if (parsed.ok) return parsed.value
-  throw malformed('the payload of an event is not JSON')
+  throw malformed('the payload of an event is not valid JSON')
 }

@@ -1,6 +1,6 @@
-// Calls and results of a history as text. Converse refuses a history of calls without declared tools ("The toolConfig field
-// must be defined when using toolUse and toolResult content blocks") and has no tool choice `none`, so a request in which
-// nothing may be called says in words what was called before.
+// Rewrites the calls and results of a history as text. Converse rejects a history with calls if no tools are declared
+// ("The toolConfig field must be defined when using toolUse and toolResult content blocks") and has no tool choice
+// `none`, so a request that forbids calls describes earlier ones in words.
 import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core'
 
 export function hasCalls(messages: readonly Message[]): boolean {

@@ -1,28 +1,28 @@
-// One frame of Amazon's binary event stream: total length, length of the headers, CRC-32 of both, headers, body, CRC-32 of
-// all before it. Own code, because AWS's codec brings 8 MB with it and does not load under Vite. Format: the AWS C library
-// aws-c-event-stream, and smithy.io/2.0/aws/amazon-eventstream.html.
+// One frame of Amazon's binary event stream: total length, headers length, CRC-32 of both, headers, body, CRC-32 of
+// everything before it. Implemented here because AWS's codec adds 8 MB and does not load under Vite. Format: the AWS C
+// library aws-c-event-stream, and smithy.io/2.0/aws/amazon-eventstream.html.
 import { BatonError } from '@baton/core'
 import { crc32 } from './crc32.ts'
 
 export interface Frame {
-  /** Names with their values; what is no text or bytes is left out, since no event of Bedrock's has it. */
+  /** Header values by name. Only text and bytes are kept, since Bedrock's events use no other types. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Total length, length of the headers, and the checksum of both. */
+/** Total length, headers length, and the checksum of both. */
 const PRELUDE_BYTES = 12
 export const FRAME_BYTES_MIN = 16
 const CHECKSUM_BYTES = 4
 
-/** Bytes of a header's value by its type; text and byte arrays (6, 7) say their length themselves. */
+/** Size in bytes of a header value by type. Text and byte arrays (6, 7) state their own length. */
 const VALUE_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const BYTES_TYPE = 6
 const TEXT_TYPE = 7
 
 /**
- * Bytes of the frame that begins at `start`; undefined while its prelude has not come up to `end`.
- * @throws BatonError `model_malformed_answer` when the prelude's checksum is wrong
+ * Length in bytes of the frame that starts at `start`; `undefined` if its prelude is not complete before `end`.
+ * @throws BatonError `model_malformed_answer` if the prelude's checksum is wrong
  */
 export function frameLengthAt(view: DataView, start: number, end: number): number | undefined {
   if (end - start < PRELUDE_BYTES) return undefined
@@ -30,21 +30,24 @@ export function frameLengthAt(view: DataView, start: number, end: number): numbe
   return view.getUint32(start)
 }
 
-/** Decodes the frames of one stream. Nearly all have the headers of the one before them, which are then not read again. */
+/**
+ * Decodes the frames of one stream. Nearly all frames repeat the headers of the previous one, which are then not parsed
+ * again.
+ */
 export class FrameDecoder {
   #headerBytes: DataView = createView(new Uint8Array())
   #headers: Frame['headers'] = {}
 
   /**
-   * The whole frame from `start` to before `end`; its body is a view of the same bytes and no copy.
-   * @throws BatonError `model_malformed_answer` when a checksum or a length is wrong
+   * Decodes the frame from `start` up to, but not including, `end`. The body is a view, not a copy.
+   * @throws BatonError `model_malformed_answer` if a checksum or a length is wrong
    */
   decode(view: DataView, start: number, end: number): Frame {
     const bodyEnd = end - CHECKSUM_BYTES
     if (crc32(view, start, bodyEnd) !== view.getUint32(bodyEnd)) throw malformed('the checksum of a frame is wrong')
     const headerStart = start + PRELUDE_BYTES
     const bodyStart = headerStart + view.getUint32(start + 4)
-    if (bodyStart > bodyEnd) throw malformed('the headers of a frame are longer than the frame')
+    if (bodyStart > bodyEnd) throw malformed('the headers of a frame extend past its end')
     if (!areAt(view, headerStart, bodyStart, this.#headerBytes)) {
       const headerBytes = toBytes(view, headerStart, bodyStart).slice()
       this.#headers = decodeHeaders(headerBytes)
@@ -54,7 +57,7 @@ export class FrameDecoder {
   }
 }
 
-/** For servers of tests. All headers are texts, up to 255 bytes of name and 32 KiB of value. */
+/** Encodes a frame, for test servers. All headers are text, with names up to 255 bytes and values up to 32 KiB. */
 export function encodeFrame({ headers, body }: Frame): Uint8Array {
   const encoder = new TextEncoder()
   const encoded = Object.entries(headers).flatMap(([name, value]) => {
@@ -95,11 +98,11 @@ function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
   try {
     while (at < bytes.length) at = readOne(at)
   } catch (cause) {
-    // DataView's own, where it is asked for what lies behind the end.
+    // thrown by DataView when a read goes past the end
     if (!(cause instanceof RangeError)) throw cause
     at = Infinity
   }
-  if (at > bytes.length) throw malformed('a header is longer than the headers')
+  if (at > bytes.length) throw malformed('a header extends past the end of the headers')
   return headers
 }
 
@@ -109,7 +112,7 @@ function countValueBytes(type: number): number {
   return bytes
 }
 
-/** Whether these very bytes stand from `start` to before `end`; four at a time, because every frame is asked. */
+/** Whether the bytes at `start` up to `end` equal `bytes`. Compares four at a time, since it runs for every frame. */
 function areAt(view: DataView, start: number, end: number, bytes: DataView): boolean {
   const length = bytes.byteLength
   if (end - start !== length) return false

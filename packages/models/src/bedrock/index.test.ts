@@ -62,7 +62,7 @@ test('credentials that cannot be had are an error with a remedy', async () => {
   })
   expect([isBatonError(outcome) && outcome.code, sent]).toEqual(['model_auth_failed', []])
   expect(isBatonError(outcome) && outcome.message).toBe(
-    'AWS credentials could not be had: no profile "x"; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile',
+    'AWS credentials are unavailable: no profile "x"; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile',
   )
 })
 
@@ -141,7 +141,7 @@ test('events and deltas of a later version are passed over', async () => {
 
 test('a frame that says it is larger than the bound is not waited for', () => {
   const reader = createEventStreamReader(() => undefined, 64)
-  expect(() => reader.push(text('x'.repeat(200)).subarray(0, 12))).toThrow(/from 16 to 64/)
+  expect(() => reader.push(text('x'.repeat(200)).subarray(0, 12))).toThrow(/only frames of 16 to 64 bytes/)
 })
 
 test('an expired token is said, without the key', async () => {

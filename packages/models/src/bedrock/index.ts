@@ -1,5 +1,5 @@
-// Amazon Bedrock: `createBedrockModel` joins the two pure halves (encode-request, decode-stream) with a transport and a proof
-// of who asks.
+// Amazon Bedrock: `createBedrockModel` connects the pure encoder (encode-request) and decoder (decode-stream) to a
+// transport and to AWS authentication.
 import type { Model } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { HttpModelOptions, Prove } from '../http-model.ts'
@@ -30,17 +30,20 @@ export type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 export type { BedrockRequest, WireEvent } from './wire.ts'
 
 export interface BedrockModelOptions extends HttpModelOptions, BedrockEncodeOptions {
-  /** `us-east-1`; the model must be offered there. */
+  /** For example `us-east-1`. The model must be available there. */
   readonly region: string
-  /** A Bedrock API key, as in AWS_BEARER_TOKEN_BEDROCK; it wins over `credentials`. */
+  /** A Bedrock API key, as in AWS_BEARER_TOKEN_BEDROCK; takes precedence over `credentials`. */
   readonly apiKey?: string
-  /** Requests are signed with them. A function is asked before each request, for 10 s at most. */
+  /** Credentials for signing requests. A function is called before each request and has 10 s to return. */
   readonly credentials?: AwsCredentials | AwsCredentialProvider
   /** `https://bedrock-runtime.<region>.amazonaws.com` by default. */
   readonly baseUrl?: string
 }
 
-/** 20 MB for Claude (platform.claude.com/docs/en/api/overview#request-size-limits); 19.1 MB were taken, and 27.7 MB were not. */
+/**
+ * 20 MB for Claude (platform.claude.com/docs/en/api/overview#request-size-limits); 19.1 MB was accepted, 27.7 MB was
+ * not.
+ */
 const REQUEST_BYTES_MAX = 20_000_000
 
 /** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
@@ -82,12 +85,12 @@ function checkOptions({ model, region, apiKey, credentials }: BedrockModelOption
   assertConfigured('createBedrockModel', { model })
   const refuse = (what: string) =>
     new BatonError({ code: 'model_not_configured', message: `createBedrockModel: ${what}` })
-  // It becomes part of the address that credentials go to.
+  // The region becomes part of the address that receives the credentials.
   if (!/^[a-z]+(-[a-z0-9]+)+$/.test(region)) throw refuse(`"${region}" is not the name of a region, such as us-east-1`)
-  if ((apiKey ?? '').trim() === '' && credentials === undefined) throw refuse('apiKey or credentials is needed')
+  if ((apiKey ?? '').trim() === '' && credentials === undefined) throw refuse('apiKey or credentials must be set')
 }
 
-/** The model stands in the path, encoded: ids have colons, ARNs slashes. */
+/** The model is part of the path and is URL-encoded, because ids contain colons and ARNs slashes. */
 function converseUrl({ baseUrl, region, model }: Pick<BedrockModelOptions, 'baseUrl' | 'region' | 'model'>): string {
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   const base = baseUrl ?? `https://bedrock-runtime.${region}.${domain}`

@@ -1,18 +1,20 @@
-// How a request to Bedrock is proved to come from an account: a key as a bearer token, or AWS's Signature Version 4.
+// Authenticates requests to Bedrock: an API key as a bearer token, or AWS Signature Version 4.
 import type { AbortSignalLike, HttpRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { AwsV4Signer } from 'aws4fetch'
 import { askInTime } from '../transport/ask-in-time.ts'
 
-/** Credentials as an AWS credential provider gives them. */
+/** Credentials in the format of AWS credential providers. */
 export interface AwsCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** For temporary credentials. */
+  /** Set for temporary credentials. */
   readonly sessionToken?: string
 }
 
-/** Asked before every request, so that it can renew what expires; those of `@aws-sdk/credential-providers` fit. */
+/**
+ * Called before every request, so it can renew expiring credentials. Providers of `@aws-sdk/credential-providers` fit.
+ */
 export type AwsCredentialProvider = () => Promise<AwsCredentials>
 
 export interface Signing {
@@ -21,7 +23,7 @@ export interface Signing {
   readonly nowMs: number
 }
 
-/** The headers of the request with its signature among them. */
+/** Returns the request's headers with its signature added. */
 export async function signRequest(
   request: Pick<HttpRequest, 'url' | 'headers' | 'body'>,
   { region, credentials, nowMs }: Signing,
@@ -36,7 +38,7 @@ export async function signRequest(
     secretAccessKey,
     ...(sessionToken !== undefined && { sessionToken }),
     service: 'bedrock',
-    // The type of the content, too, which the library leaves out: AWS asks for it where it is sent.
+    // Also signs the content type, which the library leaves out but AWS requires if it is sent.
     allHeaders: true,
     region,
     datetime: new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, ''),
@@ -45,7 +47,7 @@ export async function signRequest(
   return Object.fromEntries(headers)
 }
 
-/** @throws BatonError `model_auth_failed` when the provider fails or gives nothing in 10 s, `cancelled` */
+/** @throws BatonError `model_auth_failed` if the provider fails or returns nothing within 10 s, `cancelled` */
 export async function takeCredentials(
   provider: AwsCredentialProvider,
   signal: AbortSignalLike,
@@ -53,9 +55,9 @@ export async function takeCredentials(
   const refuse = (why: string, cause?: unknown) =>
     new BatonError({
       code: 'model_auth_failed',
-      // In the message, because a log keeps no hint of one error.
+      // Part of the message, because a log does not keep the hint of a single error.
       message:
-        `AWS credentials could not be had: ${why.replace(/\.$/, '')}; set AWS_BEARER_TOKEN_BEDROCK, or ` +
+        `AWS credentials are unavailable: ${why.replace(/\.$/, '')}; set AWS_BEARER_TOKEN_BEDROCK, or ` +
         'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile',
       cause,
     })

@@ -1,10 +1,13 @@
-// The parts of Bedrock's Converse API that the adapter reads and writes. What comes from the provider is read leniently, so
-// those types say only what is checked. Source: @aws-sdk/client-bedrock-runtime 3.1163.
+// The parts of Bedrock's Converse API that the adapter reads and writes. Provider data is read leniently, so these
+// types declare only what is checked. Source: @aws-sdk/client-bedrock-runtime 3.1163.
 import type { JsonObject, JsonValue } from '@baton/core'
 
 export const PROVIDER = 'bedrock'
 
-/** A block of a message is named by its only key: `text`, `image`, `document`, `toolUse`, `toolResult`, `reasoningContent`, `cachePoint`. */
+/**
+ * A message block, identified by its only key: `text`, `image`, `document`, `toolUse`, `toolResult`,
+ * `reasoningContent`, `cachePoint`.
+ */
 export type WireBlock = JsonObject
 
 export interface WireMessage {
@@ -31,7 +34,7 @@ export interface WireToolConfig {
   readonly toolChoice?: WireToolChoice
 }
 
-/** The body of POST /model/{modelId}/converse-stream; the model stands in the address. */
+/** The body of POST /model/{modelId}/converse-stream. The model is part of the address. */
 export interface BedrockRequest {
   readonly messages: readonly WireMessage[]
   readonly system?: readonly WireBlock[]
@@ -47,9 +50,9 @@ export interface BedrockRequest {
   readonly serviceTier?: { readonly type: string }
 }
 
-/** One event of the stream, or one exception in its place. */
+/** One stream event, or an exception in its place. */
 export interface WireEvent {
-  /** `contentBlockDelta`, `throttlingException`. */
+  /** For example `contentBlockDelta` or `throttlingException`. */
   readonly type: string
   readonly isException: boolean
   readonly payload: JsonValue

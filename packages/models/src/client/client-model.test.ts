@@ -71,7 +71,7 @@ test('a call waits for an app, and no longer than it may', async () => {
   due[0]?.()
   await expect(elsewhere.answer).rejects.toMatchObject({
     code: 'model_network_failed',
-    message: 'no app of this session runs the model device/tiny; 500 ms were waited for one',
+    message: 'no app of this session runs the model device/tiny; waited 500 ms for one',
     hint: expect.stringContaining('models: { "device/tiny"'),
   })
 })
@@ -207,9 +207,9 @@ test('what an app says after the end reaches nobody', async () => {
 })
 
 test.each([
-  [{ id: '' }, 'id must be text of 1 to 128 characters'],
+  [{ id: '' }, 'id must be a string of 1 to 128 characters'],
   [{ id: 'a', waitMs: -1 }, 'waitMs must be a whole number from 0 to 3600000, not -1'],
-  [{ id: 'a', contextTokens: 0.5 }, 'contextTokens must be a whole number above 0, not 0.5'],
+  [{ id: 'a', contextTokens: 0.5 }, 'contextTokens must be a whole number greater than 0, not 0.5'],
   [{ id: 'a', tools: 'some' }, 'tools must be "native", "none"'],
   [{ id: 'a', window: 5 }, 'clientModel has no field "window"'],
 ])('%j is refused', (options, message) => {

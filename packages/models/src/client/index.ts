@@ -1,4 +1,5 @@
-// A model that apps run, while the agent runs on a server: each session's calls go to an app of that session.
+// A model that runs in apps while the agent runs on a server. Calls of a session go to an app connected to that
+// session.
 import type {
   AbortSignalLike,
   ClientModel,
@@ -13,17 +14,17 @@ import type {
 import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core'
 
 export interface ClientModelOptions {
-  /** As apps name it: `device/gemma`. The part before the slash is its provider. */
+  /** The name apps use, such as `device/gemma`. The part before the slash is the provider. */
   readonly id: string
-  /** Tokens of its window. Set it: without it, nothing makes room for a long history. */
+  /** Context window in tokens. Set it: without it, long histories are never trimmed. */
   readonly contextTokens?: number
-  /** `none` where what apps run takes no tools; wrap the model with `promptedTools` then. `native` by default. */
+  /** `none` if the app's model does not support tools; wrap the model in `promptedTools` then. `native` by default. */
   readonly tools?: 'native' | 'none'
-  /** Whether it sees images, which then go to the app; false by default. */
+  /** Whether the model accepts images, which are then sent to the app; false by default. */
   readonly images?: boolean
   /**
-   * Milliseconds that a call waits for an app that runs the model, 30,000 by default. Then it fails with `model_network_failed`, and the next
-   * of the agent's models is asked, if it has several.
+   * Milliseconds that a call waits for an app that runs the model; 30,000 by default. After that it fails with
+   * `model_network_failed`, and the agent's next model is tried, if it has one.
    */
   readonly waitMs?: number
   /** The platform's by default. */
@@ -32,12 +33,12 @@ export interface ClientModelOptions {
 
 const WAIT_MS = 30_000
 const WAIT_MOST_MS = 3_600_000
-/** Apps of one session. */
+/** Maximum apps per session. */
 const APPS_MAX = 16
 
 /**
- * A model for `defineAgent`. Hand it to the server too (`clientModels` of `createWebSocketFront`), and open the session in the app with
- * `models: { [id]: model }`.
+ * A model for `defineAgent`. Also pass it to the server (`clientModels` of `createWebSocketFront`), and open the
+ * session in the app with `models: { [id]: model }`.
  * @throws BatonError `invalid_option`
  */
 export function clientModel(options: ClientModelOptions): ClientModel {
@@ -48,9 +49,9 @@ const FIELDS = new Set(['id', 'contextTokens', 'tools', 'images', 'waitMs', 'tim
 
 interface App {
   readonly runner: ModelRunner
-  /** Fails what it was asked. */
+  /** Callbacks that fail the app's running calls. */
   readonly running: Set<(cause: BatonError) => void>
-  /** It has left, and is asked nothing any more. */
+  /** Set once the app has disconnected; it gets no further calls. */
   gone?: BatonError
 }
 
@@ -60,9 +61,9 @@ class AppModel implements ClientModel {
   readonly capabilities: ModelCapabilities
   readonly #waitMs: number
   readonly #timers: Timers
-  /** By session; those that came last stand last. */
+  /** Apps by session, in order of arrival. */
   readonly #apps = new Map<string, App[]>()
-  /** Calls that wait for an app, by session. */
+  /** Calls waiting for an app, by session. */
   readonly #waiting = new Map<string, Set<() => void>>()
 
   constructor(options: ClientModelOptions) {
@@ -70,7 +71,7 @@ class AppModel implements ClientModel {
     const { id, contextTokens, tools = 'native', images = false, waitMs = WAIT_MS, timers = PLATFORM_TIMERS } = options
     this.id = id
     this.provider = id.split('/', 1)[0] ?? id
-    // Requests go to an app of the session alone, and to no provider.
+    // Requests go only to an app of the session, never to a provider.
     this.capabilities = { tools, images, network: false, ...(contextTokens !== undefined && { contextTokens }) }
     this.#waitMs = waitMs
     this.#timers = timers
@@ -81,7 +82,7 @@ class AppModel implements ClientModel {
     if (apps.length >= APPS_MAX)
       throw new BatonError({
         code: 'rate_limited',
-        message: `${APPS_MAX} apps of session "${session}" run the model ${this.id} already`,
+        message: `session "${session}" already has ${APPS_MAX} apps that run the model ${this.id}`,
       })
     const app: App = { runner, running: new Set() }
     apps.push(app)
@@ -95,7 +96,7 @@ class AppModel implements ClientModel {
     return await ask(app, { request: { ...request, settings: this.#ownSettings(request.settings) }, sink, signal })
   }
 
-  /** Removes fields for other providers: they may hold a token, as for an MCP server that a provider calls. */
+  /** Removes fields for other providers: they may hold a token, such as for an MCP server that a provider calls. */
   #ownSettings({ provider, serverTools, ...settings }: ModelSettings): ModelSettings {
     const own = provider?.[this.provider]
     const tools = serverTools?.[this.provider]
@@ -112,7 +113,7 @@ class AppModel implements ClientModel {
     else this.#apps.delete(session)
     const gone = new BatonError({
       code: 'model_network_failed',
-      message: `the app that ran the model ${this.id} is gone`,
+      message: `the app that ran the model ${this.id} disconnected`,
       retryable: true,
     })
     app.gone = gone
@@ -144,7 +145,7 @@ class AppModel implements ClientModel {
         reject(
           new BatonError({
             code: 'model_network_failed',
-            message: `no app of this session runs the model ${this.id}; ${this.#waitMs} ms were waited for one`,
+            message: `no app of this session runs the model ${this.id}; waited ${this.#waitMs} ms for one`,
             hint: `Open the session in an app with models: { "${this.id}": … }, or give the agent another model after this one.`,
           }),
         )
@@ -162,7 +163,9 @@ interface Asked {
   readonly signal: AbortSignalLike
 }
 
-/** Settles when the app answers, is gone, or the call is cancelled; what the app says after that reaches nobody. */
+/**
+ * Settles when the app answers or disconnects, or the call is cancelled. Anything the app sends afterwards is ignored.
+ */
 function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
   const { runner, running } = app
   return new Promise<ModelAnswer>((resolve, reject) => {
@@ -182,14 +185,14 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
     running.add(fail)
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
-    if (app.gone) return fail(app.gone) // it left before the call that had waited for it went on
+    if (app.gone) return fail(app.gone) // it disconnected before the waiting call resumed
     const hear = (event: ModelEvent): void => {
       if (isOver) return
       try {
         checkPiece(event)
         sink(event)
       } catch (cause) {
-        const message = 'the app streamed a piece of an answer that cannot be used'
+        const message = 'the app streamed an invalid piece of an answer'
         fail(new BatonError({ code: 'model_malformed_answer', message, cause }))
       }
     }
@@ -198,21 +201,22 @@ function ask(app: App, { request, sink, signal }: Asked): Promise<ModelAnswer> {
       if (decoded.ok) resolve(decoded.value)
       else reject(new BatonError(decoded.refusal))
     }
-    // Begun at once: between now and a later moment the call may end, and the app would answer for nobody.
+    // Starts synchronously: if the call ended before a deferred start, the app would answer a call that no longer
+    // exists.
     const begin = async (): Promise<ModelAnswer> => await runner.run(request, hear, controller.signal)
     void begin().then(take).catch(reject).finally(end)
   })
 }
 
 /**
- * Checks an app's answer, which has any shape. Wrappers, as of prompted tools, read it before the host checks it: a text that is an object of a great
- * length would keep them busy for ever.
+ * Validates a piece of an app's answer, which may have any shape. Wrappers such as prompted tools read pieces before
+ * the host checks them; an object with a huge `length` in place of text would keep them busy forever.
  * @throws TypeError
  */
 function checkPiece(event: ModelEvent): void {
   const { type } = event
   const isDelta = type === 'text-delta' || type === 'reasoning-delta' || type === 'call-delta'
-  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} is not text`)
+  if (isDelta && typeof event.text !== 'string') throw new TypeError(`the text of a ${type} must be a string`)
 }
 
 function createCancelled(signal: AbortSignalLike): BatonError {
@@ -231,11 +235,11 @@ function check(options: ClientModelOptions): void {
   const { id, contextTokens, waitMs = WAIT_MS } = options
   const wrong =
     id === '' || id.length > ID_MAX
-      ? `id must be text of 1 to ${ID_MAX} characters`
+      ? `id must be a string of 1 to ${ID_MAX} characters`
       : !Number.isSafeInteger(waitMs) || waitMs < 0 || waitMs > WAIT_MOST_MS
         ? `waitMs must be a whole number from 0 to ${WAIT_MOST_MS}, not ${waitMs}`
         : contextTokens !== undefined && (!Number.isSafeInteger(contextTokens) || contextTokens < 1)
-          ? `contextTokens must be a whole number above 0, not ${contextTokens}`
+          ? `contextTokens must be a whole number greater than 0, not ${contextTokens}`
           : undefined
   if (wrong !== undefined) throw new BatonError({ code: 'invalid_option', message: `${what}: ${wrong}` })
 }

@@ -1,4 +1,4 @@
-// Addresses of Gemini: the Gemini API with a key, or Vertex AI in a project with a token that Google Cloud gives out.
+// Addresses of Gemini: the Gemini API with a key, or Vertex AI in a project with a Google Cloud access token.
 import type { AbortSignalLike } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { askInTime } from '../transport/ask-in-time.ts'
@@ -15,29 +15,29 @@ export interface VertexAccess {
   readonly project: string
   /** `global` by default. */
   readonly location?: string
-  /** A token of OAuth 2; a function is asked for every request, for 10 s at most, because tokens last an hour. */
+  /** An OAuth 2 token. A function is called for every request, because tokens last an hour, and has 10 s to return. */
   readonly accessToken: string | (() => string | Promise<string>)
 }
 
 export type GeminiAccess = GeminiApiAccess | VertexAccess
 
-/** `https://host` and `https://host/v1beta` name the same place. */
+/** Accepts `https://host` and `https://host/v1beta`, which mean the same. */
 export function streamUrl(model: string, access: GeminiAccess, baseUrl?: string): string {
   const base = withVersion(baseUrl ?? buildBase(access), access.type === 'vertex' ? 'v1' : 'v1beta')
   return `${base}/${[...buildParent(access), ...readName(model, access)].map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`
 }
 
-/** @throws BatonError `model_auth_failed` when a token is not to be had, or not in 10 s, `cancelled` */
+/** @throws BatonError `model_auth_failed` if no token is returned within 10 s, `cancelled` */
 export async function authorization(
   access: GeminiAccess,
   signal: AbortSignalLike,
 ): Promise<Readonly<Record<string, string>>> {
-  // In a header and not in the address, which proxies write into their logs.
+  // Sent in a header, because proxies log addresses.
   if (access.type === 'gemini-api') return { 'x-goog-api-key': access.apiKey }
   const { accessToken } = access
   if (typeof accessToken === 'string') return { authorization: `Bearer ${accessToken}` }
   const refuse = (why: string, cause?: unknown) =>
-    new BatonError({ code: 'model_auth_failed', message: `Google Cloud gave no token: ${why}`, cause })
+    new BatonError({ code: 'model_auth_failed', message: `could not get a token from Google Cloud: ${why}`, cause })
   return { authorization: `Bearer ${await askInTime(accessToken, { signal, refuse })}` }
 }
 
@@ -56,7 +56,7 @@ function buildParent(access: GeminiAccess): readonly string[] {
   return access.type === 'vertex' ? ['projects', access.project, 'locations', access.location ?? 'global'] : []
 }
 
-/** `gemini-2.5-flash`, or a path such as `tunedModels/x`, `models/x`, `endpoints/x`. */
+/** For example `gemini-2.5-flash`, or a path such as `tunedModels/x`, `models/x`, `endpoints/x`. */
 function readName(model: string, access: GeminiAccess): readonly string[] {
   const steps = model.split('/').filter((step) => step !== '' && step !== '.' && step !== '..')
   if (steps.length > 1) return steps

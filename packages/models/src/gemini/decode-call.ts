@@ -1,4 +1,5 @@
-// One call of an answer while it arrives: whole in one part, or in pieces that Vertex streams (`partialArgs`, `willContinue`).
+// One call of a streaming answer: complete in one part, or in pieces streamed by Vertex (`partialArgs`,
+// `willContinue`).
 import type { JsonObject, JsonValue, ModelCallPart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -7,18 +8,18 @@ import { PROVIDER } from './wire.ts'
 
 export interface CallDraft {
   readonly type: 'call'
-  /** Number in the answer, from 0. */
+  /** Position in the answer, from 0. */
   readonly number: number
-  /** On the wire. */
+  /** The name on the wire. */
   readonly name: string
   readonly id: string | undefined
   signature: string | undefined
   readonly pieces: PartialArguments
-  /** JSON text; known once the call is whole. */
+  /** JSON text, set once the call is complete. */
   arguments: string | undefined
 }
 
-/** The call that a part begins. */
+/** Starts a draft from the first part of a call. */
 export function openCall(call: JsonObject, number: number): CallDraft {
   const { name, id } = call
   return {
@@ -32,13 +33,13 @@ export function openCall(call: JsonObject, number: number): CallDraft {
   }
 }
 
-/** Adds what a part says of the call; the last one says no `willContinue`. False when the call cannot be read. */
+/** Adds a part to the call; the last one has no `willContinue`. Returns false if the call cannot be read. */
 export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   const { args, partialArgs } = call
   const isLast = call['willContinue'] !== true
-  // Whole, as it nearly always comes: the order and spelling of the provider stay.
+  // Complete, as it nearly always arrives: keep the provider's order and spelling.
   if (isLast && partialArgs === undefined && draft.pieces.isEmpty) {
-    // Gateways write the object as text.
+    // Some gateways send the object as JSON text.
     const given = typeof args === 'string' ? readObject(args) : (args ?? {})
     if (!isJsonObject(given)) return false
     draft.arguments = JSON.stringify(given)
@@ -66,7 +67,7 @@ export function buildCallPart(draft: CallDraft, model: string, names: Pick<ToolN
   return {
     type: 'call',
     name: names.decode(draft.name),
-    // A call that was cut off has none that could be trusted.
+    // A truncated call has no trustworthy arguments.
     arguments: draft.arguments ?? '{}',
     ...(Object.keys(data).length > 0 && { state: { provider: PROVIDER, model, data } }),
   }

@@ -1,7 +1,7 @@
-// How an answer ended and what it cost, in neutral words.
+// Maps finish reasons and usage to neutral values.
 import type { FinishReason, JsonObject, Usage } from '@baton/core'
 
-/** FinishReason of genai.d.ts, and what Vertex was seen to say beside it; a reason that we do not know is `other`. */
+/** FinishReason of genai.d.ts, plus reasons that Vertex was seen to send. Unknown reasons map to `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   STOP: 'end',
   MAX_TOKENS: 'max-tokens',
@@ -20,13 +20,13 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 export function readFinish(reason: string, hasCalls: boolean): FinishReason {
-  // IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT, IMAGE_RECITATION and what may come; IMAGE_OTHER says nothing.
+  // IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT, IMAGE_RECITATION and future ones; IMAGE_OTHER is unspecific.
   if (reason.startsWith('IMAGE_') && reason !== 'IMAGE_OTHER') return 'refusal'
   const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
   return finish === 'end' && hasCalls ? 'tool-calls' : finish
 }
 
-/** Counts of `usageMetadata`; undefined until they are given. */
+/** Counts of `usageMetadata`; `undefined` until received. */
 export interface Counts {
   promptTokenCount: number | undefined
   toolUsePromptTokenCount: number | undefined
@@ -47,9 +47,12 @@ export function createCounts(): Counts {
   }
 }
 
-const COUNT_NAMES = Object.keys(createCounts()) as readonly (keyof Counts)[] // all of its own making
+const COUNT_NAMES = Object.keys(createCounts()) as readonly (keyof Counts)[] // the keys are its own
 
-/** Counts stand in every chunk and grow: what is given overwrites, what is absent or no number stays. Says if any but the total changed. */
+/**
+ * Every chunk carries counts, which grow. Numbers overwrite; anything else is ignored. Returns whether any count but
+ * the total changed.
+ */
 export function updateCounts(counts: Counts, given: JsonObject): boolean {
   let hasChanged = false
   for (const name of COUNT_NAMES) {
@@ -62,8 +65,8 @@ export function updateCounts(counts: Counts, given: JsonObject): boolean {
 }
 
 /**
- * `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). Gateways
- * put them into both: their total says so.
+ * `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes thinking (recorded: 9622 + 35 + 136 =
+ * 9793). Some gateways include thinking in both, as their total shows.
  */
 export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
@@ -83,7 +86,7 @@ export function readUsage(counts: Counts): Usage {
   return usage
 }
 
-/** Undefined when neither is known. */
+/** Returns `undefined` if neither is known. */
 function addCounts(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : one + (other ?? 0)
 }

@@ -1,5 +1,5 @@
-// From Gemini's stream of responses to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive; `end()`
-// may be asked after any of them and changes nothing.
+// Decodes Gemini's response stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
+// arrive; `end()` can be called after any of them and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -17,23 +17,23 @@ import { PROVIDER } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
 export interface GeminiDecoderOptions {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
   readonly sink?: (event: ModelEvent) => void
   readonly secrets?: readonly string[]
-  /** Most UTF-16 units of an answer's parts, as they stand on the wire; 8 Mi by default. */
+  /** Maximum UTF-16 units of an answer's parts, as on the wire; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface GeminiDecoder {
-  /** One event, or one element of the array that comes without `alt=sse`. */
+  /** Takes one event, or one element of the array sent without `alt=sse`. */
   push(event: { readonly data: string }): void
-  /** The whole answer when its reason has come, else what is wrong with it so far. */
+  /** The complete answer if its finish reason has arrived, otherwise the error so far. */
   end(): ModelAnswer | BatonError
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
   readonly progress: AnswerProgress
   readonly heard: number
@@ -47,7 +47,7 @@ interface TextDraft {
   readonly type: 'text' | 'reasoning'
   text: string
   readonly signature: string | undefined
-  /** A signature without words, which stood on a part of text. */
+  /** Whether a signature without text came on a text part rather than a thought. */
   readonly isText: boolean
 }
 
@@ -62,11 +62,11 @@ class StreamDecoder implements GeminiDecoder {
   readonly #sink: (event: ModelEvent) => void
   #sources: readonly FoundSource[] = []
   readonly #drafts: (TextDraft | OpaqueDraft | CallDraft)[] = []
-  /** Chunks that said something. */
+  /** Number of chunks with content or usage. */
   heard = 0
   #calls = 0
   #openCall: CallDraft | undefined
-  /** A call could not be read, or was never closed: none of the answer may run. */
+  /** Whether a call was unreadable or never closed; then no call of the answer may run. */
   #isMalformed = false
   #length = 0
   readonly #counts = createCounts()
@@ -83,9 +83,9 @@ class StreamDecoder implements GeminiDecoder {
   push({ data }: { readonly data: string }): void {
     if (this.failure || data.trim() === '' || data === '[DONE]') return
     const parsed = parseJson(data)
-    // Redacted before it is cut: half a key is still too much.
+    // Redact before truncating: half a key is still too much.
     if (!parsed.ok) this.#fail(`an event is not JSON: ${redact(data, this.#options.secrets ?? []).slice(0, 80)}`)
-    // An error that comes late is an array of its own, inside of an event.
+    // Late errors arrive as an array inside an event.
     else
       for (const chunk of Array.isArray(parsed.value) ? (parsed.value as readonly JsonValue[]) : [parsed.value])
         if (isJsonObject(chunk) && !this.failure) this.#handleChunk(chunk)
@@ -125,7 +125,7 @@ class StreamDecoder implements GeminiDecoder {
     const { modelVersion, responseId, usageMetadata, promptFeedback, candidates } = chunk
     if (typeof modelVersion === 'string' && modelVersion !== '') this.#model = modelVersion
     if (typeof responseId === 'string' && responseId !== '') this.#responseId = responseId
-    // One answer is asked for; a second one would be a model's own idea.
+    // Only one candidate was requested, so any others are ignored.
     const candidate = Array.isArray(candidates) ? (candidates as readonly JsonValue[]).find(isFirst) : undefined
     if (candidate !== undefined || usageMetadata !== undefined) this.heard += 1
     if (isJsonObject(candidate)) this.#handleCandidate(candidate)
@@ -134,7 +134,7 @@ class StreamDecoder implements GeminiDecoder {
     if (typeof blocked === 'string') this.#blocked = blocked
   }
 
-  /** GroundingMetadata of the API: pages of a search, and documents of a store. */
+  /** GroundingMetadata of the API: pages from a search and documents from a store. */
   #takeSources(metadata: JsonObject): void {
     const chunks = listObjects(metadata['groundingChunks'])
     if (chunks.length === 0 || !this.#fits(JSON.stringify(chunks).length)) return
@@ -169,7 +169,7 @@ class StreamDecoder implements GeminiDecoder {
     }
   }
 
-  /** Code that Gemini runs, and calls of its other tools (`toolCall`, `toolResponse`). */
+  /** Reports code that Gemini runs and calls of its other tools (`toolCall`, `toolResponse`). */
   #tellServerTool(part: JsonObject): void {
     const { executableCode, codeExecutionResult, toolCall, toolResponse } = part
     if (executableCode !== undefined) this.#sink({ type: 'server-tool', name: 'code_execution', status: 'started' })
@@ -182,12 +182,12 @@ class StreamDecoder implements GeminiDecoder {
       this.#sink({ type: 'server-tool', name, status: called === toolCall ? 'started' : 'finished' })
   }
 
-  /** Parts with a signature stay whole: merged with others it would be refused. */
+  /** Signed parts stay separate: merged with others, they would be rejected. */
   #handleText(text: string, isThought: boolean, signature: string | undefined): void {
     const type = isThought || text === '' ? 'reasoning' : 'text'
     if (text === '' && signature === undefined) return
     const last = this.#drafts.at(-1)
-    // A signature on an empty part of its own belongs to the call before it, which would be refused without it.
+    // A signature on a separate empty part belongs to the preceding call, which would be rejected without it.
     if (text === '' && last?.type === 'call' && last.signature === undefined) {
       last.signature = signature
       return
@@ -201,7 +201,7 @@ class StreamDecoder implements GeminiDecoder {
     const isNamed = typeof call['name'] === 'string' && call['name'] !== ''
     const draft = isNamed ? this.#startCall(call) : this.#openCall
     if (!draft) {
-      // An empty end of a call that has ended already says nothing; pieces of no call are lost ones.
+      // An empty end of a call that has already ended is harmless. Arguments without a call mean that a call was lost.
       if (call['args'] !== undefined || call['partialArgs'] !== undefined) this.#isMalformed = true
       return
     }
@@ -210,7 +210,8 @@ class StreamDecoder implements GeminiDecoder {
     if (call['willContinue'] === true) return
     this.#openCall = undefined
     if (draft.arguments === undefined) return
-    // Pieces come in the order of the model's thoughts, not of the text: it can only be shown whole.
+    // Argument pieces arrive in the order the model generates them, not in text order, so the text can only be shown
+    // complete.
     this.#sink({ type: 'call-delta', index: draft.number, text: draft.arguments })
     this.#sink({ type: 'call-end', index: draft.number })
   }
@@ -239,7 +240,7 @@ class StreamDecoder implements GeminiDecoder {
     return { type, text, state }
   }
 
-  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  /** Counts content before keeping it. Otherwise an endless stream would fill memory, however small its events. */
   #fits(length: number): boolean {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
@@ -256,7 +257,7 @@ class StreamDecoder implements GeminiDecoder {
   }
 }
 
-/** As a part stands on the wire, without the escapes of a text: nearly every part is a text and nothing else. */
+/** Length of a part on the wire, not counting escapes of text. Nearly every part is just text. */
 function countLength(part: JsonObject): number {
   const { text, thoughtSignature, functionCall } = part
   const isText = typeof text === 'string' && thoughtSignature === undefined && functionCall === undefined

@@ -1,12 +1,12 @@
-// Encodes the content of users and tools: text, images and files as Gemini's parts. Unreadable content becomes a note, so that the
-// model can say so.
+// Encodes user and tool content (text, images and files) as Gemini parts. Unreadable content becomes a note, so that
+// the model can mention it.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
 import { textOfFile } from '../file-text.ts'
 import type { WirePart } from './wire.ts'
 
 /** ai.google.dev/gemini-api/docs/image-understanding; 400 "Unsupported MIME type: image/gif" for others. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
-/** Media that a result of Gemini 3 may hold (genai.d.ts FunctionResponsePart; docs, "Multimodal function responses"). */
+/** Media allowed in a Gemini 3 result (genai.d.ts FunctionResponsePart; docs, "Multimodal function responses"). */
 const RESULT_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf'])
 
 export function encodeContent(parts: readonly ContentPart[]): readonly WirePart[] {
@@ -16,19 +16,19 @@ export function encodeContent(parts: readonly ContentPart[]): readonly WirePart[
 export interface EncodedResult {
   /** The functionResponse. */
   readonly response: WirePart
-  /** Parts that it cannot hold: parts of the same content. */
+  /** Media that the result cannot hold, sent as further parts of the same content. */
   readonly beside: readonly WirePart[]
 }
 
 export interface ResultNaming {
   readonly name: string
-  /** Only where the model gave its call one. */
+  /** Set only if the model gave its call an id. */
   readonly id: string | undefined
-  /** Images stand inside of the result: from Gemini 3 on. */
+  /** Whether results may hold images: from Gemini 3 on. */
   readonly holdsMedia: boolean
 }
 
-/** `output` and `error` are the keys that the model is trained to read (genai.d.ts FunctionResponse). */
+/** Models are trained to read the keys `output` and `error` (genai.d.ts FunctionResponse). */
 export function encodeResult(result: ResultPart, { name, id, holdsMedia }: ResultNaming): EncodedResult {
   const said = encodeContent(result.content)
   const texts = said.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : []))
@@ -69,7 +69,7 @@ function encodeImage(image: ImagePart): WirePart {
   return IMAGE_TYPES.has(image.mediaType) ? encodeMedia(image) : leftOut(`image of type ${image.mediaType}`)
 }
 
-/** PDF, sound and films as bytes or address; text as text. */
+/** PDF, audio and video as bytes or URL; text files as text. */
 function encodeFile(file: FilePart): WirePart {
   const { mediaType, source } = file
   const name = file.name ?? ''

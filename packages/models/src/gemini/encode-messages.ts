@@ -1,5 +1,5 @@
-// From neutral messages to Gemini's contents: users and models, every call answered in the content right behind it, and the
-// signatures on the very parts that they came with.
+// Encodes neutral messages as Gemini contents: user and model roles, every call answered in the content directly after
+// it, and signatures on the parts they arrived with.
 import type { AssistantPart, CallPart, JsonObject, ResultPart, SourcePart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { HistoryEncoder } from '../histories.ts'
@@ -8,13 +8,13 @@ import { encodeContent, encodeResult } from './encode-content.ts'
 import type { WireContent, WirePart } from './wire.ts'
 import { NO_SIGNATURE, PROVIDER, REPLAYABLE, modelFamily } from './wire.ts'
 
-/** For a history that does not begin with a user. */
+/** Prepended to a history that does not start with a user message. */
 const FIRST_USER: WireContent = { role: 'user', parts: [{ text: '(The conversation begins.)' }] }
 /** 400 "Please ensure that multiturn requests end with a user role or a function response." */
 const LAST_USER: WireContent = { role: 'user', parts: [{ text: '(Go on.)' }] }
 
 /**
- * Signatures of `rebased` answers stay: what is checked is the part that they sit on, not what stood before it, and Google's own
+ * Keeps the signatures of `rebased` answers: the API checks the signed part, not what precedes it, and Google's own
  * client keeps them when it shortens a history (gemini-cli).
  */
 export function createMessageEncoder(model: string, signsCalls: boolean): HistoryEncoder<WireContent> {
@@ -37,9 +37,9 @@ interface Draft {
 
 interface Encoding {
   readonly family: string
-  /** Gemini 3 and later. */
+  /** True for Gemini 3 and later. */
   readonly signsCalls: boolean
-  /** Ids that the model gave its calls, by Baton's. */
+  /** The model's call ids by Baton's call id. */
   readonly ids: Map<string, string>
 }
 
@@ -48,7 +48,9 @@ function asRequest(contents: readonly WireContent[]): readonly WireContent[] {
   return begun.at(-1)?.role === 'user' ? begun : [...begun, LAST_USER]
 }
 
-/** One content per speaker; results stay alone, because what a user says behind them begins a new turn. */
+/**
+ * Merges consecutive contents of one role. Results stay separate, because a user message after them starts a new turn.
+ */
 function addSpoken(drafts: Draft[], role: WireContent['role'], parts: readonly WirePart[]): void {
   if (parts.length === 0) return
   const last = drafts.at(-1)
@@ -75,7 +77,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefin
     case 'text':
       return part.text === '' ? undefined : { text: part.text, ...signed }
     case 'reasoning':
-      // Thoughts are summaries for people; only what is signed is of use to the model.
+      // Thoughts are summaries for people; only signed ones help the model.
       if (!('thoughtSignature' in signed)) return undefined
       return { text: part.text, ...(data['isText'] !== true && { thought: true }), ...signed }
     case 'call':
@@ -87,7 +89,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefin
   }
 }
 
-/** This provider's state beside a part, for the model that made it; nothing of other providers. */
+/** The part's Gemini state, if the same model made it; state of other providers is ignored. */
 function buildState({ state }: Exclude<AssistantPart, SourcePart>, { family }: Encoding): JsonObject {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : {}
@@ -100,13 +102,16 @@ function encodeCall(call: CallPart, data: JsonObject, { ids }: Encoding): JsonOb
   return { ...(given !== undefined && { id: given }), name: encodeToolName(call.name), args: readArguments(call) }
 }
 
-/** An object always; what a model wrote and could not be read goes back empty, its result says why. */
+/** Always an object. Unparseable arguments go back empty; the call's result explains why. */
 function readArguments(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** 400 "…the number of function response parts is equal to the number of function call parts": all in one content, first. */
+/**
+ * 400 "…the number of function response parts is equal to the number of function call parts": all in one content,
+ * first.
+ */
 function encodeResults(results: readonly ResultPart[], { ids, signsCalls: holdsMedia }: Encoding) {
   const encoded = results.map((result) =>
     encodeResult(result, { name: encodeToolName(result.name), id: ids.get(result.callId), holdsMedia }),

@@ -111,7 +111,7 @@ test('a typed answer whose keys have no names, or names that Gemini does not rea
   for (const one of [{ map: { type: 'object', additionalProperties: texts } }, { 'first name': texts }]) {
     const { generationConfig, systemInstruction } = of(one)
     expect(generationConfig).not.toHaveProperty('responseSchema')
-    expect(JSON.stringify(systemInstruction)).toContain('It must fit this JSON Schema')
+    expect(JSON.stringify(systemInstruction)).toContain('It must match this JSON Schema')
   }
   expect(of({ name: texts }).generationConfig).toHaveProperty('responseSchema')
 })

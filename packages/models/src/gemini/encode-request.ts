@@ -1,5 +1,6 @@
-// From a neutral request to the body of POST …/models/<model>:streamGenerateContent. Pure. Whatever legal history comes in, of
-// this or another provider, a body comes out that Gemini accepts; the rules and their sources stand where they are kept.
+// Encodes a neutral request as the body of POST …/models/<model>:streamGenerateContent. Pure. Any valid history, from
+// this or another provider, yields a body that Gemini accepts; each rule is documented with its source where it is
+// applied.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
@@ -19,16 +20,16 @@ import type { GeminiRequest, WireCallingConfig, WireContent, WireFunction, WireG
 import { PROVIDER } from './wire.ts'
 
 export interface GeminiEncodeOptions {
-  /** `gemini-2.5-flash`; stands in the address, not in the body. */
+  /** For example `gemini-2.5-flash`. Part of the address, not of the body. */
   readonly model: string
-  /** Corrections of the model's row in the table of traits. */
+  /** Overrides for the model's row in the traits table. */
   readonly traits?: TraitsOverride
 }
 
-/** Above it: 400 "temperature must be in the range [0.0, 2.0]". */
+/** Higher values: 400 "temperature must be in the range [0.0, 2.0]". */
 const TEMPERATURE_MAX = 2
 
-/** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
+/** @throws BatonError `model_invalid_request` if `toolChoice` names a tool that is not in the request */
 export function encodeGeminiRequest(
   given: ModelRequest,
   options: GeminiEncodeOptions,
@@ -65,14 +66,16 @@ function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireFunction
   }
 }
 
-/** Undefined where the root has no properties: 400 "parameters.properties: should be non-empty for OBJECT type". */
+/**
+ * Returns `undefined` if the root has no properties: 400 "parameters.properties: should be non-empty for OBJECT type".
+ */
 function buildSchema(schema: JsonObject, compile: CompileSchema): JsonObject | undefined {
   const compiled = compile(schema, 'gemini').schema
   const { properties } = compiled
   return isJsonObject(properties) && Object.keys(properties).length > 0 ? compiled : undefined
 }
 
-/** Undefined: the model decides. There is no way to ask for one call at a time. */
+/** Returns `undefined` if the model decides. Gemini has no option to limit an answer to one call. */
 function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfig | undefined {
   if (tools.length === 0 || toolChoice.type === 'auto') return undefined
   if (toolChoice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [encodeToolName(toolChoice.name)] }
@@ -85,7 +88,7 @@ function encodeGeneration(request: ModelRequest, traits: ModelTraits, compile: C
   const maxOutputTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   const thinkingConfig = encodeThinking(traits, plan)
   const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: TEMPERATURE_MAX })
-  // 400 "Function calling with a response mime type: 'application/json' is unsupported", of models before Gemini 3.
+  // 400 "Function calling with a response mime type: 'application/json' is unsupported", from models before Gemini 3.
   const isJson = output !== undefined && (tools.length === 0 || traits.output === 'native')
   const responseSchema = isJson ? buildSchema(output.schema, compile) : undefined
   return {

@@ -1,4 +1,5 @@
-// Codes for Google's error statuses. The same object comes as an HTTP body and, after HTTP 200, as an element of the stream.
+// Maps Google's error statuses to codes. The same object arrives as an HTTP body and, after HTTP 200, as a stream
+// element.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
@@ -6,7 +7,7 @@ import { codeOfStatus, errorFromResponse, readErrorBody } from '../transport/htt
 import { redact } from '../transport/redact.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
 
-/** google.rpc.Code; those that their HTTP status says as well are left out. */
+/** google.rpc.Code, except codes that the HTTP status already covers. */
 const CODE_OF_STATUS: Readonly<Record<string, ErrorCode>> = {
   INVALID_ARGUMENT: 'model_invalid_request',
   FAILED_PRECONDITION: 'model_invalid_request',
@@ -36,7 +37,9 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfTyp
   })
 }
 
-/** `{error: {code, message, status, details}}` in place of a chunk: the HTTP status was 200, so what it says decides. */
+/**
+ * `{error: {code, message, status, details}}` instead of a chunk: the HTTP status was 200, so only the contents matter.
+ */
 export function errorFromChunk(chunk: JsonObject, secrets: readonly string[]): BatonError {
   const body = JSON.stringify(chunk)
   const said = readErrorBody(body)

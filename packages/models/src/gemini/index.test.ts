@@ -79,7 +79,7 @@ test('a token that cannot be had is an error of the model', async () => {
   const { answer } = runWith({}, '', { access: { type: 'vertex', project: 'p', accessToken } })
   expect(await thrownBy(answer)).toMatchObject({
     code: 'model_auth_failed',
-    message: 'Google Cloud gave no token: no credentials',
+    message: 'could not get a token from Google Cloud: no credentials',
   })
 })
 

@@ -1,5 +1,5 @@
-// Gemini, by the Gemini API and by Vertex AI: `createGeminiModel` joins the two pure halves (encode-request, decode-stream) with
-// a transport.
+// Gemini, through the Gemini API or Vertex AI: `createGeminiModel` connects the pure encoder (encode-request) and
+// decoder (decode-stream) to a transport.
 import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core'
 import { isBatonError, parseJson } from '@baton/core'
 import type { Prove, HttpModelOptions } from '../http-model.ts'
@@ -29,23 +29,25 @@ export type { GeminiEncodeOptions } from './encode-request.ts'
 export type { GeminiRequest } from './wire.ts'
 
 export interface GeminiModelOptions extends HttpModelOptions {
-  /** A key of the Gemini API, or a project of Vertex AI. */
+  /** A Gemini API key, or a Vertex AI project. */
   readonly access: GeminiAccess
-  /** As in GOOGLE_GEMINI_BASE_URL; Google's own by default. */
+  /** Same format as GOOGLE_GEMINI_BASE_URL; Google's own address by default. */
   readonly baseUrl?: string
-  /** Corrections of the model's row in the table of traits: `{ contextTokens: 32_768 }`. */
+  /** Overrides for the model's row in the traits table: `{ contextTokens: 32_768 }`. */
   readonly traits?: TraitsOverride
 }
 
 const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 180_000
-/** "Request payload size exceeds the limit: 20971520 bytes."; since January 2026 some models and accounts may send more. */
+/**
+ * "Request payload size exceeds the limit: 20971520 bytes."; since January 2026 some models and accounts allow more.
+ */
 const REQUEST_BYTES_MAX = 20_971_520
-/** Bytes of a stream's end. */
+/** Bytes kept of the end of a stream. */
 const TAIL_LENGTH = 64 * 1024
 
 /**
- * If thoughts are asked for, the deadlines are 3 minutes.
+ * Deadlines are 3 minutes if thinking was requested.
  * @throws BatonError `model_not_configured` without a model, a key, a project or a token
  */
 export function createGeminiModel(options: GeminiModelOptions): Model {
@@ -77,7 +79,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
   })
 }
 
-/** The same object for as long as the key or the token is the same. */
+/** Returns the same object while the key or token is unchanged. */
 function proveWith(access: GeminiAccess): Prove {
   let known: { readonly proof: HttpRequest['headers']; readonly headers: HttpRequest['headers'] } | undefined
   return async ({ headers }, signal) => {
@@ -92,7 +94,7 @@ function asksForThoughts({ settings: { effort = 'none', reasoningTokens = 0 } }:
   return effort !== 'none' || reasoningTokens > 0
 }
 
-/** Events, or the elements of an array (from a proxy that drops `alt=sse`); at their end there may be an error. */
+/** Reads events, or the elements of an array (from a proxy that drops `alt=sse`), and an error that may follow them. */
 function readStream(answering: Answering, head: HttpHead): BodyReader {
   const decoder = createGeminiDecoder(answering)
   const tail = createStreamTail(TAIL_LENGTH)
@@ -114,7 +116,7 @@ function readStream(answering: Answering, head: HttpHead): BodyReader {
   )
 }
 
-/** Hears of an error behind the stream at the stream's end. */
+/** Also reports an error found after the last event of the stream. */
 class TailedDecoder implements StreamDecoder {
   readonly #decoder: GeminiDecoder
   readonly #readTail: () => string
@@ -143,7 +145,7 @@ class TailedDecoder implements StreamDecoder {
   }
 }
 
-/** An error that breaks into a stream of events comes without `data:` (js-genai looks for it in every piece). */
+/** An error in the middle of an event stream arrives without `data:` (js-genai checks every piece for it). */
 function bareErrorIn(tail: string): string | undefined {
   const last =
     tail

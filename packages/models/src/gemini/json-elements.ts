@@ -1,13 +1,13 @@
-// The other framing of a stream: without `alt=sse` Gemini answers with one JSON array, whose elements arrive one after the other.
-// Reads bytes, hands over the text of each element; a lone object is one element. It knows nothing of what they mean.
+// Gemini's other stream format: without `alt=sse` it answers with one JSON array whose elements arrive one at a time.
+// Splits bytes into the text of each element, without interpreting it. A lone object counts as one element.
 import { BatonError } from '@baton/core'
 
 export interface JsonElementReader {
-  /** @throws BatonError `model_malformed_answer` for what is neither, or an element that is larger than the bound */
+  /** @throws BatonError `model_malformed_answer` if the input is neither, or an element exceeds the size limit */
   push(bytes: Uint8Array): void
 }
 
-/** The largest element that is read, in UTF-16 units: 4 MiB, as for an event. */
+/** Maximum UTF-16 units of an element: 4 Mi, as for an event. */
 const ELEMENT_LENGTH_MAX = 4 * 1024 * 1024
 
 export function createJsonElementReader(
@@ -18,7 +18,7 @@ export function createJsonElementReader(
   let depth = 0
   let inString = false
   let isEscaped = false
-  /** Text of the element that has begun. */
+  /** Text of the current element. */
   let pieces = ''
   const read = (char: string): boolean => {
     if (isEscaped) isEscaped = false
@@ -40,7 +40,7 @@ export function createJsonElementReader(
           start = index
           if (char === '{') depth = 1
           else if (!/[[\],\s\uFEFF]/.test(char))
-            throw malformed(`${JSON.stringify(char)} stands where JSON was to begin`)
+            throw malformed(`expected the start of JSON, not ${JSON.stringify(char)}`)
         } else if (read(char)) {
           onElement(pieces + text.slice(start, index + 1))
           pieces = ''
@@ -53,5 +53,5 @@ export function createJsonElementReader(
 }
 
 function malformed(what: string): BatonError {
-  return new BatonError({ code: 'model_malformed_answer', message: `Gemini’s answer cannot be read: ${what}` })
+  return new BatonError({ code: 'model_malformed_answer', message: `could not read Gemini’s answer: ${what}` })
 }

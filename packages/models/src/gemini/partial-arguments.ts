@@ -1,28 +1,28 @@
-// Arguments that Vertex streams in pieces: each names a place by a JSON path and says a value, or a piece of a text. Pure. What
-// cannot be placed makes the whole call malformed; it is never guessed.
+// Assembles arguments that Vertex streams in pieces: each names a place by JSON path and carries a value or part of a
+// string. Pure. A piece that fits nowhere makes the whole call malformed; nothing is guessed.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
-/** Maps, because a key may be `__proto__`. */
+/** Uses maps, because a key may be `__proto__`. */
 type Node = Map<string, Node> | Node[] | string | number | boolean | null
 type Step = string | number
 
-/** Steps of one path. */
+/** Maximum steps of a path. */
 const DEPTH_MAX = 64
 
 export class PartialArguments {
   readonly #root = new Map<string, Node>()
-  /** Places whose text goes on with a later piece. */
+  /** Places whose string continues in a later piece. */
   readonly #open = new Set<string>()
-  /** False once a piece could not be placed. */
+  /** False once a piece did not fit. */
   isReadable = true
 
-  /** Arguments that came whole. */
+  /** Sets arguments that arrived complete. */
   set(args: JsonObject): void {
     for (const [key, value] of Object.entries(args)) this.#root.set(key, createNode(value))
   }
 
-  /** One PartialArg: `{jsonPath, stringValue | numberValue | boolValue | nullValue, willContinue}`. */
+  /** Adds one PartialArg: `{jsonPath, stringValue | numberValue | boolValue | nullValue, willContinue}`. */
   push(piece: JsonValue): void {
     const given = isJsonObject(piece) ? piece : {}
     const path = given['jsonPath']
@@ -41,7 +41,7 @@ export class PartialArguments {
     return this.#root.size === 0
   }
 
-  /** Whether every text has ended. */
+  /** Whether every string is complete. */
   get isWhole(): boolean {
     return this.isReadable && this.#open.size === 0
   }
@@ -71,7 +71,7 @@ export class PartialArguments {
   }
 }
 
-/** `$.recipe.steps[0]`, and the same as `$['recipe']['steps'][0]` (RFC 9535). */
+/** Parses `$.recipe.steps[0]`, which equals `$['recipe']['steps'][0]` (RFC 9535). */
 function listSteps(path: string): readonly Step[] | undefined {
   if (!path.startsWith('$')) return undefined
   const steps: Step[] = []
@@ -100,7 +100,7 @@ function findChild(node: Node, step: Step): Node | undefined {
   return Array.isArray(node) && typeof step === 'number' ? node[step] : undefined
 }
 
-/** Lists grow by one: a hole would be a value that nobody said. */
+/** Lists grow by one item: a gap would be a value that the model never sent. */
 function put(node: Node, step: Step, value: Node): boolean {
   if (node instanceof Map) {
     node.set(String(step), value)
@@ -114,7 +114,7 @@ function put(node: Node, step: Step, value: Node): boolean {
 function createNode(value: JsonValue): Node {
   if (Array.isArray(value)) return (value as readonly JsonValue[]).map(createNode)
   if (isJsonObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, createNode(one)]))
-  // Neither a list nor an object, which JsonValue's arrays being read-only hides from the compiler.
+  // not a list or object, which the compiler misses because JsonValue's arrays are readonly
   return value as string | number | boolean | null
 }
 

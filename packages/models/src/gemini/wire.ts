@@ -1,10 +1,10 @@
-// The parts of Gemini's generateContent (v1beta, Vertex v1) that the adapter reads and writes. What comes from the provider is
-// read leniently, so those types say only what is checked. Source: @google/genai, genai.d.ts.
+// The parts of Gemini's generateContent (v1beta, Vertex v1) that the adapter reads and writes. Provider data is read
+// leniently, so these types declare only what is checked. Source: @google/genai, genai.d.ts.
 import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export const PROVIDER = 'gemini'
 
-/** One kind of data, and perhaps a signature. Parts that go back as they came are not looked into. */
+/** One kind of data and an optional signature. Parts that go back unchanged are never inspected. */
 export type WirePart = JsonObject
 
 export interface WireContent {
@@ -15,7 +15,7 @@ export interface WireContent {
 export interface WireFunction {
   readonly name: string
   readonly description?: string
-  /** Absent for a function that takes nothing. */
+  /** Omitted for a function without parameters. */
   readonly parameters?: JsonObject
 }
 
@@ -26,9 +26,9 @@ export interface WireCallingConfig {
 
 export interface WireThinking {
   readonly includeThoughts?: true
-  /** Gemini 2.5; 0 is off. */
+  /** Gemini 2.5; 0 turns thinking off. */
   readonly thinkingBudget?: number
-  /** Gemini 3 and later; never beside a budget (400). */
+  /** Gemini 3 and later; never together with a budget (400). */
   readonly thinkingLevel?: Effort
 }
 
@@ -52,7 +52,7 @@ export interface GeminiRequest {
   readonly serviceTier?: string
 }
 
-/** A GenerateContentResponse, of which a stream has many; every field is checked before it is used. */
+/** A GenerateContentResponse; a stream has many. Each field is checked before use. */
 export interface WireChunk {
   readonly candidates?: JsonValue
   readonly promptFeedback?: JsonValue
@@ -62,7 +62,7 @@ export interface WireChunk {
   readonly error?: JsonValue
 }
 
-/** Kinds of data of a model's part that a request may repeat, beside text and calls. */
+/** Kinds of model parts, other than text and calls, that a request may repeat. */
 export const REPLAYABLE: readonly string[] = [
   'inlineData',
   'fileData',
@@ -72,10 +72,10 @@ export const REPLAYABLE: readonly string[] = [
   'toolResponse',
 ]
 
-/** The signature that Google documents for calls that another model made: Gemini 3 refuses a call without any signature. */
+/** The signature that Google documents for calls made by another model: Gemini 3 rejects unsigned calls. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator'
 
-/** `gemini-2.5-flash-001` and `gemini-2.5-flash` are one: a signature of one is good for the other. */
+/** `gemini-2.5-flash-001` and `gemini-2.5-flash` are one family: signatures of one are valid for the other. */
 export function modelFamily(model: string): string {
   return model.replace(/^.*\//, '').replace(/-\d{3}$/, '')
 }

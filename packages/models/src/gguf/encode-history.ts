@@ -1,11 +1,11 @@
-// A neutral history as the chat of node-llama-cpp, whose wrappers know each model's own template.
+// Encodes a neutral history as a node-llama-cpp chat, whose wrappers know each model's template.
 import type { JsonValue, Message, ModelRequest, ResultPart, ToolMessage } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { describeForced, findForced } from './forced-call.ts'
 import type { ChatItem, FunctionCallItem } from './llama.ts'
 
-/** The last item is the answer that is to be written, or to be gone on with. */
+/** The last item is the answer to write or to continue. */
 export function encodeHistory(request: ModelRequest, names: ToolNames): readonly ChatItem[] {
   const { instructions, messages, toolChoice } = request
   const forced = findForced(request)
@@ -43,7 +43,7 @@ function addMessage(items: ChatItem[], message: Message, names: ToolNames): void
   }
 }
 
-/** In the order of the calls: the last ones of the answer. */
+/** Sets results in call order, on the last calls of the answer. */
 function addResults(response: readonly (string | FunctionCallItem)[], { parts }: ToolMessage): void {
   const calls = response.filter((one): one is FunctionCallItem => typeof one !== 'string').slice(-parts.length)
   parts.forEach((part, index) => {

@@ -1,21 +1,21 @@
-// A call that the model must make. Functions of node-llama-cpp are offered and never forced: a small model writes text in their place. So
-// the grammar of the one tool's arguments is the grammar of the whole answer.
+// Forces a tool call. node-llama-cpp offers functions but cannot force them, and small models write text instead. So
+// the grammar of the one tool's arguments becomes the grammar of the whole answer.
 import type { ModelEvent, ModelPart, ModelRequest, ToolDeclaration } from '@baton/core'
 
-/** The tool that must be called, where it is one alone. */
+/** The tool that must be called, if there is exactly one. */
 export function findForced({ tools, toolChoice }: ModelRequest): ToolDeclaration | undefined {
   if (toolChoice.type === 'tool') return tools.find(({ name }) => name === toolChoice.name)
   return toolChoice.type === 'any' && tools.length === 1 ? tools[0] : undefined
 }
 
-/** For the instructions: such a tool is not among the functions. */
+/** Describes the tool in the instructions, because a forced tool is not among the functions. */
 export function describeForced({ name, description, inputSchema }: ToolDeclaration): string {
   return `Call ${name} now. Write its arguments as one JSON object, and nothing else.
 ${name}: ${description}
 JSON Schema of the arguments: ${JSON.stringify(inputSchema)}`
 }
 
-/** Streams what the grammar gives as the arguments of the call. */
+/** Streams the generated text as the call's arguments. */
 export function streamForced({ name }: ToolDeclaration, sink: (event: ModelEvent) => void): (text: string) => void {
   const index = 0
   let isBegun = false
@@ -26,7 +26,7 @@ export function streamForced({ name }: ToolDeclaration, sink: (event: ModelEvent
   }
 }
 
-/** Arguments that the limit cut off are not JSON: then the call never runs. */
+/** Arguments truncated by the token limit are not valid JSON, so such a call never runs. */
 export function partOfForced({ name }: ToolDeclaration, said: string): ModelPart {
   return { type: 'call', name, arguments: said === '' ? '{}' : said }
 }

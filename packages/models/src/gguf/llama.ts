@@ -1,5 +1,5 @@
-// The slice of node-llama-cpp 3 that the adapter uses, as types of its own: the package is an optional peer, loaded when a
-// file is loaded.
+// The subset of node-llama-cpp 3 that the adapter uses, redeclared here because the package is an optional peer, loaded
+// together with a file.
 import type { AbortSignalLike, JsonObject, JsonValue } from '@baton/core'
 import { BatonError } from '@baton/core'
 
@@ -15,7 +15,7 @@ export interface LlamaPackage {
 
 export interface Llama {
   loadModel(options: { readonly modelPath: string }): Promise<LlamaModel>
-  /** @throws Error for a schema that it cannot make a grammar of */
+  /** @throws Error if the schema cannot be turned into a grammar */
   createGrammarForJsonSchema(schema: JsonObject): Promise<unknown>
   dispose(): Promise<void>
 }
@@ -78,7 +78,7 @@ export interface LlamaChat {
   readonly sequence: LlamaSequence
   readonly model: { readonly tokenizer: unknown }
   readonly chatWrapper: {
-    /** The whole prompt, as `generateResponse` would write it. */
+    /** The whole prompt as `generateResponse` would build it. */
     generateContextState(given: { readonly chatHistory: readonly ChatItem[] } & ContextFunctions): {
       readonly contextText: { tokenize(tokenizer: unknown): { readonly length: number } }
     }
@@ -92,13 +92,13 @@ export interface Generated {
   readonly metadata: { readonly stopReason: string }
 }
 
-/** @throws BatonError `model_not_configured` when the package is not installed */
+/** @throws BatonError `model_not_configured` if the package is not installed */
 export async function loadLlamaPackage(): Promise<LlamaPackage> {
   const name = 'node-llama-cpp'
   try {
     return (await import(name)) as LlamaPackage // of version 3
   } catch (cause) {
-    const message = 'models of GGUF files need a package that is not installed: npm install node-llama-cpp'
+    const message = 'GGUF models need a package that is not installed: npm install node-llama-cpp'
     throw new BatonError({ code: 'model_not_configured', message, cause })
   }
 }

@@ -30,7 +30,7 @@ test('a file that is no model is named, and what was begun is given back', async
   vi.doMock(PACKAGE, () => ({ getLlama: () => Promise.resolve(llama), LlamaChat: class {} }))
   await expect(loadGgufModel(FILE)).rejects.toMatchObject({
     code: 'model_not_configured',
-    message: `${FILE} cannot be loaded as a model: not a GGUF file`,
+    message: `could not load ${FILE} as a model: not a GGUF file`,
   })
   expect(disposed).toBe(1)
 })
@@ -38,8 +38,7 @@ test('a file that is no model is named, and what was begun is given back', async
 test('a file that is not there is named', async () => {
   await expect(loadGgufModel('/nothing')).rejects.toMatchObject({
     code: 'model_not_configured',
-    message:
-      'there is no file /nothing to load a model from; https://huggingface.co/models?library=gguf has such files',
+    message: 'the model file /nothing does not exist; see https://huggingface.co/models?library=gguf for GGUF files',
   })
 })
 

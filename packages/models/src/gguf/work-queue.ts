@@ -1,25 +1,30 @@
-// One piece of work after another: a model in memory answers one request at a time, and only so many may wait.
+// Runs work one piece at a time: a model in memory answers one request at a time, and the queue is bounded.
 import type { AbortSignalLike } from '@baton/core'
 import { BatonError } from '@baton/core'
 
 export interface WorkQueue {
-  /** @throws BatonError `model_overloaded` when too many wait, `cancelled` when the signal aborts before its turn */
+  /**
+   * @throws BatonError `model_overloaded` if the queue is full, `cancelled` if the signal aborts before the work starts
+   */
   run<Value>(work: () => Promise<Value>, signal: AbortSignalLike): Promise<Value>
-  /** After all that was begun. */
+  /** Resolves once all started work has ended. */
   idle(): Promise<void>
 }
 
 export function createWorkQueue(waitingMax: number): WorkQueue {
   let last: Promise<unknown> = Promise.resolve()
-  /** Running and waiting work. */
+  /** Number of running and waiting pieces of work. */
   let open = 0
   return {
     run: async (work, signal) => {
       if (open > waitingMax)
-        throw new BatonError({ code: 'model_overloaded', message: `${waitingMax} requests wait for the model already` })
+        throw new BatonError({
+          code: 'model_overloaded',
+          message: `${waitingMax} requests are already waiting for the model`,
+        })
       const before = last
       const done = Promise.withResolvers<void>()
-      // Also after the one before: a place that is given up must not let the next begin.
+      // Also wait for the previous work: a cancelled waiter must not let the next one start early.
       last = Promise.all([before, done.promise])
       open += 1
       try {
@@ -34,7 +39,7 @@ export function createWorkQueue(waitingMax: number): WorkQueue {
   }
 }
 
-/** Waits for its turn; one that is aborted gives up its place at once. */
+/** Waits its turn. An aborted waiter leaves the queue immediately. */
 async function turn(before: Promise<unknown>, signal: AbortSignalLike): Promise<void> {
   const aborted = Promise.withResolvers<void>()
   const abort = (): void => aborted.resolve()

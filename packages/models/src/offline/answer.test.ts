@@ -24,11 +24,7 @@ test.each<readonly [string, unknown, string]>([
   ['null', null, 'The result is null.'],
   ['an empty object', {}, 'The result is empty.'],
   ['a string', 'done', 'done'],
-  [
-    'a cut list',
-    { items: [1], truncated: true },
-    '1 item:\n- 1\nThere is more than this: the result was cut at its limit.',
-  ],
+  ['a cut list', { items: [1], truncated: true }, '1 item:\n- 1\nThere is more: the result was cut off at its limit.'],
 ])('%s', (_situation, value, expected) => {
   expect(told(value)).toBe(expected)
 })
@@ -43,7 +39,7 @@ test('long lists and long texts end with how much there is', () => {
       .split('\n')
       .at(-1),
   ).toBe('- and 30 more')
-  expect(told({ text: 'x\n'.repeat(500) })).toContain('… (501 lines in all)')
+  expect(told({ text: 'x\n'.repeat(500) })).toContain('… (501 lines in total)')
 })
 
 test('a text with a fence in it stands in a longer fence', () => {

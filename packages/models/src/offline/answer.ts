@@ -1,4 +1,4 @@
-// Says a tool's result in a few lines, whatever the tool: lists by their most telling fields, long text as it is.
+// Summarizes any tool's result in a few lines: lists by their most descriptive fields, long text as is.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import { splitWords } from './fill-arguments.ts'
@@ -8,11 +8,11 @@ const DETAILS_MAX = 3
 const SHORT_CHARACTERS_MAX = 120
 const TEXT_CHARACTERS_MAX = 6000
 const TEXT_LINES_MAX = 120
-/** The fields that name a thing, the most telling first, and those that hold a thing which is text. */
+/** Fields that name a thing, most descriptive first, and fields that hold a thing's text. */
 const LABELS = ['path', 'name', 'title', 'subject', 'file', 'label', 'summary', 'text', 'message', 'url', 'id']
 const BODIES = ['text', 'content', 'body', 'answer', 'markdown', 'output', 'summary']
 
-/** `text` is what a tool gave to the model: JSON or plain text. */
+/** `text` is what the tool returned to the model: JSON or plain text. */
 export function summariseResult(text: string): string {
   const parsed = parseJson(text)
   const value = parsed.ok ? parsed.value : text
@@ -20,7 +20,7 @@ export function summariseResult(text: string): string {
   if (Array.isArray(value)) return listed('results', value, '')
   if (!isJsonObject(value)) return `The result is ${plain(value)}.`
   const { truncated, ...fields } = value
-  return told(fields) + (truncated === true ? '\nThere is more than this: the result was cut at its limit.' : '')
+  return told(fields) + (truncated === true ? '\nThere is more: the result was cut off at its limit.' : '')
 }
 
 function told(fields: JsonObject): string {
@@ -53,7 +53,7 @@ function itemLine(item: JsonObject): string {
   return short(item[label] ?? '') + (details === '' ? '' : ` (${details})`)
 }
 
-/** Short values beside the main one; what is empty, zero or false says little. */
+/** Short values listed after the main one. Empty, zero and false values are skipped. */
 function listDetails(fields: JsonObject, without: string): string {
   return Object.entries(fields)
     .filter(([name, field]) => name !== without && Boolean(field) && typeof field !== 'object')
@@ -72,7 +72,7 @@ function short(value: JsonValue): string {
   return text.length > SHORT_CHARACTERS_MAX ? `${text.slice(0, SHORT_CHARACTERS_MAX)}…` : text
 }
 
-/** A fence is longer than any inside, as Markdown asks. */
+/** The fence must be longer than any inside, as Markdown requires. */
 function fenced(text: string): string {
   if (!text.includes('\n')) return text === '' ? '(empty)' : clipped(text)
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2)
@@ -83,5 +83,5 @@ function fenced(text: string): string {
 function clipped(text: string): string {
   const lines = text.split('\n')
   const kept = lines.slice(0, TEXT_LINES_MAX).join('\n').slice(0, TEXT_CHARACTERS_MAX).trimEnd()
-  return kept.length < text.trimEnd().length ? `${kept}\n… (${lines.length} lines in all)` : kept
+  return kept.length < text.trimEnd().length ? `${kept}\n… (${lines.length} lines in total)` : kept
 }

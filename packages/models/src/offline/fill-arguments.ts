@@ -1,5 +1,5 @@
-// Reads a request as words and values, and fills a tool's arguments with them, judged by the names, descriptions and
-// schemas of its properties. Plain English; it knows nothing of any tool, and invents nothing.
+// Splits a request into words and values and fills a tool's arguments from them, guided by the names, descriptions and
+// schemas of its properties. English only; knows no specific tool and invents nothing.
 import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
@@ -8,14 +8,14 @@ export type Kind = 'word' | 'quoted' | 'url' | 'date' | 'number' | 'path' | 'ide
 export interface Token {
   readonly kind: Kind
   readonly text: string
-  /** Stems of a word that means something; else empty. */
+  /** Stems of a meaningful word, otherwise empty. */
   readonly stems: readonly string[]
   readonly endsPhrase: boolean
 }
 
 export interface Filled {
   readonly arguments: JsonObject
-  /** Names of required properties that nothing was found for. */
+  /** Names of required properties without a value. */
   readonly missing: readonly string[]
   readonly used: ReadonlySet<Token>
 }
@@ -25,7 +25,7 @@ interface Property {
   readonly role: string
   readonly isRequired: boolean
   readonly nameStems: readonly string[]
-  /** Stems of the name, the description and the options. */
+  /** Stems of the name, description and options. */
   readonly stems: readonly string[]
   readonly options: readonly JsonValue[]
 }
@@ -37,7 +37,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     'please just only want need like let tell give help s t re ve ll d m now still many much hi hello hey good morning evening thanks thank bye'
   ).split(' '),
 )
-/** Words of one line are taken for each other. */
+/** Words on the same line are treated as synonyms. */
 const SAME_MEANING = [
   'search find locate look mention contain occur match scan lookup where use usage reference query',
   'show read view display open print get fetch content see inspect retrieve excerpt',
@@ -53,17 +53,20 @@ const SAME_MEANING = [
   'recent history log past latest last',
 ].map((line) => line.split(' ').map(findRoot))
 const MEANINGS = new Map(SAME_MEANING.flatMap((roots) => roots.map((root) => [root, roots[0] ?? root])))
-/** The first that fits one token; each costs no more than its length. */
+/** The first pattern that matches a token applies. Each is linear in the token's length. */
 const KINDS: readonly (readonly [Kind, RegExp])[] = [
   ['url', /^https?:\/\/./i],
   ['date', /^(?:\d{4}-\d\d-\d\d.*|today|tomorrow|yesterday|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)$/i],
   ['number', /^#?-?\d+(?:\.\d+)?$/],
-  // A letter and a slash, or an ending that begins with a letter.
+  // Text with a letter and a slash, or an extension that starts with a letter.
   ['path', /^(?=.*\p{L}).*\/|^(?!(?:e\.g|i\.e)$)[\w.-]*\.[a-z]\w{0,9}$/iu],
-  // Inner capitals, underscores, addresses, all capitals, letters with digits.
+  // Inner capitals, underscores, at signs, all capitals, or letters with digits.
   ['identifier', /\p{Ll}\p{Lu}|_|@|^\p{Lu}{2,}$|^(?=.*\d)(?=.*\p{L})/u],
 ]
-/** The kind of value that a property wants by its name or, if it is required, by its description; the order is that of choosing. */
+/**
+ * Kinds of values a property wants, by its name or, if it is required, by its description. The first matching role
+ * applies.
+ */
 const ROLES: readonly (readonly [role: string, stems: readonly string[], kinds: readonly Kind[]])[] = [
   ['choice', [], []],
   ['number', [], ['number']],
@@ -83,7 +86,7 @@ const PLACE = /^(?:in|under|inside|within|of)$/i
 const NO_PLACE = /^(?:general|details?|order|case|english|total|root|current|whole|project|repo|repository|code)$/i
 const PREPOSITION = /^(?:in|for|at|of|about|with|on|named|called|to)$/i
 const PHRASE_WORDS_MAX = 4
-/** How far behind "search" the thing may stand that is searched for. */
+/** Maximum distance in tokens between "search" and the thing searched for. */
 const PHRASE_DISTANCE_MAX = 8
 
 export function fillArguments(tool: ToolDeclaration, tokens: readonly Token[]): Filled {
@@ -94,7 +97,7 @@ export function fillArguments(tool: ToolDeclaration, tokens: readonly Token[]): 
   const rank = ({ isRequired, role }: Property): number =>
     ROLES.findIndex(([name]) => name === role) + (isRequired ? 0 : ROLES.length)
   for (const property of properties.toSorted((left, right) => rank(left) - rank(right))) {
-    // The owner and the name of a repository come from one token.
+    // Owner and name of a repository come from the same token.
     const free = tokens.filter((token) => property.role === 'repository' || !used.has(token))
     const taken = values.has(property.name) ? [] : tokensFor(property, free, toolStems)
     for (const token of taken) used.add(token)
@@ -139,7 +142,7 @@ function tokensFor(property: Property, free: readonly Token[], toolStems: readon
     const place = phraseBehind(free, ({ text }) => PLACE.test(text), isKnown).slice(0, 1)
     return place.filter(({ kind, text }) => kind === 'word' && !NO_PLACE.test(text))
   }
-  // A free word in an optional place would be a guess.
+  // Filling an optional property with an unrelated word would be a guess.
   const isGuess = !isRequired && ['search', 'id', 'thing'].includes(role)
   if (valued.length > 0 || isGuess) return isGuess ? [] : valued.slice(0, 1)
   if (role === 'thing')
@@ -151,7 +154,10 @@ function tokensFor(property: Property, free: readonly Token[], toolStems: readon
     : free.filter(({ kind }) => kind === 'identifier' || kind === 'name').slice(0, 1)
 }
 
-/** The first few words, or the first value, behind a word that announces them: none that the tool says of itself. */
+/**
+ * The first few words, or the first value, after a word that introduces them. Words of the tool's own description are
+ * skipped.
+ */
 function phraseBehind(
   tokens: readonly Token[],
   isMarker: (token: Token) => boolean,
@@ -171,7 +177,7 @@ function phraseBehind(
   return []
 }
 
-/** "lines 3 to 9", "line 7" and "the first 3 lines" for two properties such as startLine and endLine. */
+/** Fills two properties such as startLine and endLine from "lines 3 to 9", "line 7" or "the first 3 lines". */
 function rangeFor(properties: readonly Property[], tokens: readonly Token[], used: Set<Token>): Map<string, JsonValue> {
   const numeric = properties.filter(({ role }) => role === 'number')
   const first = numeric.find(({ nameStems }) => hasAny(nameStems, FIRST))
@@ -188,7 +194,9 @@ function rangeFor(properties: readonly Property[], tokens: readonly Token[], use
   ])
 }
 
-/** A number beside the property's own word; "the 5 latest sessions" for an amount; any where one is required. */
+/**
+ * A number next to the property's own word, "the 5 latest sessions" for an amount, or any number if one is required.
+ */
 function numberFor({ nameStems, isRequired }: Property, free: readonly Token[]): readonly Token[] {
   const isAmount = hasAny(nameStems, AMOUNT)
   const numbers = free.flatMap(({ kind }, at) => (kind === 'number' ? [at] : []))
@@ -207,7 +215,7 @@ function readValue(property: Property, all: readonly Property[], taken: readonly
   if (role === 'choice') return options.find((option) => isSame(option, text)) ?? text
   if (role === 'repository' && all.some((other) => other.nameStems.includes(OWNER)))
     return text.split('/')[nameStems.includes(OWNER) ? 0 : 1] ?? text
-  // Words stand for themselves where a regular expression is wanted.
+  // Escapes words if a regular expression is wanted.
   return stems.includes(REGEX) ? text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') : text
 }
 
@@ -222,7 +230,7 @@ export function readRequest(request: string): readonly Token[] {
       const name = previous?.endsPhrase === false && /^\p{Lu}\p{Ll}/u.test(text) ? 'name' : 'word'
       const kind = quoted === undefined ? (KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? name) : 'quoted'
       const stems = kind === 'word' ? listStems(text, STOP_WORDS) : []
-      // Names of several words are one.
+      // Merges adjacent words of a name.
       if (kind === 'name' && previous?.kind === 'name')
         tokens.splice(-1, 1, { kind, stems, text: `${previous.text} ${text}`, endsPhrase })
       else if (text !== '') tokens.push({ kind, stems, text, endsPhrase })
@@ -231,24 +239,24 @@ export function readRequest(request: string): readonly Token[] {
   return tokens
 }
 
-/** True for a path whose last name has an ending, as files have. */
+/** Whether the path ends in a file name with an extension. */
 export function isFile({ kind, text }: Token): boolean {
   return kind === 'path' && text.lastIndexOf('.') > text.lastIndexOf('/') + 1
 }
 
-/** One stem for all words that mean the same here. */
+/** Returns one stem for all words with the same meaning. */
 export function listStems(text: string, without: ReadonlySet<string> = new Set()): readonly string[] {
   const words = splitWords(text).filter((word) => !without.has(word))
   return words.map((word) => MEANINGS.get(findRoot(word)) ?? findRoot(word))
 }
 
-/** The parts of names and sentences: `getUserById`, `user.by_id` and `PDFFile` split as one would read them. */
+/** Splits names and sentences into words: `getUserById`, `user.by_id` and `PDFFile` split as a reader would. */
 export function splitWords(text: string): readonly string[] {
   const parts = text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
   return parts.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** Takes off the common endings of English; what is left need not be a word. */
+/** Strips common English endings; the result need not be a word. */
 function findRoot(word: string): string {
   const single = word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<=ch|sh|ss|x)es$|(?<![su])s$/, '') : word
   const root = single.length > 4 ? single.replace(/(?:ing|ed)$/, '') : single

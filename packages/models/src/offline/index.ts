@@ -1,2 +1,2 @@
-// The exports of @baton/models/offline.
+// Exports of @baton/models/offline.
 export { createOfflineModel } from './offline-model.ts'

@@ -189,7 +189,7 @@ describe('on the workspace tools', () => {
     const { calls, answer } = await ask('list the files in src', small)
     expect(calls).toEqual([['fs.list_dir', { path: 'src' }]])
     expect(answer).toContain('- src/other.ts')
-    expect(answer).toContain('There is more than this')
+    expect(answer).toContain('There is more: ')
   })
 
   test.each(['hi', 'Hello there!', 'what can you do?'])('%s: it says what it is and what it can use', async (text) => {
@@ -287,7 +287,7 @@ describe('on ten tools with other names and words', () => {
     const { calls, answer } = await ask('what is the weather?', strangers)
     expect(calls).toEqual([])
     expect(answer).toBe(
-      'weather.lookup fits, but your words do not say its city. Please name it, in quotes if it is unusual.',
+      'weather.lookup fits, but your words do not mention its city. Please name it, in quotes if it is unusual.',
     )
   })
 })

@@ -1,12 +1,12 @@
-// A model without a model: it plans by words, needs no key and no network, and goes through the same loop as any other.
-// For the first minutes with Baton, for demonstrations, and for tests that want real calls.
+// A planner that matches words instead of a language model. It needs no key and no network, and runs in the same loop
+// as any model. For first steps with Baton, demos, and tests that want real calls.
 import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { plan } from './plan.ts'
 
 const ID = 'offline'
 
-/** It calls `pure` tools only, one round of them for a request. */
+/** Calls only `pure` tools, in at most one round per request. */
 export function createOfflineModel(): Model {
   return { id: ID, provider: ID, capabilities: { tools: 'native', images: false, network: false }, run: runOffline }
 }
@@ -20,7 +20,7 @@ async function runOffline(
   const next = plan(request)
   if (next.type === 'say') {
     for (const word of next.text.split(/(?<=\s)(?=\S)/)) {
-      // A pause between words, in which an abort can come, as in a stream from outside.
+      // Yields between words so that an abort can arrive, as in a network stream.
       await Promise.resolve()
       throwIfAborted(signal)
       sink({ type: 'text-delta', text: word })
@@ -38,7 +38,7 @@ async function runOffline(
 }
 
 function answer(parts: readonly ModelPart[], finish: ModelAnswer['finish']): ModelAnswer {
-  // No tokens were used, and "absent" is how an answer says so.
+  // Empty usage means that no tokens were used.
   return { parts, finish, usage: {}, model: ID }
 }
 

@@ -14,17 +14,19 @@ export type Plan =
   { readonly type: 'call'; readonly calls: readonly PlannedCall[] } | { readonly type: 'say'; readonly text: string }
 
 const CALLS_MAX = 4
-/** UTF-16 units of a request that are read: it says early what it wants. */
+/** UTF-16 units of a request that are read; requests state what they want early on. */
 const TEXT_CHARACTERS_MAX = 2000
 const TOOLS_LISTED_MAX = 12
 const [NAME_WEIGHT, DESCRIPTION_WEIGHT, SCHEMA_WEIGHT] = [3, 1, 0.7]
-/** How much a value that finds its place counts, beside a word that is matched. */
+/** Score of a value that fits a property, relative to a matched word. */
 const VALUE_SCORE = 0.6
-/** The share of a request's words and values that a tool must answer to. */
+/** Minimum share of a request's words and values that a tool must match. */
 const SHARE_MIN = 0.4
-/** How much better a tool that may not be called must fit, to be named instead of calling the best that may. */
+/**
+ * How much better a tool that must not be called has to match to be mentioned instead of calling the best allowed one.
+ */
 const CLEARLY_BETTER = 1.2
-/** At the head of a request these ask for a change, and need a tool that has the verb itself. */
+/** At the start of a request, these ask for a change and require a tool with the same verb. */
 const ACTS: ReadonlySet<string> = new Set(
   listStems(
     'delete remove write create edit change update send deploy rename move install run fix add cancel post book buy make build set start stop draw translate explain summarize summarise',
@@ -54,7 +56,7 @@ export function plan(request: ModelRequest): Plan {
   const { missing } = best.filled
   if (missing.length > 0)
     return say(
-      `${best.tool.name} fits, but your words do not say its ${missing.join(' and ')}. Please name it, in quotes if it is unusual.`,
+      `${best.tool.name} fits, but your words do not mention its ${missing.join(' and ')}. Please name it, in quotes if it is unusual.`,
     )
   return { type: 'call', calls: callsFor(best, tokens) }
 }
@@ -65,7 +67,10 @@ interface Choice {
   readonly score: number
 }
 
-/** The tools that fit, the best first, those with all arguments before others. Where a call is forced, all tools. */
+/**
+ * Returns matching tools, best first; tools with all their arguments rank higher. If a call is forced, returns all
+ * tools.
+ */
 function rankTools(tokens: readonly Token[], tools: readonly ToolDeclaration[], isForced: boolean): readonly Choice[] {
   const documents = tools.map(buildDocument)
   const isIn = (word: string): number => documents.filter((document) => document.has(word)).length
@@ -75,13 +80,13 @@ function rankTools(tokens: readonly Token[], tools: readonly ToolDeclaration[], 
   const choices = tools.map((tool, index) => {
     const document = documents[index] ?? new Map<string, number>()
     const filled = fillArguments(tool, tokens)
-    // A word that became an argument need not be a word of the tool.
+    // A word used as an argument need not match the tool.
     const asked = new Set([...tokens.flatMap((token) => (filled.used.has(token) ? [] : token.stems)), ...implied])
     for (const word of tokens.flatMap(({ stems }) => stems)) if (document.has(word)) asked.add(word)
     const matched = [...asked].filter((word) => document.has(word))
     const valuesUsed = values.filter((token) => filled.used.has(token)).length
     const share = (matched.length + valuesUsed) / (asked.size + values.length)
-    // A word that every tool has tells nothing apart.
+    // A word that every tool has does not discriminate.
     const scores = matched.map(
       (word) => (document.get(word) ?? 0) * Math.log(1 + (tools.length + 1) / (isIn(word) + 1)),
     )
@@ -95,7 +100,7 @@ function rankTools(tokens: readonly Token[], tools: readonly ToolDeclaration[], 
     .sort((left, right) => lacks(left) - lacks(right) || right.score - left.score)
 }
 
-/** The stems of a tool's name, description and schema with their weights. */
+/** Weighted stems of a tool's name, description and schema. */
 function buildDocument({ name, description, inputSchema }: ToolDeclaration): ReadonlyMap<string, number> {
   const schema = listProperties(inputSchema).flatMap(({ stems }) => stems)
   return new Map([
@@ -105,7 +110,7 @@ function buildDocument({ name, description, inputSchema }: ToolDeclaration): Rea
   ])
 }
 
-/** Wishes that a request implies: naming a file asks for its content, and "what is in x" for a list. */
+/** Intentions that a request implies: naming a file asks for its content, and "what is in x" for a list. */
 function impliedStems(tokens: readonly Token[]): readonly string[] {
   const said = tokens.flatMap(({ stems }) => stems)
   const values = tokens.filter(({ kind }) => kind !== 'word')
@@ -115,7 +120,7 @@ function impliedStems(tokens: readonly Token[]): readonly string[] {
   return values.flatMap(({ kind }) => (kind === 'path' ? listStems('folder') : kind === 'url' ? [kind] : []))
 }
 
-/** One call; or one for each path, where a request names several and the tool takes one. */
+/** Returns one call, or one per path if the request names several and the tool takes one. */
 function callsFor({ tool, filled }: Choice, tokens: readonly Token[]): readonly PlannedCall[] {
   const paths = tokens.filter(({ kind }) => kind === 'path')
   const others = paths.filter((path) => !filled.used.has(path))
@@ -125,12 +130,12 @@ function callsFor({ tool, filled }: Choice, tokens: readonly Token[]): readonly 
 }
 
 interface Exchange {
-  /** The user's question, all messages of it. */
+  /** The user's question: all its messages joined. */
   readonly text: string
   readonly results: readonly ResultPart[]
 }
 
-/** The last request of the user and what came of it. A user's message right behind results belongs to them. */
+/** The user's last request and its results. A user message directly after results belongs to them. */
 function lastExchange(messages: readonly Message[]): Exchange {
   const isBehind = messages.at(-1)?.role === 'user' && messages.at(-2)?.role === 'tool'
   const asked = isBehind ? messages.slice(0, -1) : messages
@@ -141,7 +146,7 @@ function lastExchange(messages: readonly Message[]): Exchange {
   return { text: texts.join('\n').slice(0, TEXT_CHARACTERS_MAX), results }
 }
 
-/** It says once, in its first answer, what it is. */
+/** The first answer mentions that no language model was involved. */
 function answerFrom(results: readonly ResultPart[], messages: readonly Message[]): string {
   const told = results.map(({ name, isError, content }) => {
     const text = readText(content)
@@ -157,7 +162,7 @@ function isCallable({ effect }: ToolDeclaration): boolean {
 
 function whatCanBeAsked(tools: readonly ToolDeclaration[]): string {
   const callable = tools.filter(isCallable)
-  if (callable.length === 0) return 'There is no tool that I may call now. Configure a model for real answers.'
+  if (callable.length === 0) return 'I have no tools that I may call right now. Configure a model for real answers.'
   const lines = callable.map(({ name, description }) => `- ${name}: ${description.split(/(?<=[.!?])\s/)[0] ?? ''}`)
   const rest = lines.length > TOOLS_LISTED_MAX ? [`- and ${lines.length - TOOLS_LISTED_MAX} more`] : []
   return ['I can use:', ...lines.slice(0, TOOLS_LISTED_MAX), ...rest].join('\n')

@@ -1,5 +1,5 @@
-// Wire ids of one request's calls: the server's own where the call came from there, else Baton's, made legal; each used
-// once, although servers repeat ids or leave them out.
+// Wire ids of one request's calls: the server's own id if the call came from there, otherwise Baton's id made valid.
+// Each is unique, although servers repeat or omit ids.
 import type { CallPart, ResultPart } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -10,7 +10,7 @@ export interface CallIds {
   resultId(result: ResultPart): string
 }
 
-/** `responses`: those of the Responses API. */
+/** `responses`: the rule of the Responses API. */
 export type CallIdRule = OpenAiChatQuirks['callIds'] | 'responses'
 
 const LEGAL: Readonly<Record<CallIdRule, RegExp>> = {
@@ -41,7 +41,7 @@ export function createCallIds(provider: string, rule: CallIdRule): CallIds {
   }
 }
 
-/** By the id alone, so that a history and a server's cache stay valid from request to request. */
+/** Depends on the id alone, so that a history and a server's cache stay valid across requests. */
 function hashed(id: string, rule: CallIdRule): string {
   const hex = Array.from(sha256(new TextEncoder().encode(id)), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return rule === 'mistral' ? hex.slice(0, 9) : `call_${hex.slice(0, 24)}`

@@ -1,52 +1,52 @@
-// The calls of an answer while they arrive. Servers number them, or not; give ids once, in every piece, or never; send
-// arguments in pieces, whole, or as an object. Which call a piece belongs to is decided here.
+// Assembles the calls of a streaming answer. Servers number calls or not; send ids once, in every piece or never; and
+// send arguments in pieces, whole or as an object. This file decides which call a piece belongs to.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { MeantArguments } from '../meant-arguments.ts'
 import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-arguments.ts'
 
 export interface CallDraft {
-  /** Number in the answer, from 0. */
+  /** Position in the answer, from 0. */
   readonly number: number
-  /** As the server numbered its first piece. */
+  /** The server's index in the call's first piece. */
   readonly index: number | undefined
   id: string
-  /** On the wire; empty until it is known. */
+  /** The name on the wire; empty until known. */
   name: string
-  /** JSON text so far: all pieces in their order. */
+  /** JSON text so far: all pieces in order. */
   arguments: string
-  /** The newest piece, as long as each began with the one before it; undefined once one did not. */
+  /** The latest piece, while each piece starts with the previous one; `undefined` otherwise. */
   cumulative: string | undefined
-  /** Whether the server said anything of the arguments, be it an empty text. */
+  /** Whether the server sent any arguments, even an empty string. */
   isGiven: boolean
-  /** Progress of `arguments`: text that has been read never changes. */
+  /** Progress of `arguments`. Text already read never changes. */
   readonly json: JsonProgress
-  /** Fields beside the call that go back with it. */
+  /** Fields next to the call that go back with it. */
   extra: JsonObject | undefined
 }
 
-/** A piece of a call as a server sent it, with what is not known left empty. */
+/** A piece of a call as a server sent it; unknown fields are empty. */
 export interface CallPiece {
   readonly index: number | undefined
   readonly id: string
   readonly name: string
-  /** Undefined where the piece says nothing of them. */
+  /** `undefined` if the piece has no arguments. */
   readonly arguments: string | undefined
   readonly extra: JsonObject | undefined
-  /** Whether it stands beside other calls in one list. */
+  /** Whether the piece is in a list with other calls. */
   readonly isListed: boolean
 }
 
-/** Undefined for what is no call at all. */
+/** Returns `undefined` if the value is not a call. */
 export function readCallPiece(value: JsonValue, isListed = false): CallPiece | undefined {
   if (!isJsonObject(value)) return undefined
-  // Some leave the function out, and write its fields beside the id.
+  // Some servers omit `function` and put its fields next to the id.
   const made = isJsonObject(value['function']) ? value['function'] : value
   const given = made['arguments']
   const extra = readExtra(value)
   return {
     index: readIndex(value['index']),
-    // Some count them.
+    // some servers use numbers
     id: typeof value['id'] === 'string' || typeof value['id'] === 'number' ? String(value['id']) : '',
     name: typeof made['name'] === 'string' ? made['name'] : '',
     arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : undefined,
@@ -55,16 +55,16 @@ export function readCallPiece(value: JsonValue, isListed = false): CallPiece | u
   }
 }
 
-/** Some write it as a text. */
+/** Some servers send it as a string. */
 function readIndex(index: JsonValue | undefined): number | undefined {
   if (typeof index === 'string' && /^\d{1,9}$/.test(index)) return Number(index)
   return typeof index === 'number' ? index : undefined
 }
 
-/** Fields with a signature of Gemini's: of its own endpoint, and of LiteLLM's proxy before it. */
+/** Fields that carry a Gemini signature: from Gemini's own endpoint and from LiteLLM's proxy. */
 const EXTRA_FIELDS = ['extra_content', 'provider_specific_fields'] as const
 
-/** Those of a call, or of the state that was kept of it. */
+/** Picks those fields from a call, or from its saved state. */
 export function readExtra(holder: JsonObject): Partial<Record<(typeof EXTRA_FIELDS)[number], JsonObject>> {
   return Object.fromEntries(
     EXTRA_FIELDS.flatMap((field) => (isJsonObject(holder[field]) ? [[field, holder[field]]] : [])),
@@ -72,15 +72,15 @@ export function readExtra(holder: JsonObject): Partial<Record<(typeof EXTRA_FIEL
 }
 
 /**
- * Calls in the order in which they began. A piece belongs to the call whose id it carries, else to the one with its index,
- * else to the only call that is still open: gateways number the tool and not the call, or the pieces themselves.
+ * Calls in the order they began. A piece belongs to the call whose id it carries, otherwise to the one with its index,
+ * otherwise to the only open call: some gateways number the tool rather than the call, or the pieces themselves.
  */
 export class CallDrafts {
   readonly all: CallDraft[] = []
   readonly #byIndex = new Map<number, CallDraft>()
   readonly #byId = new Map<string, CallDraft>()
 
-  /** The call that a piece belongs to: one that is there, or a new one. Adds nothing of the piece to it. */
+  /** Finds or creates the call a piece belongs to, without adding the piece to it. */
   find(piece: CallPiece): CallDraft {
     const call = this.#findKnown(piece) ?? this.#add(piece.index)
     if (piece.index !== undefined && !(piece.id !== '' && this.#byIndex.has(piece.index) && this.#byId.has(piece.id)))
@@ -99,8 +99,8 @@ export class CallDrafts {
   }
 
   /**
-   * The call that a piece under another index goes on with: the only one that waits for arguments. With a name it is that call
-   * only where the name is the same, and where the call has an id, or where the piece can begin no arguments.
+   * The call that a piece with another index continues: the only one still waiting for arguments. A piece with a name
+   * continues it only if the name matches, and if the call has an id or the piece cannot be the start of arguments.
    */
   #findOpen({ name, arguments: given = '' }: CallPiece): CallDraft | undefined {
     const open = this.all.filter(({ json, arguments: text }) => !json.isClosed || isEmptyObject(text))
@@ -133,28 +133,28 @@ export class CallDrafts {
 }
 
 /**
- * Whether a piece that could go on with a call begins the next one. Another id with a name does (lmdeploy and older vLLM
- * number every call 0: InternLM/lmdeploy#3412). Without an id, a name does once the call before is whole: a name alone is
- * repeated in every piece by some. A name before any argument may be the rest of a name.
+ * Whether a piece that could continue a call starts the next one. A different id with a name does (lmdeploy and older
+ * vLLM number every call 0: InternLM/lmdeploy#3412). Without an id, a name does once the previous call is complete:
+ * some servers repeat the name in every piece. A name before any arguments may be the rest of a split name.
  */
 function startsAnother(call: CallDraft, { index, id, name, arguments: given = '', isListed }: CallPiece): boolean {
   if (name === '') return false
-  // Some make up an id for each piece.
+  // Some servers invent an id for each piece.
   if (id !== '' && call.id !== '') return id !== call.id && !(name === call.name && isRest(call, given))
   if (call.name === '') return false
   if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
   if (name !== call.name) return true
   if (index === undefined) return given !== '' && (isListed || !isEmptyObject(call.arguments))
-  // Under its own number the same call may come once more, or whole behind an empty beginning.
+  // Under its own index, the same call may be repeated, or arrive complete after an empty start.
   return given !== '' && given !== call.arguments && !isEmptyObject(call.arguments)
 }
 
-/** Whether arguments that have begun go on with a text that can begin none. */
+/** Whether a piece continues unfinished arguments and cannot start new ones. */
 function isRest({ json, arguments: text }: CallDraft, given: string): boolean {
   return !json.isClosed && text !== '' && !/^\s*(?:\{|$)/.test(given)
 }
 
-/** Whether a piece begins another call although it has the id of this one: a server gave all of them the same. */
+/** Whether a piece starts another call despite sharing this call's id: some servers give all calls the same id. */
 function hasSameId(call: CallDraft, { name, arguments: given = '' }: CallPiece): boolean {
   if (name === '' || !call.json.isClosed) return false
   return name !== call.name || (given !== '' && given !== call.arguments && !isEmptyObject(call.arguments))
@@ -168,7 +168,7 @@ export function addArguments(call: CallDraft, text: string): void {
   call.json.push(text)
 }
 
-/** A name comes whole, in two pieces, or in each piece all of it so far. Gives whether it is another one now. */
+/** Adds a name that arrives whole, in two pieces, or cumulatively in each piece. Returns whether the name changed. */
 export function addName(call: CallDraft, name: string): boolean {
   if (name === '' || name === call.name || (call.name !== '' && call.arguments !== '')) return false
   call.name = name.startsWith(call.name) ? name : call.name + name
@@ -176,9 +176,9 @@ export function addName(call: CallDraft, name: string): boolean {
 }
 
 export interface Emptiness {
-  /** Whether an empty text says that there are none. */
+  /** Whether an empty string means that there are no arguments. */
   readonly mayBeEmpty: boolean
-  /** Whether arguments came that belong to no call: then no call is known to have none. */
+  /** Whether arguments arrived that belong to no call, so that no call can be assumed to have none. */
   readonly hasStray: boolean
 }
 

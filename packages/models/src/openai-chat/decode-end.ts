@@ -1,11 +1,12 @@
-// How an answer ended and what it cost, in neutral words.
+// Maps finish reasons and usage to neutral values.
 import type { FinishReason, JsonObject, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readCount, readObject } from '../json-fields.ts'
 
 /**
- * Finish reasons of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and gateways that pass the words
- * of others on. Without capitals, hyphens and underscores: some write `MAX_TOKENS` or `toolCalls`.
+ * Finish reasons of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and
+ * gateways that pass through those of others. Keys are lowercase without hyphens and underscores: some send
+ * `MAX_TOKENS` or `toolCalls`.
  */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: 'end',
@@ -41,7 +42,7 @@ function readReason(reason: string): FinishReason {
   return Object.hasOwn(FINISH, word) ? (FINISH[word] ?? 'other') : 'other'
 }
 
-/** Reasons that say that the answer failed. */
+/** Finish reasons that mean the answer failed. */
 const FAILURES: ReadonlySet<string> = new Set(['error', 'network_error', 'insufficient_system_resource'])
 
 export function isFailure(reason: string): boolean {
@@ -51,16 +52,16 @@ export function isFailure(reason: string): boolean {
 export interface EndOfAnswer {
   readonly reason: string
   readonly hasCalls: boolean
-  /** Whether the arguments of all calls end by themselves. */
+  /** Whether the JSON of all calls' arguments is closed. */
   readonly areClosed: boolean
   readonly isRefused: boolean
-  /** As the server counts them, without what a total suggests. */
+  /** As counted by the server, without corrections from the total. */
   readonly outputTokens: number | undefined
-  /** Those that the request allowed. */
+  /** The request's limit. */
   readonly maxTokens: number | undefined
 }
 
-/** The reason alone is not to be trusted: servers say "stop" with calls, and "tool_calls" without any (vllm#53255). */
+/** The finish reason alone is unreliable: servers say "stop" with calls, and "tool_calls" without any (vllm#53255). */
 export function readFinish({
   reason,
   hasCalls,
@@ -73,27 +74,27 @@ export function readFinish({
   const finish = readReason(reason)
   if (finish === 'tool-calls' && !hasCalls) return 'end'
   if (!hasCalls || (finish !== 'end' && finish !== 'tool-calls')) return finish
-  // Not every server keeps to the limit: a closed call that ended for calls was not cut.
+  // Not every server enforces the limit: a closed call in an answer that ended for calls was not cut off.
   if (finish === 'tool-calls' && areClosed) return 'tool-calls'
-  // vLLM says "tool_calls" also for a call that the limit cut (vllm#53269).
+  // vLLM also says "tool_calls" for a call cut off by the limit (vllm#53269).
   const isUsedUp = maxTokens !== undefined && (outputTokens ?? 0) >= maxTokens
   return isUsedUp ? 'max-tokens' : 'tool-calls'
 }
 
-/** Whether a server says by this reason that its model wants calls. */
+/** Whether this finish reason means that the model wants calls to run. */
 export function isForCalls(reason: string): boolean {
   return readReason(reason) === 'tool-calls'
 }
 
-/** Counts are cumulative where they come in every chunk: what is given overwrites, absent or null stays. */
+/** Counts sent in every chunk are cumulative. Present values overwrite; absent or null ones do not. */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
   const given = Object.entries(inOwnWords(now)).filter(([, value]) => value !== null)
   return { ...before, ...Object.fromEntries(given) }
 }
 
 /**
- * Gateways pass the counts of Responses and of Anthropic on in their own words. Those of Anthropic count the cache beside the
- * input.
+ * Normalizes the counts of the Responses API and Anthropic, which gateways pass through. Anthropic counts the cache
+ * separately from the input.
  */
 function inOwnWords(usage: JsonObject): JsonObject {
   const input = readCount(usage, 'input_tokens')
@@ -113,8 +114,8 @@ function inOwnWords(usage: JsonObject): JsonObject {
 }
 
 /**
- * `prompt_tokens` includes what was read from the cache. DeepSeek has fields of its own for that (recorded), Moonshot `cached_tokens`
- * beside the others, and gateways before Claude Anthropic's.
+ * `prompt_tokens` includes cache reads. DeepSeek has its own fields for them (recorded), Moonshot puts `cached_tokens`
+ * next to the others, and gateways to Claude use Anthropic's.
  */
 export function readUsage(usage: JsonObject): Usage {
   const promptDetails = readObject(usage, 'prompt_tokens_details')
@@ -141,7 +142,7 @@ export function readUsage(usage: JsonObject): Usage {
   }
 }
 
-/** Derives a missing count from the total. A total alone counts as input, so that limits see it. */
+/** Derives a missing count from the total. A total alone counts as input, so that limits apply to it. */
 function countTold(usage: JsonObject): Readonly<Record<'input' | 'told', number | undefined>> {
   const input = readCount(usage, 'prompt_tokens')
   const told = readCount(usage, 'completion_tokens')
@@ -158,7 +159,7 @@ interface Counts {
   readonly cacheWrite: number | undefined
 }
 
-/** Cached tokens that `prompt_tokens` leaves out: more were read than the whole prompt is said to have. */
+/** Cached tokens missing from `prompt_tokens`, which shows when more were read than the whole prompt supposedly has. */
 function countBesideInput(usage: JsonObject, { input, cacheRead = 0, cacheWrite = 0 }: Counts): number {
   const total = readCount(usage, 'total_tokens') ?? 0
   const output = readCount(usage, 'completion_tokens') ?? 0
@@ -168,8 +169,8 @@ function countBesideInput(usage: JsonObject, { input, cacheRead = 0, cacheWrite 
 }
 
 /**
- * Reasoning that `completion_tokens` leaves out and the total has, as with Gemini and xAI (recorded: 35 + 12, total 109). A
- * total that counts the cache beside the prompt says nothing of reasoning.
+ * Reasoning that the total includes but `completion_tokens` does not, as with Gemini and xAI (recorded: 35 + 12, total
+ * 109). If the total counts the cache separately from the prompt, nothing can be inferred.
  */
 function countHidden(
   usage: JsonObject,

@@ -1,5 +1,6 @@
-// Reads a model's reasoning while it arrives: in `reasoning_content` or `reasoning` (one of them, both by turns, or the same text in
-// both), or as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
+// Reads streamed reasoning: in `reasoning_content` or `reasoning` (one of them, alternating, or the same text in both),
+// or as OpenRouter's `reasoning_details` or the `thinking_blocks` of Claude behind LiteLLM's proxy, which go back
+// unchanged.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readText } from '../json-fields.ts'
@@ -10,14 +11,14 @@ export class ReasoningDraft {
   text = ''
   /** The first field that had text. */
   field: (typeof FIELDS)[number] | undefined
-  /** All that came in the other field, while it only repeats the first one. */
+  /** All text of the other field, while it only repeats the first one. */
   #repeated = ''
   #takesTurns = false
   readonly details: JsonObject[] = []
-  /** They repeat the text of the fields, with Claude's signatures. */
+  /** Blocks that repeat the fields' text, with Claude's signatures. */
   readonly blocks: JsonObject[] = []
 
-  /** Takes a delta in and returns what of it is new text. */
+  /** Applies a delta and returns the new text. */
   push(delta: JsonObject): string {
     const details = Array.isArray(delta['reasoning_details']) ? delta['reasoning_details'] : []
     let fromDetails = ''
@@ -63,7 +64,7 @@ export class ReasoningDraft {
     return readText(delta, other)
   }
 
-  /** A thought comes in pieces until its signature ends it; a redacted one comes whole. */
+  /** A thinking block arrives in pieces until its signature ends it; a redacted one arrives whole. */
   #addBlock(block: JsonObject): void {
     const last = this.blocks.at(-1)
     if (last?.['type'] !== 'thinking' || block['type'] !== 'thinking' || readText(last, 'signature') !== '') {
@@ -74,7 +75,7 @@ export class ReasoningDraft {
     this.blocks[this.blocks.length - 1] = { ...last, ...block, thinking }
   }
 
-  /** Text comes in pieces, its signature with one of them; what is encrypted comes whole. */
+  /** Text arrives in pieces, the signature with one of them; encrypted details arrive whole. */
   #addDetail(detail: JsonObject): void {
     const last = this.details.at(-1)
     const isSame = last !== undefined && last['type'] === detail['type'] && last['index'] === detail['index']

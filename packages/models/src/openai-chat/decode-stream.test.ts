@@ -121,7 +121,7 @@ describe('which call a piece belongs to', () => {
       [delta({ tool_calls: [{ index: 0, ...made('a', '') }] }, 'tool_calls')],
     ],
     [
-      'arguments came that belong to no call',
+      'arguments arrived that belong to no call',
       [
         calls({ index: 0, id: '1', ...made('a', '') }, { index: 1, id: '2', ...made('a', '') }),
         calls({ index: 7, ...made(null, '{"x":1}') }),

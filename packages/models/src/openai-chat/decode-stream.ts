@@ -1,5 +1,5 @@
-// From a stream of chat.completion.chunk to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they
-// arrive; `end()` may be asked after any event and changes nothing.
+// Decodes a stream of chat.completion.chunk into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as
+// they arrive; `end()` can be called after any event and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -22,36 +22,36 @@ import { PROVIDER } from './wire.ts'
 import { listObjects, readCount } from '../json-fields.ts'
 
 export interface OpenAiChatDecoderOptions {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
-  /** Provider of the state; `openai-chat` by default. */
+  /** Provider name of the state; `openai-chat` by default. */
   readonly provider?: string
-  /** For people, in errors; `The server` by default. */
+  /** Name shown in errors; `The server` by default. */
   readonly label?: string
-  /** Whether text between `<think>` and `</think>` at the beginning is reasoning; false by default. */
+  /** Whether text between `<think>` and `</think>` at the start is reasoning; false by default. */
   readonly thinkTags?: boolean
   readonly sink?: (event: ModelEvent) => void
-  /** From the answer's headers. */
+  /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
-  /** Tokens that the request allowed: an answer that used them all up was cut, whatever its reason says. */
+  /** The request's token limit: an answer that used all of it was cut off, whatever its finish reason says. */
   readonly maxTokens?: number
-  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
-/** UTF-16 units that a call counts beside its text, so that calls without any are bounded too. */
+/** UTF-16 units charged per call in addition to its text, so that empty calls are bounded too. */
 const CALL_LENGTH = 64
 
 export interface OpenAiChatDecoder {
   push(event: SseEvent): void
-  /** Tells the sink what was held back, which might have become a tag. Call it once the stream is over. */
+  /** Sends the sink any text held back as a possible tag. Call it once the stream has ended. */
   finish(): void
-  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  /** The complete answer if the stream ended properly, otherwise the error so far. */
   end(): ModelAnswer | BatonError
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
   readonly progress: AnswerProgress
   readonly heard: number
@@ -61,7 +61,7 @@ export function createOpenAiChatDecoder(options: OpenAiChatDecoderOptions): Open
   return new StreamDecoder(options)
 }
 
-/** An answer that came whole (`stream: false`, or from a server that does not stream). */
+/** Decodes a non-streamed answer (`stream: false`, or a server that does not stream). */
 export function decodeOpenAiChatCompletion(
   completion: JsonValue,
   options: OpenAiChatDecoderOptions,
@@ -72,7 +72,7 @@ export function decodeOpenAiChatCompletion(
   return decoder.endOfWhole()
 }
 
-/** The last event: `[DONE]`, or as some write it. */
+/** The last event: `[DONE]`, in the variants servers send. */
 const END = /^["[]*done["\]]*$/i
 
 class StreamDecoder implements OpenAiChatDecoder {
@@ -83,27 +83,27 @@ class StreamDecoder implements OpenAiChatDecoder {
   readonly #reasoning = new ReasoningDraft()
   readonly #tags: ThinkTags | undefined
   readonly #growing = new GrowingText()
-  /** Numbers of the calls whose end was told. */
+  /** Numbers of the calls whose end was reported. */
   readonly #ended = new Set<number>()
   #text = ''
   #refusal = ''
   #extra: JsonObject | undefined
   readonly #sources: FoundSource[] = []
-  /** UTF-16 units of all that is kept. */
+  /** Total UTF-16 units kept. */
   #length = 0
-  /** Reasons and counts that came. */
+  /** Number of finish reasons and counts received. */
   #others = 0
   #model = ''
   #id = ''
   #usage: JsonObject = {}
-  /** The number of the choice that is read: only one was asked for. */
+  /** Index of the choice to read; only one was requested. */
   #choice: number | undefined
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
-  /** Whether the answer went on behind a reason. */
+  /** Whether the answer continued after a finish reason. */
   #goesOn = false
-  /** Calls that had begun before the piece with the reason. */
+  /** Number of calls begun before the piece with the finish reason. */
   #callsBeforeReason = 0
   #isDone = false
 
@@ -126,14 +126,14 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     const parsed = parseWireJson(text)
     const lines = parsed.ok ? [] : text.split('\n')
-    // Some end each event with one line break, so that all of them come as one.
+    // Some servers end each event with a single line break, so several arrive as one.
     if (lines.length > 1 && lines.every((line) => END.test(line.trim()) || parseWireJson(line).ok)) {
       for (const data of lines) this.push({ event, data })
       return
     }
     if (!parsed.ok && event === 'error') this.#failWith({ message: text })
     if (!parsed.ok) {
-      // Redacted before it is cut: half a key is still too much.
+      // Redact before truncating: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
@@ -151,7 +151,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     if (typeof chunk['model'] === 'string' && chunk['model'] !== '') this.#model = chunk['model']
     if (typeof chunk['id'] === 'string' && chunk['id'] !== '') this.#id = chunk['id']
-    // Perplexity repeats them in every piece.
+    // Perplexity repeats them in every chunk.
     if (this.#sources.length === 0) for (const source of listObjects(chunk['search_results'])) this.#cite(source)
     const choices = listObjects(chunk['choices'])
     if (choices.length > 0) this.#choice ??= Math.min(...choices.map(readNumber))
@@ -164,7 +164,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   get progress(): AnswerProgress {
-    // Some servers say their counts behind the end.
+    // Some servers send their counts after the end.
     if (this.#isDone) return Object.keys(this.#usage).length > 0 ? 'whole' : 'ended'
     if (this.#finish === undefined) return 'open'
     return this.#goesOn ? 'doubtful' : 'ended'
@@ -181,7 +181,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#endCalls()
   }
 
-  /** A reason does not close the thoughts: some put one into each piece. */
+  /** A finish reason does not end reasoning: some servers send one in each piece. */
   finish(): void {
     this.#flushText()
     this.#takePieces(this.#tags?.flush() ?? [])
@@ -191,7 +191,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (this.failure) return this.failure
     const { all } = this.#calls
     const areClosed = all.every(({ json }) => json.isClosed)
-    // Without a reason, only what ends by itself is whole.
+    // Without a finish reason, only an answer whose JSON is closed is complete.
     if (this.#finish === undefined && !(this.#isDone && this.#hasChoice && areClosed)) return this.#cutOff()
     const usage = readUsage(this.#usage)
     const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
@@ -211,7 +211,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
   }
 
-  /** As `end`, for an answer that came in one piece: what is missing did not come too late, it was never there. */
+  /** Like `end`, for a non-streamed answer: missing parts never existed, rather than being cut off. */
   endOfWhole(): ModelAnswer | BatonError {
     if (!this.#hasChoice) this.#fail('it has no choices')
     return this.end()
@@ -223,9 +223,9 @@ class StreamDecoder implements OpenAiChatDecoder {
       this.#failWith(choice['error'])
       return
     }
-    // A whole answer has a message; some servers stream one as well, or put an empty delta beside it.
+    // A non-streamed answer has a message. Some servers stream one as well, or put an empty delta next to it.
     const { delta: given, message, text } = choice
-    // Answers had this form before 2023: a text without a message.
+    // Before 2023, answers had a text instead of a message.
     const isOlder = typeof text === 'string' && !isJsonObject(message) && (!isJsonObject(given) || isEmptyDelta(given))
     const delta = isOlder ? { content: text } : given
     const hasDelta = isJsonObject(delta) && !isEmptyDelta(delta)
@@ -236,13 +236,13 @@ class StreamDecoder implements OpenAiChatDecoder {
     const callsBefore = this.#calls.all.length
     if (isJsonObject(said)) this.#handleDelta(!hasDelta && this.#hasDeltas ? this.#findUnsaid(said) : said)
     const reason = choice['finish_reason']
-    // Some servers send "" in every chunk in place of null.
+    // Some servers send "" instead of null in every chunk.
     if (typeof reason !== 'string' || reason === '' || this.failure) return
     if (isFailure(reason)) {
       this.#failWith({ code: reason.toLowerCase(), message: `the answer ended with finish_reason "${reason}"` })
       return
     }
-    // It does not close the answer: some put one into each piece, or calls behind it. The last one counts.
+    // Does not end the answer: some servers send a reason in each piece, or calls after it. The last one counts.
     this.#others += 1
     this.#flushText()
     this.#finish = reason
@@ -250,7 +250,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#endCalls()
   }
 
-  /** A message behind pieces is all of the answer once more; what the pieces left out of it is new. */
+  /** A message after deltas repeats the whole answer; only what the deltas lacked is new. */
   #findUnsaid({ content, tool_calls: calls, ...rest }: JsonObject): JsonObject {
     const hasText = this.#text !== ''
     const isMore = typeof content === 'string' && content.startsWith(this.#text)
@@ -268,14 +268,14 @@ class StreamDecoder implements OpenAiChatDecoder {
     const pieces = asList(delta['tool_calls'])
     if (pieces.length > 0) this.#flushText()
     for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
-    // The name of `tool_calls` before 2024.
+    // The pre-2024 name of `tool_calls`.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
     for (const { url_citation: cited } of listObjects(delta['annotations'])) if (isJsonObject(cited)) this.#cite(cited)
     const extra = delta['extra_content']
     if (isJsonObject(extra) && this.#fits(JSON.stringify(extra).length)) this.#extra = extra
   }
 
-  /** Takes a source of `annotations` (OpenAI, OpenRouter) or `search_results` (Perplexity). */
+  /** Takes a source from `annotations` (OpenAI, OpenRouter) or `search_results` (Perplexity). */
   #cite(source: JsonObject): void {
     const found = readSource({ url: source['url'], title: source['title'], quote: source['content'] })
     if (this.#fits(JSON.stringify(found).length)) this.#sources.push(found)
@@ -288,7 +288,10 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (text !== '' && this.#fits(text.length)) this.#sink({ type: 'reasoning-delta', text })
   }
 
-  /** Text, or a list of parts (Mistral's reasoning models: `{type:"thinking",thinking:[{type:"text",text}]}`). */
+  /**
+   * Handles a string, or a list of parts (Mistral's reasoning models:
+   * `{type:"thinking",thinking:[{type:"text",text}]}`).
+   */
   #handleContent(content: JsonValue | undefined): void {
     if (typeof content === 'string') for (const text of this.#growing.push(content)) this.#addText(text)
     for (const part of asList(content)) {
@@ -304,7 +307,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#takePieces(this.#tags?.push(text) ?? [{ type: 'text', text }])
   }
 
-  /** Nothing more comes that would tell whether its pieces grow. */
+  /** No further piece can show whether the text is cumulative. */
   #flushText(): void {
     for (const text of this.#growing.flush()) this.#addText(text)
   }
@@ -317,7 +320,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
   }
 
-  /** Adds text that the model gives in place of an answer; users see it. */
+  /** Adds text that the model gives instead of an answer. Users see it. */
   #addRefusal(text: string): void {
     this.#addText(text)
     this.#refusal += text
@@ -326,7 +329,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   #handleCall(value: JsonValue, isListed = false): void {
     const piece = readCallPiece(value, isListed)
     if (!piece || this.failure) return
-    // Some servers have a place for a call in every message, also where there is none.
+    // Some servers send an empty call slot in every message.
     const { id, name, arguments: text = '', extra } = piece
     if (id === '' && name === '' && text === '' && !extra) return
     const before = this.#calls.all.length
@@ -343,13 +346,13 @@ class StreamDecoder implements OpenAiChatDecoder {
     else if (text !== '' && call.name !== '') this.#sink({ type: 'call-delta', index: call.number, text })
   }
 
-  /** The name may come late; the sink then gets what came of the arguments before it. */
+  /** The name may arrive late; the sink then gets the arguments received before it. */
   #startCall({ name, number, arguments: text }: CallDraft): void {
     this.#sink({ type: 'call-start', index: number, name: this.#options.names.decode(name) })
     if (text !== '') this.#sink({ type: 'call-delta', index: number, text })
   }
 
-  /** Calls may arrive in turns, so that none has ended before all have. */
+  /** Calls may interleave, so none has ended until all have. */
   #endCalls(): void {
     for (const call of this.#calls.all) {
       if (this.#ended.has(call.number)) continue
@@ -406,8 +409,9 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   /**
-   * Whether an empty text says "no arguments": the server ended for calls, in a piece behind the one that began this call or
-   * by the end of the stream, and no later call of this tool, without ids or under the same index, may have its arguments.
+   * Whether an empty string means "no arguments": the server ended for calls, in a piece after the start of this call
+   * or at the end of the stream, and no later call of this tool (without ids or under the same index) may hold its
+   * arguments.
    */
   #mayBeEmpty(call: CallDraft): boolean {
     if (this.#finish === undefined || !isForCalls(this.#finish)) return false
@@ -432,7 +436,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     })
   }
 
-  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  /** Counts content before keeping it. Otherwise an endless stream would fill memory, however small its events. */
   #fits(length: number): boolean {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
@@ -464,7 +468,7 @@ function readNumber(choice: JsonObject): number {
   return readCount(choice, 'index') ?? 0
 }
 
-/** A list, or its only item where a server leaves the list out. */
+/** Returns a list, wrapping a single item if the server omitted the list. */
 function asList(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value as readonly JsonValue[]
   return isJsonObject(value) ? [value] : []

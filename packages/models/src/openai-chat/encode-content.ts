@@ -1,5 +1,5 @@
-// Encodes the content of users and tools: text, images and files as the parts of a message. Unreadable content becomes a note
-// about it, so that the model can say so.
+// Encodes user and tool content (text, images and files) as message parts. Unreadable content becomes a note, so that
+// the model can mention it.
 import type { ContentPart, FilePart, ImagePart } from '@baton/core'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { textOfFile } from '../file-text.ts'
@@ -14,7 +14,7 @@ export function encodeContent(parts: readonly ContentPart[], reads: Reads): read
   return parts.map((part) => encodePart(part, reads)).filter((part) => part !== undefined)
 }
 
-/** A string where there is only text: what every server takes. */
+/** Returns a plain string if there is only text, which every server accepts. */
 export function joinContent(parts: readonly WireContentPart[]): string | readonly WireContentPart[] {
   return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts
 }
@@ -37,7 +37,7 @@ function encodeImage({ mediaType, source }: ImagePart, reads: Reads): WireConten
   return { type: 'image_url', image_url: { url } }
 }
 
-/** ChatCompletionContentPart.File: PDF as bytes; text goes as text, which all servers read. */
+/** ChatCompletionContentPart.File: PDFs as bytes; text files as text, which all servers read. */
 function encodeFile(file: FilePart, reads: Reads): WireContentPart {
   const { mediaType, source } = file
   const name = file.name ?? ''

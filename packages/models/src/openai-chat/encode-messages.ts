@@ -1,5 +1,5 @@
-// From neutral messages to Chat Completions': results right behind their calls, roles that take turns, and of a model's
-// reasoning what its server wants back. Images of results go into a user message, because results are text.
+// Encodes neutral messages as Chat Completions messages: results directly after their calls, alternating roles, and
+// only the reasoning that the server wants back. Images in results go into a user message, because results are text.
 import type { AssistantMessage, JsonObject, ResultPart, ToolMessage } from '@baton/core'
 import { isJsonObject, parseJson, readText } from '@baton/core'
 import type { HistoryEncoder } from '../histories.ts'
@@ -11,12 +11,15 @@ import { readExtra } from './decode-call.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import type { WireAssistant, WireCall, WireContentPart, WireMessage } from './wire.ts'
 
-/** Chat templates of many open models begin with a user ("conversation roles must alternate user/assistant/…"). */
+/**
+ * Chat templates of many open models require a user message first ("conversation roles must alternate
+ * user/assistant/…").
+ */
 const FIRST_USER: WireMessage = { role: 'user', content: '(The conversation begins.)' }
 const AFTER_RESULTS_TEXT = '(The results are known.)'
 
 export interface MessageEncoding {
-  /** Provider whose state goes back. */
+  /** The provider whose state is sent back. */
   readonly provider: string
   readonly model: string
   readonly instructions: string
@@ -48,7 +51,7 @@ function asRequest(wire: readonly WireMessage[], { prefixLast }: OpenAiChatQuirk
   return prefixLast && last.role === 'assistant' ? wire.with(-1, { ...last, prefix: true }) : wire
 }
 
-/** Merges user messages that follow each other: chat templates of open models refuse two. */
+/** Merges consecutive user messages, which chat templates of open models reject. */
 function addUser(wire: WireMessage[], parts: readonly WireContentPart[], quirks: OpenAiChatQuirks): void {
   if (parts.length === 0) return
   const last = wire.at(-1)
@@ -65,7 +68,7 @@ function addUser(wire: WireMessage[], parts: readonly WireContentPart[], quirks:
 function addAssistant(wire: WireMessage[], message: WireAssistant | undefined): void {
   if (!message) return
   const last = wire.at(-1)
-  // Only where an answer was paused, or nothing could be sent of what stood between: one answer goes on.
+  // Happens only if an answer was paused, or nothing between the two could be sent: both are one answer.
   if (last?.role === 'assistant' && !last.tool_calls) {
     const content = [last.content, message.content].filter((text) => (text ?? '') !== '').join('')
     wire[wire.length - 1] = { ...last, ...message, content: content === '' ? null : content }
@@ -78,11 +81,11 @@ function addAssistant(wire: WireMessage[], message: WireAssistant | undefined): 
 function encodeAssistant(message: AssistantMessage, encoding: Encoding): WireAssistant | undefined {
   const calls = encodeCalls(message, encoding)
   const text = readText(message.parts)
-  // An answer of blanks says nothing, and some servers refuse it.
+  // A blank answer is meaningless, and some servers reject it.
   if (calls.length === 0 && text.trim() === '') return undefined
   return {
     role: 'assistant',
-    // Mistral and older templates want a string beside calls, OpenAI takes both (recorded).
+    // Mistral and older templates require a string next to calls; OpenAI accepts null too (recorded).
     content: text,
     ...(calls.length > 0 && { tool_calls: calls }),
     ...buildExtra(message, encoding),
@@ -107,13 +110,13 @@ function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly Wi
   })
 }
 
-/** Chat templates parse the arguments; what a model wrote and could not be read goes back empty, its result says why. */
+/** Chat templates parse the arguments. Unparseable ones go back empty; the call's result explains why. */
 function readArguments(text: string): string {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }
 
-/** The server's state beside the whole message: Gemini's signature of a text (recorded). */
+/** Server state of the whole message: Gemini's signature of a text (recorded). */
 function buildExtra(message: AssistantMessage, encoding: Encoding): Pick<WireAssistant, 'extra_content'> {
   if (encoding.quirks.reasoningBack === 'nothing') return {}
   for (const part of message.parts) {
@@ -133,7 +136,7 @@ function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): Rea
     const data = part.type === 'reasoning' ? ownData(part.state, encoding) : undefined
     if (part.type !== 'reasoning' || !data) continue
     const { reasoning_details: details, thinking_blocks: blocks } = data
-    // Signatures are good for the place they were made in, so those of a message whose past has changed stay at home.
+    // Signatures are valid only in their original place, so those of a message whose history changed are not sent.
     if (reasoningBack === 'details') {
       if (Array.isArray(details) && !message.rebased) return { reasoning_details: details.filter(isJsonObject) }
       continue
@@ -146,7 +149,7 @@ function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): Rea
   return reasoningBack === 'always' ? { reasoning_content: '' } : {}
 }
 
-/** Reasoning is good for the server and the model that made it. */
+/** Reasoning is valid only for the server and model that made it. */
 function ownData(
   state: { readonly provider: string; readonly model: string; readonly data: unknown } | undefined,
   { provider, model }: Encoding,
@@ -154,7 +157,7 @@ function ownData(
   return state?.provider === provider && state.model === model && isJsonObject(state.data) ? state.data : undefined
 }
 
-/** One message for each result; then what results show, in one user message (recorded: "This is file bd38f5:"). */
+/** Adds one message per result, followed by one user message with their media (recorded: "This is file bd38f5:"). */
 function addResults(wire: WireMessage[], message: ToolMessage, encoding: Encoding): void {
   const shown: WireContentPart[] = []
   for (const part of message.parts) {
@@ -176,7 +179,7 @@ function encodeResult(result: ResultPart, { quirks }: Encoding): EncodedResult {
   const media = parts.filter((part) => part.type !== 'text')
   const pointer = media.length > 0 ? [`[The ${media.length} file(s) of this result are in the next user message.]`] : []
   const words = [...(said === '' ? [] : [said]), ...pointer].join('\n\n')
-  // There is no field for a failure, and some servers refuse an empty result.
+  // There is no field for a failure, and some servers reject an empty result.
   const prefix = result.isError && !/^error\b/i.test(words) ? 'Error: ' : ''
   const text = words === '' ? (result.isError ? 'Error' : '(no output)') : `${prefix}${words}`
   const title = { type: 'text' as const, text: `Result of ${encodeToolName(result.name)}:` }

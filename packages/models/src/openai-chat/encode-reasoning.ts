@@ -1,4 +1,5 @@
-// How a request asks for reasoning. What a model takes stands in the table of traits; here stands how each server is told.
+// Encodes how a request asks for reasoning. The traits table lists what a model supports; this file knows each server's
+// format.
 import type { ModelSettings } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ModelTraits } from '../traits/model-traits.ts'
@@ -20,15 +21,18 @@ export interface ReasoningAsk {
 
 export interface Reasoning {
   readonly fields: ReasoningFields
-  /** `roomTokens` are what the request adds to the answer's tokens. */
+  /** The plan's `roomTokens` is the extra output budget for reasoning. */
   readonly plan: ThinkingPlan
 }
 
-/** @throws BatonError `model_invalid_request` where the model takes no tools by Chat Completions, or none beside this effort */
+/**
+ * @throws BatonError `model_invalid_request` if the model accepts no tools in Chat Completions, or none with this
+ * effort
+ */
 export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reasoning']): Reasoning {
   const { traits, settings } = ask
   const plan = planThinking(traits, settings)
-  // A gateway makes a budget of the word for a model that takes one.
+  // A gateway turns the word into a budget for models that use one.
   const isBudget = plan.isAsked && traits.thinking.kind === 'budget'
   const word = plan.effort ?? (isBudget ? chooseEffortFor(plan.budget) : undefined)
   const effort = word === undefined ? {} : { reasoning_effort: word }
@@ -57,14 +61,16 @@ function encodeOpenAi({ model, traits, settings, hasTools }: ReasoningAsk, asked
     throw new BatonError({
       code: 'model_invalid_request',
       message: plan.isOn
-        ? `${model} takes no tools by Chat Completions, because it always thinks`
-        : `${model} takes no tools by Chat Completions beside the effort "${settings.effort}"`,
-      hint: `Name the model openai/${model}: the Responses API takes both. Or set the effort to "none".`,
+        ? `${model} does not support tools in Chat Completions, because it always thinks`
+        : `${model} does not support tools in Chat Completions with effort "${settings.effort}"`,
+      hint: `Use the model openai/${model}: the Responses API supports both. Or set the effort to "none".`,
     })
   return { fields: plan.effort === undefined ? {} : { reasoning_effort: plan.effort }, plan }
 }
 
-/** openrouter.ai/docs, reasoning tokens: an effort, or tokens, or `enabled: false`, which some models do not obey. */
+/**
+ * openrouter.ai/docs, reasoning tokens: an effort, a number of tokens, or `enabled: false`, which some models ignore.
+ */
 function encodeOpenRouter({ traits, settings }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
   const { off, efforts } = traits.thinking
   const tokens = settings.effort === undefined ? Math.floor(settings.reasoningTokens ?? 0) : 0
@@ -81,8 +87,9 @@ function encodeOpenRouter({ traits, settings }: ReasoningAsk, plan: ThinkingPlan
 }
 
 /**
- * `deepseek-reasoner` and `deepseek-chat` say by their names whether they think; later models have a field, which is on by
- * default. 400 "Thinking mode does not support this tool_choice": where a tool must be called, nothing is thought.
+ * For `deepseek-reasoner` and `deepseek-chat`, the name decides whether the model thinks; later models have a field
+ * that is on by default. 400 "Thinking mode does not support this tool_choice": if a tool must be called, thinking is
+ * turned off.
  */
 function encodeDeepSeek({ traits, settings, isForced }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
   const { kind } = traits.thinking
@@ -96,7 +103,10 @@ function encodeDeepSeek({ traits, settings, isForced }: ReasoningAsk, plan: Thin
   return { fields: { thinking: { type: plan.isOn ? 'enabled' : 'disabled' } }, plan }
 }
 
-/** "`reasoning_effort` is not supported with this model": gpt-oss takes words, Qwen 3 `none` or `default`, others none. */
+/**
+ * "`reasoning_effort` is not supported with this model": gpt-oss accepts effort levels, Qwen 3 `none` or `default`,
+ * others nothing.
+ */
 function encodeGroq({ model, traits, settings }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
   const { kind, off } = traits.thinking
   if (/(?:^|\/)qwen/i.test(model) && kind !== 'none') {

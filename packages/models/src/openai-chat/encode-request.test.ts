@@ -392,7 +392,7 @@ describe('settings', () => {
       }
     }
     const hint = (model: string) =>
-      `Name the model openai/${model}: the Responses API takes both. Or set the effort to "none".`
+      `Use the model openai/${model}: the Responses API supports both. Or set the effort to "none".`
     expect(refusal('gpt-5.6-sol', 'high')).toEqual(['model_invalid_request', hint('gpt-5.6-sol')])
     expect(refusal('gpt-6-astra', 'none')).toEqual(['model_invalid_request', hint('gpt-6-astra')])
     expect(refusal('gpt-5.6-sol', 'none')).toBe('none')

@@ -1,5 +1,5 @@
-// From a neutral request to the body of POST …/chat/completions. Pure. Whatever legal history comes in, of this or another
-// provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
+// Encodes a neutral request as the body of POST …/chat/completions. Pure. Any valid history, from this or another
+// provider, yields a body that the server accepts; differences between servers are listed in quirks.ts.
 import type { ModelRequest, ToolDeclaration } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
@@ -25,11 +25,11 @@ import { PROVIDER } from './wire.ts'
 
 export interface OpenAiChatEncodeOptions {
   readonly model: string
-  /** Provider whose state in the history goes back; `openai-chat` by default. */
+  /** Provider whose state in the history is sent back; `openai-chat` by default. */
   readonly provider?: string
-  /** Differences of the server from OpenAI; none by default. */
+  /** How the server differs from OpenAI; no differences by default. */
   readonly quirks?: OpenAiChatQuirks
-  /** Corrections of the model's row in the table of traits. */
+  /** Overrides for the model's row in the traits table. */
   readonly traits?: TraitsOverride
 }
 
@@ -37,8 +37,8 @@ export interface OpenAiChatEncodeOptions {
 const CACHE_KEY_LENGTH_MAX = 64
 
 /**
- * @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have, or the model takes
- *   no tools by Chat Completions beside what is asked of it
+ * @throws BatonError `model_invalid_request` if `toolChoice` names a tool that is not in the request, or the model does
+ * not support tools in Chat Completions with these settings
  */
 export function encodeOpenAiChatRequest(
   request: ModelRequest,
@@ -53,7 +53,7 @@ export function encodeOpenAiChatRequest(
   const { plan } = reasoning
   const choice = encodeToolChoice(request, chooseField(quirks, traits, plan))
   const hasTools = choice.tools.length > 0
-  // Reasoning counts as output, so what the model may think is added to what it may answer.
+  // Reasoning counts as output, so its budget is added to the answer's limit.
   const maxTokens = limitOutput(traits, settings.maxOutputTokens, { plan, request })
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
   const hasCacheKey = quirks.promptCacheKey && settings.cache !== 'off' && session !== ''
@@ -89,7 +89,7 @@ export function encodeOpenAiChatRequest(
   return addProviderFields(body, settings, provider)
 }
 
-/** DeepSeek's own server has no models but DeepSeek's; an address of OpenAI's kind may be a gateway or a deployment of any. */
+/** DeepSeek's own server has only DeepSeek models; other addresses may be a gateway or a deployment of any model. */
 export function findQuery(options: Pick<OpenAiChatEncodeOptions, 'model' | 'quirks' | 'traits'>): TraitsQuery {
   const { model, quirks = OPENAI_QUIRKS, traits } = options
   return { model, family: quirks.reasoning === 'deepseek' ? 'deepseek' : 'other', override: traits }
@@ -108,11 +108,11 @@ function planReasoning({ toolChoice, tools, settings }: ModelRequest, { model, q
 }
 
 function buildCacheKey(session: string): string {
-  // The end of an id tells sessions apart better than its beginning.
+  // The end of a session id distinguishes sessions better than its start.
   return session.slice(-CACHE_KEY_LENGTH_MAX)
 }
 
-/** @param limits of a strict schema; absent: it is not to be strict */
+/** @param limits limits of a strict schema; `undefined` if the tool is not strict */
 function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, compile: CompileSchema): WireTool {
   const isStrict = limits !== undefined && isSayable(tool.inputSchema, 'openai-strict', compile, limits)
   return {
@@ -126,19 +126,21 @@ function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, com
   }
 }
 
-/** `forced`: only a call that must be made can be asked for; `unforced`: not even that. */
+/** `forced`: the server can only be told to make a call; `unforced`: not even that. */
 type ChoiceField = OpenAiChatQuirks['toolChoice'] | 'forced' | 'unforced'
 
-/** DeepSeek takes no choice beside thinking; a tool that must be called turns thinking off, see encode-reasoning.ts. */
+/**
+ * DeepSeek accepts no choice while thinking. A tool that must be called turns thinking off; see encode-reasoning.ts.
+ */
 function chooseField(quirks: OpenAiChatQuirks, { forcing }: ModelTraits, { isOn }: ThinkingPlan): ChoiceField {
   if (quirks.reasoning === 'deepseek' && isOn) return 'forced'
   return forcing === 'never' || (forcing === 'unthinking' && isOn) ? 'unforced' : quirks.toolChoice
 }
 
 interface EncodedChoice {
-  /** The tools that the request declares: fewer where the server has no other way to choose. */
+  /** The declared tools. Fewer than requested if the server has no other way to choose one. */
   readonly tools: readonly ToolDeclaration[]
-  /** Absent: the model decides. */
+  /** Omitted if the model decides. */
   readonly field: WireToolChoice | undefined
 }
 

@@ -1,5 +1,5 @@
-// Codes for errors of Chat Completions servers. The same objects come as HTTP bodies and, after HTTP 200, inside of a
-// stream; servers differ in where the object stands and in whether its `code` is a word or a status.
+// Maps errors of Chat Completions servers to codes. The same objects arrive as HTTP bodies and, after HTTP 200, in a
+// stream. Servers differ in where the object is and whether its `code` is a word or a status.
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
@@ -9,13 +9,13 @@ import { redact } from '../transport/redact.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
 import { readText } from '../json-fields.ts'
 
-/** Words that are seen in `type` or `code`; of most errors the status says enough. */
+/** Words seen in `type` or `code`. For most errors, the status is enough. */
 const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
-  // 429, but waiting does not help: the account has no credit (OpenAI).
+  // 429, but retrying does not help: the account has no credit (OpenAI).
   insufficient_quota: 'model_auth_failed',
   invalid_api_key: 'model_auth_failed',
   authentication_error: 'model_auth_failed',
-  // LiteLLM's proxy, 400 "No connected db.": a key that is not its master key, where it has no database of others.
+  // LiteLLM's proxy, 400 "No connected db.": sent for any key but its master key if it has no key database.
   no_db_connection: 'model_auth_failed',
   model_not_found: 'model_not_found',
   rate_limit_exceeded: 'model_rate_limited',
@@ -25,11 +25,11 @@ const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
   // DeepSeek, as a finish_reason.
   insufficient_system_resource: 'model_overloaded',
   timeout: 'model_timeout',
-  // Groq checks the model's calls itself and refuses its own model's (recorded): asking again may help.
+  // Groq validates calls itself and rejects its own model's calls (recorded); retrying may help.
   tool_use_failed: 'model_malformed_answer',
 }
 
-/** These say more than `invalid_request_error`, which stands in `type` beside most of them. */
+/** More specific than `invalid_request_error`, which most of them have in `type`. */
 const MORE_THAN_TYPE: ReadonlySet<string> = new Set(['tool_use_failed', 'model_not_found', 'insufficient_quota'])
 
 function codeOfWord(word: string): ErrorCode | undefined {
@@ -47,13 +47,13 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'codeOfType'>): BatonEr
     codeOfType: (type) => special ?? codeOfWord(type),
   })
   if (!saysNoTools(failed.message)) return failed
-  // llama.cpp says it with a 500: not even then would asking again help.
+  // llama.cpp sends it with a 500, but retrying would not help.
   return new BatonError({ code: 'model_without_tools', message: failed.message, data: failed.data })
 }
 
-/** Words by which servers say that a request may have no tools; literals as seen. */
+/** Messages with which servers reject requests with tools, verbatim as seen. */
 const NO_TOOLS = [
-  // Ollama: "registry.ollama.ai/library/gemma3:4b does not support tools"; others the same of "tool use", "tool calling"
+  // Ollama: "registry.ollama.ai/library/gemma3:4b does not support tools"; others say "tool use" or "tool calling"
   /(?:does not|doesn['’]t) support (?:tools\b|tool (?:use|calls?|calling)\b|function calling\b)/i,
   /requires (?:--enable-auto-tool-choice|--tool-call-parser)/, // vLLM: "\"auto\" tool choice requires --enable-auto-tool-choice and …"
   /tools param requires --jinja/, // llama.cpp: "tools param requires --jinja flag"
@@ -71,7 +71,7 @@ export interface StreamFailure {
   readonly secrets: readonly string[]
 }
 
-/** An error inside of an answer with status 200. `code` may be a word or a status (OpenRouter 502, vLLM 400). */
+/** Maps an error inside an answer with status 200. `code` may be a word or a status (OpenRouter 502, vLLM 400). */
 export function errorFromStream(error: JsonObject, { label, requestId, secrets }: StreamFailure): BatonError {
   const message = readWords(error)
   const words = [readText(error, 'code'), readText(error, 'type')].filter((word) => word !== '')
@@ -96,8 +96,9 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
 const MESSAGE_LENGTH_MAX = 700
 
 /**
- * The error in a body or a chunk, if it is one: `{error:{…}}`, `{error:"text"}` (Ollama), `{object:"error",message}` (vLLM,
- * Mistral), `{detail:…}` (FastAPI), the same in an array (Gemini), beside a choice (OpenRouter), or in a gateway's own fields.
+ * Finds the error in a body or chunk: `{error:{…}}`, `{error:"text"}` (Ollama), `{object:"error",message}` (vLLM,
+ * Mistral), `{detail:…}` (FastAPI), any of these in an array (Gemini), next to a choice (OpenRouter), or in a gateway's
+ * own fields.
  */
 export function errorIn(value: JsonValue): JsonObject | undefined {
   const root: JsonValue | undefined = Array.isArray(value) ? value[0] : value
@@ -114,7 +115,7 @@ export function errorIn(value: JsonValue): JsonObject | undefined {
   return undefined
 }
 
-/** A message is text, or a list of what is wrong (Mistral 422: `{detail:[{loc,msg}]}`). */
+/** A message is a string or a list of problems (Mistral 422: `{detail:[{loc,msg}]}`). */
 function readWords(error: JsonObject): string {
   const { message } = error
   if (typeof message === 'string') return withRaw(message, error)
@@ -127,7 +128,7 @@ function readWords(error: JsonObject): string {
   return message === undefined || message === null ? 'no message' : JSON.stringify(message)
 }
 
-/** OpenRouter says "Provider returned error" and keeps the provider's words in `metadata.raw`. */
+/** OpenRouter says "Provider returned error" and puts the provider's message in `metadata.raw`. */
 function withRaw(message: string, error: JsonObject): string {
   const raw = isJsonObject(error['metadata']) ? error['metadata']['raw'] : undefined
   return typeof raw === 'string' && raw !== '' ? `${message}: ${raw}` : message

@@ -1,21 +1,21 @@
-// Text of a server that sends all of it so far in each piece. Pieces that only might do so are held back until the wire shows it or
-// shows the opposite; in doubt they are what the model said.
+// Handles servers that send the whole text so far in each piece. Pieces that might be cumulative are held back until
+// later ones decide; if undecided, they count as ordinary text.
 
-/** Characters that have to come again, in at least two pieces. */
+/** Minimum characters that must repeat, over at least two pieces. */
 const REPEATED_LENGTH = 24
 const PIECES = 3
-/** Most UTF-16 units that are held back. */
+/** Maximum UTF-16 units held back. */
 const HELD_LENGTH_MAX = 4096
 
 export class GrowingText {
   #state: 'open' | 'grows' | 'pieces' = 'open'
   #first = ''
-  /** The newest piece. */
+  /** The latest piece. */
   #whole = ''
   #repeated = 0
   #held: string[] = []
 
-  /** Gives what is new, as far as that is known. */
+  /** Returns the new text, once it is known. */
   push(piece: string): readonly string[] {
     if (piece === '') return []
     if (this.#state === 'pieces') return [piece]
@@ -42,14 +42,14 @@ export class GrowingText {
     return this.#repeated > HELD_LENGTH_MAX ? this.flush() : []
   }
 
-  /** Gives what was held back: nothing follows that could decide. */
+  /** Returns the held-back text, since no further piece can decide. */
   flush(): readonly string[] {
     if (this.#state === 'open' && this.#whole !== '') this.#state = 'pieces'
     return this.#held.splice(0)
   }
 }
 
-/** A model may say one thing again and again: then a piece that begins like all before it is no sign. */
+/** A model may repeat itself, in which case a piece that starts like all before it proves nothing. */
 function repeatsItself(text: string): boolean {
   const half = text.slice(0, Math.ceil(text.length / 2))
   return text.includes(half, 1)

@@ -1,5 +1,5 @@
-// Chat Completions, of OpenAI and of every server that speaks it: `createOpenAiChatModel` joins the two pure halves
-// (encode-request, decode-stream) with a transport.
+// Chat Completions, for OpenAI and compatible servers: `createOpenAiChatModel` connects the pure encoder
+// (encode-request) and decoder (decode-stream) to a transport.
 import type { Model } from '@baton/core'
 import type { HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
@@ -29,19 +29,19 @@ export type { OpenAiChatQuirks } from './quirks.ts'
 export type { OpenAiChatRequest } from './wire.ts'
 
 export interface OpenAiChatModelOptions extends HttpModelOptions {
-  /** As `Authorization: Bearer …`; absent for servers that ask for none. */
+  /** Sent as `Authorization: Bearer …`; omit it for servers without keys. */
   readonly apiKey?: string
-  /** With its version, as in OPENAI_BASE_URL; `https://api.openai.com/v1` by default. */
+  /** Includes the version, as in OPENAI_BASE_URL; `https://api.openai.com/v1` by default. */
   readonly baseUrl?: string
-  /** Keeps the state of one server from another: `groq`. `openai-chat` by default. */
+  /** Separates the state of different servers, for example `groq`. `openai-chat` by default. */
   readonly provider?: string
   /** The model's id; `<provider>/<model>` by default. */
   readonly id?: string
-  /** For people, in errors: `Groq`. `OpenAI` by default, or the host of another `baseUrl`. */
+  /** Name shown in errors, for example `Groq`. By default `OpenAI`, or the host of another `baseUrl`. */
   readonly label?: string
-  /** Differences of the server from OpenAI; by default none, and thoughts between tags where `baseUrl` is another host. */
+  /** How the server differs from OpenAI. By default nothing, or reasoning between tags if `baseUrl` is another host. */
   readonly quirks?: OpenAiChatQuirks
-  /** Corrections of the model's row in the table of traits: `{ contextTokens: 8192 }`. */
+  /** Overrides for the model's row in the traits table: `{ contextTokens: 8192 }`. */
   readonly traits?: TraitsOverride
 }
 
@@ -49,8 +49,8 @@ const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
 
 /**
- * For a model of OpenAI that thinks, which it does in silence, the deadlines are 5 minutes; a local server that loads a model may
- * need longer ones too.
+ * Deadlines are 5 minutes for OpenAI models that think, because they are silent meanwhile. A local server that loads a
+ * model may need longer ones too.
  * @throws BatonError `model_not_configured` without a model
  */
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
@@ -88,7 +88,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   })
 }
 
-/** OpenAI shows nothing of a model's thoughts by Chat Completions, no sign of life either. */
+/** In Chat Completions, OpenAI streams neither reasoning nor keep-alives while a model thinks. */
 function thinksInSilence(
   { model, traits, quirks = OPENAI_QUIRKS }: OpenAiChatModelOptions,
   body: OpenAiChatRequest,

@@ -85,7 +85,7 @@ describe('failures', () => {
       'a page',
       answering('<html>'),
       'model_malformed_answer',
-      'Ollama (http://127.0.0.1:11434/v1/models) answered with no list of models',
+      'Ollama (http://127.0.0.1:11434/v1/models) did not respond with a list of models',
     ],
     ['a redirect', answering('', 302), 'model_provider_failed', 'Ollama answered 302'],
     [

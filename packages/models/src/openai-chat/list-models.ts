@@ -1,4 +1,5 @@
-// The models that a server offers: GET …/models, in the shapes that servers give it. It knows nothing of presets or variables.
+// Lists the models of a server: GET …/models, in the various formats servers use. Knows nothing of presets or
+// variables.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { mergeHeaders, moveUserInfo } from '../transport/sent-headers.ts'
@@ -8,11 +9,11 @@ import { errorFromHttp } from './errors.ts'
 
 export interface ListedModel {
   readonly id: string
-  /** Tokens of input and output together; absent where the server does not say. */
+  /** Context window in tokens, input and output together; omitted if the server does not report it. */
   readonly contextTokens?: number
 }
 
-/** The slice of the web's `fetch` that is used. */
+/** The subset of the web's `fetch` that is used. */
 export type FetchLike = (
   url: string,
   init: {
@@ -32,13 +33,13 @@ interface ReaderLike {
 }
 
 export interface ListModelsInit {
-  /** With its version: `https://api.groq.com/openai/v1`. */
+  /** Includes the version: `https://api.groq.com/openai/v1`. */
   readonly baseUrl: string
   readonly apiKey?: string
-  /** For people, in errors: `Groq`. */
+  /** Name shown in errors, for example `Groq`. */
   readonly label: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds for the whole answer; 10 s by default. */
+  /** Timeout in milliseconds for the whole response; 10 s by default. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
   /** The global `fetch` by default. */
@@ -46,14 +47,14 @@ export interface ListModelsInit {
 }
 
 const TIMEOUT_MS = 10_000
-/** OpenRouter's list has 1 MiB. */
+/** OpenRouter's list is 1 MiB. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024
 const MODELS_MAX = 10_000
 
 /**
- * Sorted by their ids, each once; at most 10,000.
- * @throws BatonError `model_network_failed` (unreachable), `model_timeout`, `model_auth_failed` and the other codes of a
- *   refusal, `model_malformed_answer`, `cancelled`
+ * Returns up to 10,000 distinct models, sorted by id.
+ * @throws BatonError `model_network_failed` (unreachable), `model_timeout`, `model_auth_failed` and other rejection
+ * codes, `model_malformed_answer`, `cancelled`
  */
 export async function listModels(init: ListModelsInit): Promise<readonly ListedModel[]> {
   const given = apiUrl(init.baseUrl, 'models')
@@ -69,13 +70,13 @@ export async function listModels(init: ListModelsInit): Promise<readonly ListedM
   const parsed = parseJson(body)
   const listed = parsed.ok ? readList(parsed.value) : undefined
   if (!listed) {
-    const message = `${init.label} (${describePlace(url)}) answered with no list of models`
+    const message = `${init.label} (${describePlace(url)}) did not respond with a list of models`
     throw new BatonError({ code: 'model_malformed_answer', message, hint: ADDRESS_HINT, retryable: false })
   }
   return listed
 }
 
-const ADDRESS_HINT = 'Check that the base address is that of an OpenAI-compatible API; most end in /v1.'
+const ADDRESS_HINT = 'Check that the base address belongs to an OpenAI-compatible API; most end in /v1.'
 
 interface Asking {
   readonly init: ListModelsInit
@@ -108,7 +109,7 @@ async function get({ init, url, headers, secrets }: Asking): Promise<Fetched> {
     if (init.signal?.aborted === true)
       throw new BatonError({
         code: 'cancelled',
-        message: 'the list of models was cancelled',
+        message: 'listing models was cancelled',
         cause: init.signal.reason,
       })
     if (deadline.aborted)
@@ -141,7 +142,7 @@ async function readBody(reader: ReaderLike | undefined, label: string): Promise<
   return body
 }
 
-/** `{data:[{id}]}` (OpenAI), `{models:[{name}]}` (Ollama's own, Gemini), or the list itself (Together). */
+/** `{data:[{id}]}` (OpenAI), `{models:[{name}]}` (Ollama's own, Gemini), or a bare list (Together). */
 function readList(value: JsonValue): readonly ListedModel[] | undefined {
   const list = isJsonObject(value) ? (value['data'] ?? value['models']) : value
   if (!Array.isArray(list)) return undefined
@@ -153,7 +154,7 @@ function readList(value: JsonValue): readonly ListedModel[] | undefined {
   return [...models.values()].sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
-/** vLLM, OpenRouter, Mistral, Groq, Together and LM Studio: each has its own word for the window. */
+/** vLLM, OpenRouter, Mistral, Groq, Together and LM Studio each use their own field for the window. */
 const CONTEXT_FIELDS = [
   'max_model_len',
   'context_length',

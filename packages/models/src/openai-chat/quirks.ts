@@ -1,30 +1,31 @@
-// Differences between servers that speak Chat Completions in what they accept. What they send is read leniently and
-// needs no setting. Every field says what was seen; servers that are not listed get COMPATIBLE_QUIRKS.
+// Differences in what Chat Completions servers accept. What they send is read leniently and needs no setting. Each
+// field cites the observed behavior; unlisted servers get COMPATIBLE_QUIRKS.
 
 export interface OpenAiChatQuirks {
   /**
-   * Whether the server takes tools. `unknown`: a server of one's own does by its model, chat template and flags; some refuse
-   * them (errors.ts has their words), some leave them out and say nothing (llama.cpp without --jinja, before it was the default).
+   * Whether the server supports tools. `unknown`: a self-hosted server depends on its model, chat template and flags;
+   * some reject tools (see errors.ts for their messages), some silently ignore them (older llama.cpp without --jinja).
    */
   readonly tools: 'native' | 'unknown'
-  /** `max_completion_tokens` is refused by Mistral (422 `extra_forbidden`), `max_tokens` by OpenAI's reasoning models. */
+  /** Mistral rejects `max_completion_tokens` (422 `extra_forbidden`), OpenAI's reasoning models reject `max_tokens`. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Whether `stream_options.include_usage` is sent; Mistral sends usage without being asked (recorded). */
+  /** Whether to send `stream_options.include_usage`. Mistral sends usage unasked (recorded). */
   readonly streamOptions: boolean
-  /** Whether the session becomes `prompt_cache_key`. */
+  /** Whether to send the session as `prompt_cache_key`. */
   readonly promptCacheKey: boolean
   /**
-   * `all`; `words`: LM Studio takes no object ("Invalid tool_choice type: 'object'. Supported string values: none, auto,
-   * required"); `ignored`: Ollama does what it likes (ollama/ollama#17921), so the tools themselves say what may be called.
+   * `all`; `words`: LM Studio accepts no object ("Invalid tool_choice type: 'object'. Supported string values: none,
+   * auto, required"); `ignored`: Ollama ignores the field (ollama/ollama#17921), so only the callable tools are
+   * declared.
    */
   readonly toolChoice: 'all' | 'words' | 'ignored'
   /** `mistral`: 400 "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9". */
   readonly callIds: 'any' | 'mistral'
   /**
-   * The part of a model's reasoning that goes back with its message. `nothing`: OpenAI has none, Groq ("property 'reasoning_content'
-   * is unsupported") and Mistral (422 `extra_forbidden`) refuse it. `same`: under the field that it came in. `always`: that
-   * field also where there was none, for DeepSeek ("The `reasoning_content` in the thinking mode must be passed back").
-   * `details`: OpenRouter's `reasoning_details`, with their signatures.
+   * The part of a model's reasoning that goes back with its message. `nothing`: OpenAI sends none, Groq ("property
+   * 'reasoning_content' is unsupported") and Mistral (422 `extra_forbidden`) reject it. `same`: in the field it came
+   * in. `always`: that field even if it was empty, for DeepSeek ("The `reasoning_content` in the thinking mode must be
+   * passed back"). `details`: OpenRouter's `reasoning_details`, with their signatures.
    */
   readonly reasoningBack: 'nothing' | 'same' | 'always' | 'details'
   /** How a request asks for reasoning; see encode-reasoning.ts. */
@@ -33,20 +34,21 @@ export interface OpenAiChatQuirks {
   readonly assistantAfterResults: boolean
   /** Mistral: 400 "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant". */
   readonly prefixLast: boolean
-  /** Whether `image_url` parts are understood at all; a model behind it may still refuse them. */
+  /** Whether `image_url` parts are supported at all; the model may still reject them. */
   readonly images: boolean
-  /** Whether reasoning may stand in the text, between `<think>` and `</think>`. */
+  /** Whether the text may contain reasoning between `<think>` and `</think>`. */
   readonly thinkTags: boolean
   /**
-   * Whether `response_format: json_schema` is kept to. `without-tools`: engines that build a grammar of it, which leaves no
-   * room for calls. `none`: refused (DeepSeek: "This response_format type is unavailable now"), or so by some of its models.
+   * Whether `response_format: json_schema` is enforced. `without-tools`: engines that compile it to a grammar, which
+   * rules out calls. `none`: rejected (DeepSeek: "This response_format type is unavailable now"), or rejected by some
+   * of its models.
    */
   readonly output: 'native' | 'without-tools' | 'none'
   /** Mistral: 422 `extra_forbidden` for `seed`. */
   readonly seedField: 'seed' | 'random_seed'
-  /** Whether PDF files may be sent as `file` parts. */
+  /** Whether PDFs may be sent as `file` parts. */
   readonly files: boolean
-  /** Bytes of a request; absent: not known. */
+  /** Maximum bytes of a request; omitted if unknown. */
   readonly requestBytesMax?: number
 }
 
@@ -70,7 +72,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   files: true,
 }
 
-/** Fields that most servers accept, and none is known to refuse. */
+/** Fields that most servers accept and none is known to reject. */
 export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
   tools: 'unknown',
   maxTokensField: 'max_tokens',

@@ -1,10 +1,10 @@
-// Reasoning that a server leaves in the text, between `<think>` and `</think>`: Groq's raw format, and local servers without
-// a parser for their model; others write `<thinking>` (Amazon's Nova), `<reasoning>` or `<thought>`, also with capitals. Only at
-// the beginning of an answer, once or several times: behind that a tag is what the model says.
+// Extracts reasoning left in the text between `<think>` and `</think>`: Groq's raw format, and local servers without a
+// parser for their model. Others write `<thinking>` (Amazon's Nova), `<reasoning>` or `<thought>`, in any case. Tags
+// count only at the start of an answer, possibly several in a row; later ones are ordinary text.
 
-/** An answer of blanks is not held back for ever. */
+/** Limits how long a blank answer is held back. */
 const HELD_LENGTH_MAX = 64
-/** Characters of the longest tag, with its brackets. */
+/** Length of the longest tag, including its brackets. */
 const TAG_LENGTH_MAX = 16
 
 export interface TaggedPiece {
@@ -18,11 +18,11 @@ const CLOSES = new RegExp(`</(?:${TAGS.join('|')})>`, 'gi')
 
 export class ThinkTags {
   readonly #tags: readonly string[]
-  /** The tag that ends the thoughts. */
+  /** The tag that ends the reasoning. */
   #close = ''
-  /** `between`: blanks behind the closing tag belong to nobody. */
+  /** `between`: whitespace after the closing tag is dropped. */
   #place: 'start' | 'thinking' | 'between' | 'text' = 'start'
-  /** Undecided text: it may be the beginning of a tag. */
+  /** Undecided text that may be the start of a tag. */
   #held = ''
 
   constructor(tags: readonly string[] = TAGS) {
@@ -42,14 +42,14 @@ export class ThinkTags {
     return pieces
   }
 
-  /** Looks for a tag before the text, and gives what is behind it; undefined where more has to come. */
+  /** Looks for a tag at the start of the text and returns the text after it, or `undefined` if more input is needed. */
   #takeTag(rest: string, pieces: TaggedPiece[]): string | undefined {
     const isStart = this.#place === 'start'
     const shown = rest.trimStart()
     const word = shown.slice(0, TAG_LENGTH_MAX).toLowerCase()
     const opened = this.#tags.find((tag) => word.startsWith(`<${tag}>`))
     if (opened !== undefined) {
-      // Some models think again at once.
+      // Some models start thinking again immediately.
       if (!isStart) pieces.push({ type: 'reasoning', text: '\n\n' })
       this.#place = 'thinking'
       this.#close = `</${opened}>`
@@ -57,7 +57,7 @@ export class ThinkTags {
     }
     const closed = this.#tags.find((tag) => word.startsWith(`</${tag}>`))
     if (closed !== undefined) {
-      // It ended thoughts that came in a field of their own, or none, or those that had ended already.
+      // The tag ended reasoning from a separate field, none at all, or reasoning that had already ended.
       this.#place = 'between'
       return shown.slice(closed.length + 3)
     }
@@ -83,12 +83,12 @@ export class ThinkTags {
     return rest.slice(end + this.#close.length)
   }
 
-  /** Text that is held back. */
+  /** The held-back text. */
   get held(): TaggedPiece {
     return { type: this.#place === 'thinking' ? 'reasoning' : 'text', text: this.#held }
   }
 
-  /** Releases held-back text at the end of the answer: it did not become a tag. */
+  /** Releases held-back text at the end of the answer, since it did not become a tag. */
   flush(): readonly TaggedPiece[] {
     const { held } = this
     this.#held = ''
@@ -97,15 +97,16 @@ export class ThinkTags {
   }
 }
 
-/** Whether a text has a tag that begins thoughts. */
+/** Whether a text contains a tag that starts reasoning. */
 export function hasOpenTag(text: string): boolean {
   return OPEN.test(text)
 }
 
 /**
- * Splits a text whose closing tag was never opened, because the model's template opens it: all before it is thoughts. A second one
- * ends more of them where it follows at once or stands on a line of its own. Undefined where there is no such tag.
- * @param isAfterThoughts whether thoughts were found already, so that a tag between other words is one of these words
+ * Splits a text at a closing tag without an opening one (the model's template adds that): all text before it is
+ * reasoning. A second tag extends the reasoning if it follows directly or is on its own line. Returns `undefined`
+ * without such a tag.
+ * @param isAfterThoughts whether reasoning was already found, so that a tag within a sentence is part of that sentence
  */
 export function splitAtClose(
   text: string,
@@ -126,13 +127,13 @@ export function splitAtClose(
   return { thoughts: thoughts.filter((one) => one !== '').join('\n\n'), text: text.slice(from).trimStart() }
 }
 
-/** Something has to follow: the last line of an answer is no thought. */
+/** Text must follow: the last line of an answer is never reasoning. */
 function isOnItsLine(text: string, index: number, length: number): boolean {
   const behind = text.slice(index + length)
   return /\n[ \t]*$/.test(text.slice(Math.max(0, index - HELD_LENGTH_MAX), index)) && /^[ \t]*\r?\n\s*\S/.test(behind)
 }
 
-/** How many characters at the end may be the beginning of the closing tag. */
+/** Number of trailing characters that may be the start of the closing tag. */
 function findTail(text: string, close: string): number {
   for (let length = Math.min(close.length - 1, text.length); length > 0; length--)
     if (close.startsWith(text.slice(-length).toLowerCase())) return length

@@ -1,8 +1,8 @@
-// The parts of the Chat Completions API that the adapter reads and writes. What comes from a server is read leniently, so
-// there are types for requests only. Source: openai 7.57 completions.d.ts.
+// The parts of the Chat Completions API that the adapter reads and writes. Server data is read leniently, so only
+// requests have types. Source: openai 7.57 completions.d.ts.
 import type { Effort, JsonObject } from '@baton/core'
 
-/** The provider of `ProviderState` where no preset gives another. */
+/** Provider of `ProviderState` unless a preset sets another. */
 export const PROVIDER = 'openai-chat'
 
 export type WireContentPart =
@@ -14,9 +14,9 @@ export interface WireCall {
   readonly id: string
   readonly type: 'function'
   readonly function: { readonly name: string; readonly arguments: string }
-  /** Gemini's endpoint: `google.thought_signature`, which must come back (recorded). */
+  /** Gemini's endpoint: `google.thought_signature`, which must be sent back (recorded). */
   readonly extra_content?: JsonObject
-  /** LiteLLM's proxy: `thought_signature` of Gemini. */
+  /** LiteLLM's proxy: Gemini's `thought_signature`. */
   readonly provider_specific_fields?: JsonObject
 }
 
@@ -27,10 +27,10 @@ export interface WireAssistant {
   readonly reasoning_content?: string
   readonly reasoning?: string
   readonly reasoning_details?: readonly JsonObject[]
-  /** LiteLLM's proxy: Claude's thoughts with their signatures, without which Claude takes no results. */
+  /** LiteLLM's proxy: Claude's signed thinking, without which Claude rejects results. */
   readonly thinking_blocks?: readonly JsonObject[]
   readonly extra_content?: JsonObject
-  /** Mistral only: the answer goes on from here. */
+  /** Mistral only: continues this answer. */
   readonly prefix?: true
 }
 
@@ -58,7 +58,7 @@ export interface WireTool {
 export type WireToolChoice =
   'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } }
 
-/** `max_tokens`, `max_completion_tokens` and what asks for reasoning depend on the server. */
+/** `max_tokens`, `max_completion_tokens` and the reasoning fields depend on the server. */
 export interface OpenAiChatRequest {
   readonly model: string
   readonly stream: true
@@ -76,7 +76,7 @@ export interface OpenAiChatRequest {
   readonly random_seed?: number
   readonly service_tier?: string
   readonly prompt_cache_key?: string
-  /** `default` is a word of Groq's. */
+  /** `default` is specific to Groq. */
   readonly reasoning_effort?: Effort | 'default'
   readonly reasoning?: { readonly max_tokens: number } | { readonly effort: Effort } | { readonly enabled: false }
   readonly thinking?: { readonly type: 'enabled' | 'disabled' }

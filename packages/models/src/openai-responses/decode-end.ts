@@ -1,9 +1,9 @@
-// How an answer ended and what it cost, in neutral words.
+// Maps the end of a response and its usage to neutral values.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { readCount, readObject } from '../json-fields.ts'
 
-/** `incomplete_details.reason` of openai 7.57. `steered` is for WebSockets: the answer stopped between two items. */
+/** `incomplete_details.reason` of openai 7.57. `steered` occurs on WebSockets: the answer stopped between two items. */
 const INCOMPLETE: Readonly<Record<string, FinishReason>> = {
   max_output_tokens: 'max-tokens',
   content_filter: 'refusal',
@@ -15,17 +15,17 @@ export interface EndOfAnswer {
   /** `incomplete_details`. */
   readonly details: JsonValue | undefined
   readonly hasCalls: boolean
-  /** Whether a call says of itself that it is not whole. */
+  /** Whether a call's own status says that it is incomplete. */
   readonly hasBrokenCall: boolean
   readonly isRefused: boolean
 }
 
-/** There is no reason for "it calls tools": a call among the items is all that tells. */
+/** The API has no finish reason for tool calls; the presence of a call is the only sign. */
 export function readFinish({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
   if (status === 'incomplete') {
     const reason = incompleteReason(details) ?? ''
     const finish = Object.hasOwn(INCOMPLETE, reason) ? (INCOMPLETE[reason] ?? 'other') : 'other'
-    // An answer with calls is not continued.
+    // An answer with calls cannot be continued.
     return finish === 'pause' && hasCalls ? 'other' : finish
   }
   if (isRefused) return 'refusal'
@@ -38,7 +38,7 @@ export function incompleteReason(details: JsonValue | undefined): string | undef
   return typeof reason === 'string' && reason !== '' ? reason : undefined
 }
 
-/** `input_tokens` includes what came from the cache, `output_tokens` includes reasoning. */
+/** `input_tokens` includes cache reads, `output_tokens` includes reasoning. */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'input_tokens')
   const cacheRead = readCount(readObject(usage, 'input_tokens_details'), 'cached_tokens')

@@ -1,5 +1,5 @@
-// One item of an answer: what its pieces have said so far, and what it says once it is done. It is done only when the server
-// has sent it whole; of a call nothing else counts.
+// One item of an answer: its streamed content so far, and the final item. It is done only once the server has sent it
+// whole; for a call, only that final version counts.
 import type { JsonObject, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
@@ -16,15 +16,15 @@ export type ItemType = 'message' | 'reasoning' | 'function_call' | 'other'
 
 export class ItemDraft {
   readonly type: ItemType
-  /** Number among the answer's calls; only of calls. */
+  /** Position among the answer's calls; set only for calls. */
   readonly call: number | undefined
   isDone = false
   isRefused = false
-  /** The item as it was begun, then as it was done. */
+  /** The item as started, then as finished. */
   item: JsonObject
-  /** Streamed text, thoughts or arguments. */
+  /** Streamed text, reasoning or arguments. */
   streamed = ''
-  /** All arguments, as the end of their pieces told them. */
+  /** The complete arguments, from the event that ends their deltas. */
   told: string | undefined
 
   constructor(item: JsonObject, call: number | undefined) {
@@ -37,7 +37,7 @@ export class ItemDraft {
     return readText(this.item, 'name')
   }
 
-  /** Closes the item; returns what of it has not been streamed. */
+  /** Closes the item and returns the part that was not streamed. */
   close(item: JsonObject): string {
     this.isDone = true
     this.item = item
@@ -46,7 +46,7 @@ export class ItemDraft {
     return whole.startsWith(this.streamed) ? whole.slice(this.streamed.length) : ''
   }
 
-  /** Whether such an item, at the place of this one, is the next one: servers give two the same place. */
+  /** Whether an item at the same place is a new one: servers give two items the same place. */
   isFollowedBy(item: JsonObject): boolean {
     if (!this.hasTypeOf(item)) return true
     if (!this.isDone) return false
@@ -57,20 +57,20 @@ export class ItemDraft {
     return this.item['type'] === item['type']
   }
 
-  /** The id of a call is its `call_id`, which its result names. */
+  /** A call's id is its `call_id`, which its result refers to. */
   hasIdOf(item: JsonObject): boolean {
     const field = this.type === 'function_call' ? 'call_id' : 'id'
     return this.hasTypeOf(item) && readText(this.item, field) !== '' && this.item[field] === item[field]
   }
 
-  /** Whether an item of the same kind says the same, or goes on where this one was cut. */
+  /** Whether an item of the same kind has the same content, or continues where this one was cut off. */
   says(item: JsonObject): boolean {
     if (!this.hasTypeOf(item) || readText(item, 'name') !== this.name) return false
     const whole = new ItemDraft(item, undefined).whole()
     return this.isDone ? whole === this.whole() : whole.startsWith(this.streamed)
   }
 
-  /** Not whole although it is done: it says so itself. */
+  /** Whether the item is done but marked incomplete by the server. */
   get isBroken(): boolean {
     return this.item['status'] === 'incomplete'
   }
@@ -108,7 +108,7 @@ export class ItemDraft {
           .map(({ text }) => text)
           .join('')
       case 'reasoning':
-        // Shown thoughts in their order; a server may show a summary, the thoughts, or both.
+        // The visible reasoning in order; a server may show a summary, the reasoning, or both.
         return this.streamed === '' ? thoughtIn(this.item) : this.streamed
       case 'function_call':
         return argumentsIn(this.item) || this.streamed
@@ -119,7 +119,7 @@ export class ItemDraft {
 
   #texts(): readonly { readonly text: string; readonly data: JsonObject | undefined }[] {
     const whole = this.isDone ? said(this.item) : []
-    // Some end an item without its content.
+    // Some servers end an item without its content.
     const pieces = whole.some(({ text }) => text !== '') ? whole : [{ text: this.streamed, isRefusal: this.isRefused }]
     const phase = readText(this.item, 'phase')
     return pieces.flatMap(({ text, isRefusal }) => {
@@ -145,7 +145,7 @@ export class ItemDraft {
       ...(Object.keys(extra).length > 0 && { extra }),
     }
     const { text, repair } = readMeantArguments({ text: this.isDone ? this.whole() : this.streamed })
-    // An item that is done says by an empty text that there are none; one without the field has lost them.
+    // An empty string in a finished item means no arguments; if the field is missing, they are lost.
     const isNone = text === '' && this.isDone && this.item['arguments'] !== undefined
     return {
       type: 'call',
@@ -183,7 +183,7 @@ function thoughtIn(item: JsonObject): string {
     .join('')
 }
 
-/** Some servers send the object itself. */
+/** Some servers send an object instead of a string. */
 function argumentsIn(item: JsonObject): string {
   const given = item['arguments']
   if (typeof given === 'string') return given

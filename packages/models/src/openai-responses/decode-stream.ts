@@ -1,5 +1,5 @@
-// From the events of a response to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive; `end()`
-// may be asked after any event and changes nothing.
+// Decodes response events into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they arrive;
+// `end()` can be called after any event and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -16,38 +16,38 @@ import { PROVIDER } from './wire.ts'
 import { readText } from '../json-fields.ts'
 
 export interface OpenAiResponsesDecoderOptions {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
-  /** For people, in errors; `OpenAI` by default. */
+  /** Name shown in errors; `OpenAI` by default. */
   readonly label?: string
   readonly sink?: (event: ModelEvent) => void
-  /** From the answer's headers. */
+  /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
-  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
 
 export interface OpenAiResponsesDecoder {
   push(event: SseEvent): void
-  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  /** The complete answer if the stream ended properly, otherwise the error so far. */
   end(): ModelAnswer | BatonError
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
   readonly progress: AnswerProgress
   readonly heard: number
 }
 
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
-/** UTF-16 units that an item counts beside its text, so that items without any are bounded too. */
+/** UTF-16 units charged per item in addition to its text, so that empty items are bounded too. */
 const ITEM_LENGTH = 64
 
 export function createOpenAiResponsesDecoder(options: OpenAiResponsesDecoderOptions): OpenAiResponsesDecoder {
   return new StreamDecoder(options)
 }
 
-/** An answer that came whole (`stream: false`, or from a server that does not stream). */
+/** Decodes a non-streamed answer (`stream: false`, or a server that does not stream). */
 export function decodeOpenAiResponse(
   response: JsonValue,
   options: OpenAiResponsesDecoderOptions,
@@ -61,19 +61,19 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   failure: BatonError | undefined
   readonly #options: OpenAiResponsesDecoderOptions
   readonly #sink: (event: ModelEvent) => void
-  /** In the order in which they began. */
+  /** Items in the order they began. */
   readonly #items: ItemDraft[] = []
   /**
-   * The newest item at each `output_index`, or with each id where there is no index. Ids alone do not tell items apart: proxies
-   * give an item another one in each event.
+   * The latest item at each `output_index`, or with each id if there is no index. Ids alone cannot identify items: some
+   * proxies change an item's id in each event.
    */
   readonly #itemAt = new Map<JsonValue | undefined, ItemDraft>()
-  /** Events that said something. */
+  /** Number of meaningful events. */
   heard = 0
   #calls = 0
-  /** Whether arguments came of a call that nobody had begun. */
+  /** Whether arguments arrived for a call that had not begun. */
   #hasStray = false
-  /** UTF-16 units of all that is kept. */
+  /** Total UTF-16 units kept. */
   #length = 0
   #model = ''
   #id = ''
@@ -94,7 +94,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     }
     const parsed = parseWireJson(text)
     if (!parsed.ok) {
-      // Redacted before it is cut: half a key is still too much.
+      // Redact before truncating: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
@@ -103,7 +103,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     this.#handle(typeof type === 'string' ? type : (event ?? ''), parsed.value)
   }
 
-  /** Gateways end the stream without the event that says so: what all its items have closed is whole. */
+  /** Some gateways end the stream without a completion event. If all items are closed, the answer is complete. */
   #handleDone(): void {
     const isWhole = ({ isDone, item, type }: ItemDraft): boolean =>
       isDone &&
@@ -177,7 +177,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
         this.#handleEnd(event['response'], type.slice('response.'.length))
         break
       case 'error':
-        // The API's own has the words beside the type, gateways have them in `error`.
+        // The API's own error has its message next to the type; gateways put it in `error`.
         this.#failWith(errorIn(event) ?? event)
         break
       default:
@@ -216,12 +216,12 @@ class StreamDecoder implements OpenAiResponsesDecoder {
         this.#endText(index, readText(event, 'text'))
         break
       default:
-        // Beginnings and ends of what comes by `output_item.done` as well, and kinds that are not known.
+        // Starts and ends that `output_item.done` also covers, and unknown types.
         if (type === '') this.#takeError(event)
     }
   }
 
-  /** An object without a type, as some gateways break off. */
+  /** An object without a type, sent by some gateways when they fail. */
   #takeError(event: JsonObject): void {
     const error = errorIn(event)
     if (error) this.#failWith(error)
@@ -236,7 +236,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
-  /** The item at this place: one that is there, or a new one, also where two share a place. */
+  /** Finds or creates the item at this place, also if two items share it. */
   #open(key: JsonValue | undefined, item: JsonValue | undefined): ItemDraft | undefined {
     if (!isJsonObject(item)) return undefined
     const place = key ?? item['id'] ?? item['call_id']
@@ -260,8 +260,8 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   }
 
   /**
-   * A piece of an item. Text and thoughts of one that was never begun begin it; a piece of another kind, and arguments
-   * without a call, are for the item's end to set right.
+   * Adds a piece to an item. Text and reasoning can start an item; a piece of another kind, or arguments without a
+   * call, is resolved when the item ends.
    */
   #say(key: JsonValue | undefined, type: ItemDraft['type'], text: string): ItemDraft | undefined {
     const placed = this.#itemAt.get(key)
@@ -277,7 +277,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     return draft
   }
 
-  /** Some close a call by the end of its arguments and by nothing else. */
+  /** Some servers end a call only by ending its arguments. */
   #endArguments(key: JsonValue | undefined, told: JsonValue | undefined): void {
     const placed = this.#itemAt.get(key)
     const draft = placed?.type === 'function_call' ? placed : this.#onlyOpenCall()
@@ -290,7 +290,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     return others.length === 0 ? only : undefined
   }
 
-  /** Some tell a text by its end and by no piece. */
+  /** Some servers send a text only in its final event. */
   #endText(key: JsonValue | undefined, text: string): void {
     const isTold = this.#items.some((one) => one.type === 'message' && (one.streamed === text || one.whole() === text))
     const placed = this.#itemAt.get(key)
@@ -310,14 +310,14 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 
   #finish(draft: ItemDraft | undefined, item: JsonObject): void {
     if (!draft || draft.isDone) return
-    // All of it is kept: encrypted thoughts and items of OpenAI's own tools may be long without having been streamed.
+    // Everything is kept: encrypted reasoning and OpenAI's server tool items may be long without having been streamed.
     if (!this.#fits(Math.max(JSON.stringify(item).length - draft.streamed.length, 0))) return
     this.#tell(draft, draft.close(item))
     if (draft.call !== undefined) this.#sink({ type: 'call-end', index: draft.call })
     this.#tellServerTool(draft, 'finished')
   }
 
-  /** `web_search_call`, `mcp_call` and the like; `custom_tool_call` waits for a client. */
+  /** Reports `web_search_call`, `mcp_call` and similar items; `custom_tool_call` waits for a client. */
   #tellServerTool({ type, item }: ItemDraft, status: 'started' | 'finished'): void {
     const name = item['type']
     if (type === 'other' && typeof name === 'string' && name.endsWith('_call') && name !== 'custom_tool_call')
@@ -328,7 +328,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const response = isJsonObject(value) ? value : {}
     this.#takeHead(response)
     if (status === 'failed') {
-      this.#failWith(isJsonObject(response['error']) ? response['error'] : { message: 'no reason is given' })
+      this.#failWith(isJsonObject(response['error']) ? response['error'] : { message: 'no reason was given' })
       return
     }
     if (status !== 'completed' && status !== 'incomplete') {
@@ -338,15 +338,15 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     this.#closeRest(response['output'])
     for (const one of this.#items)
       if (!one.isDone && one.told !== undefined) this.#finish(one, { ...one.item, arguments: one.told })
-    if (this.#hasStray && this.#calls === 0) this.#fail('arguments came that belong to no call')
+    if (this.#hasStray && this.#calls === 0) this.#fail('arguments arrived that belong to no call')
     const open = this.#items.some(({ type, isDone }) => type === 'function_call' && !isDone)
-    if (open && status === 'completed') this.#fail('it is completed, but one of its calls is not')
+    if (open && status === 'completed') this.#fail('the response is completed, but one of its calls is not')
     if (!this.failure) this.#end = { status, details: response['incomplete_details'] }
   }
 
   /**
-   * The response repeats all items. What was begun and not ended is ended by it, and what the stream had not is taken; what was
-   * streamed and is not listed stays. A call must not become a second one: it is known by its id, or by what it says.
+   * The final response repeats all items. It closes items that began but did not end and adds missing ones; streamed
+   * items that it does not list stay. A call must not be duplicated: it is matched by id or by content.
    */
   #closeRest(output: JsonValue | undefined): void {
     if (!Array.isArray(output)) return
@@ -380,7 +380,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     })
   }
 
-  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  /** Counts content before keeping it. Otherwise an endless stream would fill memory, however small its events. */
   #fits(length: number): boolean {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
@@ -404,7 +404,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   }
 }
 
-/** The place of an item: its number in the answer, else its id. */
+/** Key of an item: its index in the answer, otherwise its id. */
 function readKey({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
   return typeof index === 'number' ? index : typeof id === 'string' ? id : undefined
 }

@@ -1,5 +1,5 @@
-// Encodes the content of users and tools: text, images and files as the API's input parts. Unreadable content becomes a note about
-// it, so that the model can say so.
+// Encodes user and tool content (text, images and files) as the API's input parts. Unreadable content becomes a note,
+// so that the model can mention it.
 import type { ContentPart, FilePart, ImagePart, ResultPart } from '@baton/core'
 import { encodeContent as encodeChatContent } from '../openai-chat/encode-content.ts'
 import type { WireContentPart } from './wire.ts'
@@ -11,12 +11,12 @@ export function encodeContent(parts: readonly ContentPart[]): readonly WireConte
   return parts.flatMap(encodePart)
 }
 
-/** A string where there is only text. */
+/** Returns a plain string if there is only text. */
 export function joinContent(parts: readonly WireContentPart[]): string | readonly WireContentPart[] {
   return parts.every((part) => part.type === 'input_text') ? parts.map(({ text }) => text).join('\n\n') : parts
 }
 
-/** There is no field for a failure, so the words say it. */
+/** The API has no field for a failure, so the text says it. */
 export function encodeResult({ content, isError }: ResultPart): string | readonly WireContentPart[] {
   const parts = encodeContent(content)
   if (parts.length === 0) return isError ? 'Error' : '(no output)'
@@ -44,7 +44,7 @@ function encodeImage(image: ImagePart): readonly WireContentPart[] {
   return [{ type: 'input_image', image_url: `data:${mediaType};base64,${source.data}`, detail: 'auto' }]
 }
 
-/** PDF as bytes or as an address; text goes as text. */
+/** PDFs as bytes or URL; text files as text. */
 function encodeFile(file: FilePart): readonly WireContentPart[] {
   const { mediaType, name = '', source } = file
   if (mediaType !== 'application/pdf') return inWords(file)
@@ -53,7 +53,10 @@ function encodeFile(file: FilePart): readonly WireContentPart[] {
   return [{ type: 'input_file', filename: name === '' ? 'file.pdf' : name, file_data }]
 }
 
-/** As Chat Completions says it of a server that reads text alone: the file's text, or what is not shown. */
+/**
+ * Falls back to the Chat Completions encoding for text-only servers: the file's text, or a note about what is not
+ * shown.
+ */
 function inWords(part: ContentPart): readonly WireContentPart[] {
   const words = encodeChatContent([part], { images: false, files: false })
   return words.flatMap((said) => (said.type === 'text' ? [{ type: 'input_text', text: said.text } as const] : []))

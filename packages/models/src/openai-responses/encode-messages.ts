@@ -1,5 +1,5 @@
-// From neutral messages to items of the Responses API: a flat list, in which each thought stands before what it was
-// thought for and each call has its output.
+// Encodes neutral messages as Responses API items: a flat list in which reasoning precedes the item it led to and every
+// call has its output.
 import type { AssistantMessage, AssistantPart, Message, ProviderState } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { JsonObject, JsonValue } from '@baton/core'
@@ -11,7 +11,7 @@ import { encodeContent, encodeResult, joinContent } from './encode-content.ts'
 import type { WireItem } from './wire.ts'
 import { PROVIDER, modelFamily } from './wire.ts'
 
-/** 400 "Missing required parameter: 'input'": there is nothing to answer yet. */
+/** 400 "Missing required parameter: 'input'": sent if there is nothing to answer yet. */
 const FIRST_USER: WireItem = { role: 'user', content: '(The conversation begins.)' }
 
 interface Encoding {
@@ -41,15 +41,18 @@ function encodeMessage(message: Message, encoding: Encoding): readonly WireItem[
 }
 
 /**
- * Encrypted thoughts are not bound to the place they were made in, so those of a message whose past has changed go back too:
- * OpenAI's guide lets a client leave out items of earlier turns. Bound they are to what follows them in the same answer.
+ * Encrypted reasoning is not bound to its place, so it is also sent for messages whose history changed: OpenAI's guide
+ * lets clients drop items of earlier turns. It is bound to the item that follows it in the same answer.
  */
 function encodeAssistant(message: AssistantMessage, encoding: Encoding): readonly WireItem[] {
   const items = message.parts.map((part) => encodePart(part, encoding)).filter((item) => item !== undefined)
   return withoutLoneThoughts(items)
 }
 
-/** 400 "Item 'rs_x' of type 'reasoning' was provided without its required following item.": an answer that was cut there. */
+/**
+ * 400 "Item 'rs_x' of type 'reasoning' was provided without its required following item.": happens if an answer was cut
+ * off there.
+ */
 function withoutLoneThoughts(items: readonly WireItem[]): readonly WireItem[] {
   const end = items.findLastIndex((item) => !('type' in item) || item.type !== 'reasoning')
   return items.slice(0, end + 1)
@@ -78,7 +81,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireItem | undefin
   }
 }
 
-/** `phase` tells a word between calls from the answer; without it gpt-5.3-codex and later take one for the other. */
+/** `phase` separates remarks between calls from the answer; without it, gpt-5.3-codex and later confuse the two. */
 function encodeText(text: string, data: JsonObject | undefined): WireItem {
   const phase = data?.['phase']
   const part =
@@ -88,7 +91,7 @@ function encodeText(text: string, data: JsonObject | undefined): WireItem {
   return { role: 'assistant', content: [part], ...(typeof phase === 'string' && { phase }) }
 }
 
-/** Without its encrypted content a thought cannot be read again, as nothing is stored. */
+/** Reasoning without its encrypted content is useless, because nothing is stored. */
 function encodeThought(data: JsonObject | undefined): WireItem | undefined {
   const encrypted = data?.['encrypted_content']
   const summary: JsonValue | undefined = data?.['summary']
@@ -97,7 +100,7 @@ function encodeThought(data: JsonObject | undefined): WireItem | undefined {
   return { type: 'reasoning', summary: list, encrypted_content: encrypted }
 }
 
-/** Items of OpenAI's own tools that are whole in themselves: a call that waits for a client's output is not. */
+/** OpenAI's server tool items that are complete in themselves. A call that waits for a client's output is not. */
 const REPLAYABLE: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -112,7 +115,7 @@ const REPLAYABLE: ReadonlySet<string> = new Set([
   'compaction',
 ])
 
-/** A shell in a container of OpenAI's has run what it was told; one of the client's waits for its output. */
+/** A shell in an OpenAI container has already run; a client's shell waits for its output. */
 function isHostedShell({ type, environment }: JsonObject): boolean {
   if (type === 'shell_call_output') return true
   return type === 'shell_call' && isJsonObject(environment) && environment['type'] !== 'local'
@@ -124,13 +127,13 @@ function encodeOwnItem(item: JsonValue | undefined): WireItem | undefined {
   return REPLAYABLE.has(type) || isHostedShell(item) ? { ...item, type } : undefined
 }
 
-/** Unreadable arguments go back empty; the call's result says why. */
+/** Unparseable arguments go back empty; the call's result explains why. */
 function readArguments(text: string): string {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }
 
-/** Encrypted state is valid for the model that made it. */
+/** Encrypted state is valid only for the model that made it. */
 function ownData(state: ProviderState | undefined, { family }: Encoding): JsonObject | undefined {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : undefined

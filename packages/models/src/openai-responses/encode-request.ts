@@ -1,5 +1,5 @@
-// From a neutral request to the body of POST …/responses. Pure. Whatever legal history comes in, of this or another
-// provider, a body comes out that OpenAI accepts; the rules and their sources stand where they are kept.
+// Encodes a neutral request as the body of POST …/responses. Pure. Any valid history, from this or another provider,
+// yields a body that OpenAI accepts; each rule is documented with its source where it is applied.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
 import { BatonError, nameServerTool } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
@@ -22,15 +22,15 @@ import { PROVIDER } from './wire.ts'
 export interface OpenAiResponsesEncodeOptions {
   readonly model: string
   /**
-   * Asks for a summary of what the model thinks, where it thinks. Absent: none, because OpenAI gives summaries only to
-   * organizations that are verified, and refuses the request of others (400).
+   * Requests a summary of the model's reasoning, if it reasons. None by default, because OpenAI summarizes only for
+   * verified organizations and rejects such requests from others (400).
    */
   readonly reasoningSummary?: 'auto' | 'concise' | 'detailed'
-  /** OpenAI's own tools (web search, code interpreter), as the API takes them. */
+  /** OpenAI's server tools (web search, code interpreter), in the API's format. */
   readonly serverTools?: readonly JsonObject[]
-  /** Corrections of the model's row in the table of traits. */
+  /** Overrides for the model's row in the traits table. */
   readonly traits?: TraitsOverride
-  /** False sends no `prompt_cache_key`, which some gateways refuse; true by default. */
+  /** Set to false to omit `prompt_cache_key`, which some gateways reject; true by default. */
   readonly promptCacheKey?: boolean
 }
 
@@ -39,7 +39,7 @@ const OUTPUT_TOKENS_MIN = 16
 /** 400 "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64". */
 const CACHE_KEY_LENGTH_MAX = 64
 
-/** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
+/** @throws BatonError `model_invalid_request` if `toolChoice` names a tool that is not in the request */
 export function encodeOpenAiResponsesRequest(
   request: ModelRequest,
   options: OpenAiResponsesEncodeOptions,
@@ -50,7 +50,7 @@ export function encodeOpenAiResponsesRequest(
   const { traits } = memory.traits(() => findTraits({ model, override: options.traits }))
   const plan = planThinking(traits, settings)
   const reasoning = encodeReasoning(plan, traits, options)
-  // Reasoning counts as output, so what the model may think is added to what it may answer.
+  // Reasoning counts as output, so its budget is added to the answer's limit.
   const tokens = limitOutput(traits, settings.maxOutputTokens, {
     plan,
     request,
@@ -65,7 +65,7 @@ export function encodeOpenAiResponsesRequest(
     model,
     stream: true,
     store: false,
-    // "Encrypted content is not supported with this model.": only those that think.
+    // "Encrypted content is not supported with this model.": only requested from models that reason.
     ...((plan.isOn || traits.thinking.off === 'none') && { include: ['reasoning.encrypted_content'] as const }),
     ...(instructions.trim() !== '' && { instructions }),
     input: memory.histories.encode(request.messages, '', () => createMessageEncoder(model)),
@@ -85,7 +85,7 @@ export function encodeOpenAiResponsesRequest(
   return addProviderFields(body, settings, PROVIDER)
 }
 
-/** Reasoning beside tools is what this API takes and Chat Completions does not, so tools play no part here. */
+/** Unlike Chat Completions, this API supports reasoning together with tools, so tools do not matter here. */
 function encodeReasoning(
   { effort }: ThinkingPlan,
   { thinking }: ModelTraits,
@@ -96,7 +96,7 @@ function encodeReasoning(
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) }
 }
 
-/** @param limits of a strict schema; absent: it is not to be strict */
+/** @param limits limits of a strict schema; `undefined` if the tool is not strict */
 function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, compile: CompileSchema): WireTool {
   const strict = limits !== undefined && isSayable(tool.inputSchema, 'openai-strict', compile, limits)
   return {
@@ -108,7 +108,7 @@ function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, com
   }
 }
 
-/** Tools of OpenAI's own that a request can demand (ToolChoiceTypes, ToolChoiceShell and others of openai 7.57). */
+/** OpenAI's server tools that a request can force (ToolChoiceTypes, ToolChoiceShell and others of openai 7.57). */
 const DEMANDABLE: ReadonlySet<unknown> = new Set([
   'web_search',
   'web_search_preview',
@@ -122,7 +122,7 @@ const DEMANDABLE: ReadonlySet<unknown> = new Set([
   'apply_patch',
 ])
 
-/** Absent: the model decides. */
+/** Returns `undefined` if the model decides. */
 function encodeToolChoice(request: ModelRequest, serverTools: readonly JsonObject[]): WireToolChoice | undefined {
   const { toolChoice, tools, settings } = request
   const chosen = findChosenServerTool(request, PROVIDER, serverTools)
@@ -147,7 +147,7 @@ function demandServerTool(tool: JsonObject): WireToolChoice {
   if (typeof type === 'string' && DEMANDABLE.has(type)) return { type }
   throw new BatonError({
     code: 'model_invalid_request',
-    message: `toolChoice names "${nameServerTool(tool)}", a tool of OpenAI's own that its API cannot demand`,
+    message: `toolChoice names "${nameServerTool(tool)}", an OpenAI server tool that the API cannot force`,
     hint: 'Leave the choice to the model (`auto`) and ask for the tool in the instructions.',
   })
 }

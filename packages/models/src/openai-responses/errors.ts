@@ -1,4 +1,4 @@
-// Codes for errors of the Responses API. They come as HTTP bodies, as an `error` event, and in a response that failed.
+// Maps Responses API errors to codes. They arrive as HTTP bodies, as an `error` event, and in a failed response.
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { StreamFailure } from '../openai-chat/errors.ts'
@@ -8,19 +8,19 @@ import { redact } from '../transport/redact.ts'
 export { errorFromHttp, errorIn } from '../openai-chat/errors.ts'
 
 /**
- * ResponseError of openai 7.57: what is wrong with the request itself. Images and texts that are refused, and all others, are
- * known by Chat Completions' words.
+ * ResponseError of openai 7.57: codes for problems with the request itself. Rejected images and texts, and all other
+ * errors, use the Chat Completions mapping.
  */
 const OF_THE_REQUEST: ReadonlySet<string> = new Set([
   'invalid_request_error',
   'invalid_prompt',
   'data_residency_mismatch',
   'invalid_image_mode',
-  // Thoughts of another organization, or of a key that has changed: 400 as well.
+  // Encrypted reasoning from another organization, or under a key that changed; also a 400.
   'invalid_encrypted_content',
 ])
 
-/** An error inside of an answer with status 200. */
+/** Maps an error inside an answer with status 200. */
 export function errorFromStream(error: JsonObject, failure: StreamFailure): BatonError {
   const general = errorOfWords(error, failure)
   const word = wordIn(error['code']) ?? wordIn(error['type'])
@@ -28,11 +28,11 @@ export function errorFromStream(error: JsonObject, failure: StreamFailure): Bato
   return withCode(general, 'model_invalid_request')
 }
 
-/** Somebody ended the response, or its end is of a kind that this version does not know. */
+/** The response was cancelled, or ended with an unknown status. */
 export function endedAs(status: string, { label, secrets }: StreamFailure): BatonError {
   return new BatonError({
     code: 'model_provider_failed',
-    message: `${label} ended the answer as ${JSON.stringify(redact(status, secrets).slice(0, 40))}`,
+    message: `${label} ended the answer with status ${JSON.stringify(redact(status, secrets).slice(0, 40))}`,
   })
 }
 

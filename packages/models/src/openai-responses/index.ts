@@ -1,5 +1,5 @@
-// OpenAI's Responses API: `createOpenAiResponsesModel` joins the two pure halves (encode-request, decode-stream) with a
-// transport. Nothing is stored with OpenAI; every request has the whole history.
+// OpenAI's Responses API: `createOpenAiResponsesModel` connects the pure encoder (encode-request) and decoder
+// (decode-stream) to a transport. OpenAI stores nothing; every request has the whole history.
 import type { Model } from '@baton/core'
 import type { HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
@@ -22,11 +22,11 @@ export type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
 export type { OpenAiResponsesRequest } from './wire.ts'
 
 export interface OpenAiResponsesModelOptions extends HttpModelOptions, OpenAiResponsesEncodeOptions {
-  /** As `Authorization: Bearer …`. */
+  /** Sent as `Authorization: Bearer …`. */
   readonly apiKey: string
-  /** With its version, as in OPENAI_BASE_URL; `https://api.openai.com/v1` by default. */
+  /** Includes the version, as in OPENAI_BASE_URL; `https://api.openai.com/v1` by default. */
   readonly baseUrl?: string
-  /** For people, in errors; `OpenAI` by default. */
+  /** Name shown in errors; `OpenAI` by default. */
   readonly label?: string
 }
 
@@ -34,7 +34,7 @@ const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
 
 /**
- * For a model that thinks, which it does in silence, the deadlines are 5 minutes.
+ * Deadlines are 5 minutes for models that think, because they are silent meanwhile.
  * @throws BatonError `model_not_configured` without a key or a model
  */
 export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions): Model {
@@ -58,7 +58,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   })
 }
 
-/** Between `response.in_progress` and the first piece nothing is sent, however long the model thinks. */
+/** Nothing is sent between `response.in_progress` and the first delta, however long the model thinks. */
 function thinksInSilence(
   { model, reasoning }: OpenAiResponsesRequest,
   override: OpenAiResponsesModelOptions['traits'],

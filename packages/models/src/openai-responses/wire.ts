@@ -1,8 +1,8 @@
-// The parts of the Responses API that the adapter writes. What comes from a server is read leniently, so there are types
-// for requests only. Source: openai 7.57 responses.d.ts.
+// The parts of the Responses API that the adapter writes. Server data is read leniently, so only requests have types.
+// Source: openai 7.57 responses.d.ts.
 import type { Effort, JsonObject } from '@baton/core'
 
-/** The provider of `ProviderState`. */
+/** Provider of `ProviderState`. */
 export const PROVIDER = 'openai'
 
 export type WireContentPart =
@@ -15,8 +15,8 @@ export type WireSaidPart =
   { readonly type: 'output_text'; readonly text: string } | { readonly type: 'refusal'; readonly refusal: string }
 
 /**
- * Items go without their ids, as nothing is stored (`store: false`): an id makes the API look for the items that stood
- * beside it ("Item 'fc_x' of type 'function_call' was provided without its required 'reasoning' item: 'rs_x'").
+ * Items are sent without ids, because nothing is stored (`store: false`): an id makes the API look for related items
+ * ("Item 'fc_x' of type 'function_call' was provided without its required 'reasoning' item: 'rs_x'").
  */
 export type WireItem =
   | { readonly role: 'user'; readonly content: string | readonly WireContentPart[] }
@@ -35,7 +35,7 @@ export type WireItem =
     }
   | WireOwnItem
 
-/** An item of OpenAI's own tools; it goes back as it came. */
+/** An OpenAI server tool item, sent back unchanged. */
 export type WireOwnItem = JsonObject & { readonly type: string }
 
 export interface WireTool {
@@ -43,7 +43,7 @@ export interface WireTool {
   readonly name: string
   readonly description?: string
   readonly parameters: JsonObject
-  /** If it is left out, the API assumes true and refuses a schema that cannot be strict. */
+  /** Always set: without it, the API assumes true and rejects a schema that cannot be strict. */
   readonly strict: boolean
 }
 
@@ -53,7 +53,7 @@ export type WireToolChoice =
   | 'required'
   | { readonly type: 'function' | 'custom'; readonly name: string }
   | { readonly type: 'mcp'; readonly server_label: string }
-  /** A tool of OpenAI's own. */
+  /** An OpenAI server tool. */
   | { readonly type: string }
 
 export interface WireTextFormat {
@@ -66,7 +66,7 @@ export interface WireTextFormat {
 export interface OpenAiResponsesRequest {
   readonly model: string
   readonly stream: true
-  /** Nothing stays with OpenAI: the history is Baton's, and every request has all of it. */
+  /** OpenAI stores nothing: Baton keeps the history and sends all of it with every request. */
   readonly store: false
   readonly input: readonly WireItem[]
   readonly instructions?: string
@@ -86,7 +86,7 @@ export interface OpenAiResponsesRequest {
   readonly text?: { readonly format: WireTextFormat }
 }
 
-/** `gpt-5-mini-2025-08-07` and `gpt-5-mini` are one family: what one has encrypted the other reads. */
+/** `gpt-5-mini-2025-08-07` and `gpt-5-mini` are one family: each can read what the other encrypted. */
 export function modelFamily(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
 }

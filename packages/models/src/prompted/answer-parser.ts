@@ -1,5 +1,5 @@
-// Tells text from calls while an answer comes in pieces. Marks never reach the text, however the pieces are cut; what stands in
-// code is text; each character is looked at a bounded number of times. It knows no format.
+// Separates text from calls in a streaming answer. Marks never reach the text, however the pieces are cut; code is
+// text; each character is examined a bounded number of times. Independent of the call format.
 import type { BodyEnd } from './body-end.ts'
 import { createBodyEnd, withoutPart } from './body-end.ts'
 import { CodeTracker, isBlank } from './code-tracker.ts'
@@ -11,33 +11,33 @@ import { ThoughtEnd } from './thought-tags.ts'
 
 export interface ParsedCall extends ReadCall {
   readonly type: 'call'
-  /** The answer ends inside of it. */
+  /** Set if the answer ends inside it. */
   readonly isCut?: true
 }
 
 export type Parsed =
   | { readonly type: 'text' | 'thought'; readonly text: string }
-  /** All before it was a thought that began without its mark: its calls are none. */
+  /** Everything before it was a thought without an opening mark, so its calls are void. */
   | { readonly type: 'thought-ended' }
   | ParsedCall
 
 export interface AnswerParserInit {
   readonly format: PromptedFormat
   readonly tools: OfferedTools
-  /** The answer is whole: small mistakes in calls may be repaired. */
+  /** Whether the answer is complete, so that small mistakes in calls may be repaired. */
   readonly mayRepair: boolean
-  /** Hears of each thing once it is certain. White space around calls is dropped, else nothing is. */
+  /** Called with each item once it is certain. Drops white space around calls and nothing else. */
   readonly onParsed: (parsed: Parsed) => void
 }
 
-/** Characters of one call; a longer one cannot be read. */
+/** Maximum characters of one call; a longer one is unreadable. */
 const CALL_CHARS = 1024 * 1024
 const HEAD_CHARS = 256
 
-/** The mode to which the next text belongs. */
+/** The state that the next character applies to. */
 type Mode =
   | { readonly type: 'text' }
-  /** A mark, and not enough behind it to know whether it begins a call. */
+  /** A mark was read, but not enough after it to know whether it starts a call. */
   | { readonly type: 'start'; readonly mark: Mark; raw: string; start: string; hasSpace: boolean; isInside: boolean }
   | { readonly type: 'head'; readonly head: Head; readonly open: string; raw: string }
   | {
@@ -48,13 +48,13 @@ type Mode =
       raw: string
       length: number
     }
-  /** A thought in the text stays text; what a head began is told as a thought. */
+  /** A thought within the text stays text; a thought that a head began is reported as a thought. */
   | { readonly type: 'thought'; readonly end: ThoughtEnd; held: string | undefined }
   | { readonly type: 'head-thought'; readonly head: Head; tail: string }
 
 type ModeOf<Type extends Mode['type']> = Extract<Mode, { readonly type: Type }>
 
-/** A mark was found behind an open backtick: the rest of the paragraph decides whether it is code. */
+/** A mark was found after an open backtick: the rest of the paragraph decides whether it is code. */
 interface Doubt {
   readonly before: CodeTracker
   readonly paragraph: number
@@ -65,14 +65,14 @@ interface Doubt {
 const TEXT: Mode = { type: 'text' }
 
 export class AnswerParser {
-  /** How many characters were looked at, those that were looked at again included. */
+  /** Number of characters examined, including those examined again. */
   looks = 0
   readonly #init: AnswerParserInit
   readonly #finder: MarkFinder
   #tracker = new CodeTracker()
   #mode: Mode = TEXT
   #doubt: Doubt | undefined
-  /** May be the beginning of a mark. */
+  /** Possible start of a mark. */
   #tail = ''
   /** White space that is dropped around calls. */
   #gap = ''
@@ -80,9 +80,9 @@ export class AnswerParser {
   #outType: 'text' | 'thought' = 'text'
   #isStart = true
   #isAfterCall = false
-  /** A thought ended by another head than its own end: what that head begins is no call. */
+  /** Whether a thought was ended by another head, which then does not begin a call. */
   #isInThought = false
-  /** False once a call, or a thought, did not end: from then on the first closing mark counts. */
+  /** False once a call or a thought did not end: after that, the first closing mark counts. */
   #seesTexts = true
   #seesThoughts = true
 
@@ -96,7 +96,7 @@ export class AnswerParser {
     this.#tell()
   }
 
-  /** After the last piece. `isWhole`: nothing was cut off. */
+  /** Call after the last piece. `isWhole`: nothing was cut off. */
   end(isWhole: boolean): void {
     while (!this.#finish(isWhole));
     this.#tell()
@@ -164,13 +164,13 @@ export class AnswerParser {
     else if (found.type === 'head') this.#mode = { type: 'head', head: found.head, open: tail, raw: '' }
     else {
       this.#takeAll(tail)
-      // In the middle of an answer it may be the word for a tag: then no end comes.
+      // In the middle of an answer it may be a mention of the tag, which has no end.
       const mode: Mode = { type: 'thought', end: new ThoughtEnd(found.kind), held: this.#isStart ? undefined : '' }
       if (this.#seesThoughts) this.#mode = mode
     }
   }
 
-  /** Whether the whole answer may be calls; then it is held until that is certain. */
+  /** Whether the whole answer may be calls. If so, it is held back until that is certain. */
   #openWhole(first: string): boolean {
     const { whole } = this.#init.format
     if (isBlank(first)) return false
@@ -183,7 +183,7 @@ export class AnswerParser {
   #feedDoubt(doubt: Doubt, char: string): void {
     this.#tracker.before(char)
     if (this.#tracker.paragraph === doubt.paragraph && !this.#tracker.isDoubtful) {
-      // The backtick is closed: all of it was code.
+      // The backtick is closed, so all of it was code.
       this.#doubt = undefined
       this.#say('text', doubt.held)
       this.#feed(char)
@@ -194,7 +194,7 @@ export class AnswerParser {
     if (this.#tracker.paragraph !== doubt.paragraph) this.#decide(doubt)
   }
 
-  /** At the end of the paragraph: what stands open is no code, and is read once more. */
+  /** Runs at the end of the paragraph: an unclosed backtick starts no code, so the text is read again. */
   #decide({ before, line, held }: Doubt): void {
     this.#doubt = undefined
     if (this.#tracker.fenceLine === line) {
@@ -247,7 +247,7 @@ export class AnswerParser {
       const read = head.read(raw.slice(0, -head.until.length))
       if (!read) this.#release()
       else if (read.type === 'text') this.#mode = TEXT
-      // A thought holds no call: what ends it is the end of its message.
+      // A thought holds no calls; it ends with its message.
       else if (read.type === 'thought' || this.#isInThought) this.#mode = { type: 'head-thought', head, tail: '' }
       else {
         const close = [...head.close, ...head.open]
@@ -266,7 +266,7 @@ export class AnswerParser {
     if (this.#init.format.head?.open.includes(mark)) this.#feed(mark)
   }
 
-  /** @param raw the body with the mark that closed it */
+  /** @param raw the body including its closing mark */
   #closeBody(mode: ModeOf<'body'>, raw: string, closing: string): void {
     const inside = closing === '' ? raw : raw.slice(0, -closing.length)
     const reading = { tools: this.#init.tools, mayRepair: this.#init.mayRepair, isClosed: true }
@@ -337,7 +337,7 @@ export class AnswerParser {
     this.#isStart = false
   }
 
-  /** True when nothing is left. */
+  /** Returns true once nothing is left. */
   #finish(isWhole: boolean): boolean {
     const mode = this.#mode
     if (this.#doubt) this.#decide(this.#doubt)
@@ -354,7 +354,7 @@ export class AnswerParser {
       else this.#say('text', mode.held)
     } else {
       if (mode.type === 'head-thought') this.#say('thought', mode.tail)
-      // Half a mark at the end of an answer that was cut off is no text.
+      // Half a mark at the end of a truncated answer is not text.
       else if (isWhole || this.#tail.length === 1) this.#takeAll(this.#tail)
       this.#tail = ''
       if (!this.#isAfterCall && this.#gap !== '') this.#say('text', '')
@@ -382,7 +382,7 @@ export class AnswerParser {
   }
 }
 
-/** The arguments are those of a call that ends early: whoever takes it sees that it was cut off. */
+/** The arguments look like those of a call that ends early, so any reader sees that it was cut off. */
 const CUT: ReadCall = { name: '', arguments: '{', problem: 'it ends early' }
 
 function tooLong(): ReadCall {

@@ -1,15 +1,17 @@
-// Finds the end of a call while it comes in, one character at a time: a closing mark, or the bracket that closes it, outside of
-// the texts in its arguments.
+// Finds the end of a call one character at a time: a closing mark, or the matching bracket, outside of strings in its
+// arguments.
 import type { Body, TextKind } from './format.ts'
 
 export interface BodyEnd {
-  /** The mark that ends the call with this character; '' for its bracket. Undefined: it goes on. */
+  /**
+   * Returns the mark that ends the call at this character, '' for its bracket, or `undefined` if the call continues.
+   */
   push(char: string): string | undefined
-  /** Characters up to the first closing mark that stood in a text: where the call ends after all when none comes. */
+  /** Characters up to the first closing mark inside a string. The call ends there if no other end arrives. */
   hidden(): { readonly length: number; readonly mark: string } | undefined
 }
 
-/** @param seesTexts false: the first closing mark counts, wherever it stands */
+/** @param seesTexts if false, the first closing mark counts, even inside a string */
 export function createBodyEnd(body: Body, close: readonly string[], seesTexts: boolean): BodyEnd {
   const lasts = new Set(close.map((mark) => mark.at(-1)))
   const longest = Math.max(0, ...close.map((mark) => mark.length))
@@ -43,7 +45,7 @@ export function createBodyEnd(body: Body, close: readonly string[], seesTexts: b
 }
 
 interface Texts {
-  /** Whether the character belongs to a text. */
+  /** Whether the character is part of a string. */
   push(char: string): boolean
 }
 
@@ -51,12 +53,15 @@ function createTexts(kind: TextKind): Texts {
   return typeof kind === 'string' ? createQuotes(kind === 'python') : createTagged(kind)
 }
 
-/** Single quotes count in Python, and where the first quote of JSON is one: then it is a dict of Python. */
+/** Single quotes count in Python, and in JSON if its first quote is one, which makes it a Python dict. */
 function createQuotes(isPython: boolean): Texts {
   let quotes = isPython ? `"'` : ''
-  /** The quotes that end the text: one, or three. */
+  /** The quotes that end the string: one or three. */
   let open = ''
-  /** Quotes in a row: at the end of a text, or 2 for an empty one, which a third makes the beginning of a long one. */
+  /**
+   * Consecutive quotes: at the end of a string, or 2 for an empty one, which a third turns into the start of a long
+   * one.
+   */
   let count = 0
   let last = ''
   let isEmpty = false
@@ -90,7 +95,7 @@ function createQuotes(isPython: boolean): Texts {
   }
 }
 
-/** A closing tag ends a value when another tag follows: a value may have one in it. */
+/** A closing tag ends a value only if another tag follows, since a value may contain one. */
 function createTagged({ open, close }: { readonly open: string; readonly close: string }): Texts {
   let place: 'outside' | 'inside' | 'behind' = 'outside'
   let tail = ''
@@ -110,7 +115,7 @@ function createTagged({ open, close }: { readonly open: string; readonly close: 
   }
 }
 
-/** Without the beginning of a closing mark, which an answer may end with. */
+/** Strips a partial closing mark from the end of an answer. */
 export function withoutPart(raw: string, close: readonly string[]): string {
   for (const mark of close)
     for (let length = mark.length - 1; length > 1; length--)

@@ -1,44 +1,44 @@
-// Finds the code in a Markdown text: fenced, indented and inline code, markup that is shown as it is, quoted lines. It is told the text
-// character by character, keeps none of it, and says of the place before the next character whether it is code. It reads
-// CommonMark (0.31.2); in doubt more is code than less.
+// Finds the code in Markdown text: fenced, indented and inline code, verbatim markup, and quoted lines. Reads one
+// character at a time without keeping the text, and reports whether the next character is in code. Follows CommonMark
+// (0.31.2); when in doubt, text counts as code.
 import { RawMarkup } from './raw-markup.ts'
 
 interface Fence {
   readonly char: string
   readonly length: number
-  /** A line that stands further left is none of its list item's, and cannot end it. */
+  /** A line indented less is not part of the fence's list item and cannot close the fence. */
   readonly indentMin: number
   readonly indentMax: number
   readonly line: number
 }
 
-/** Backticks in a row. Behind a backslash the first of them opens nothing, and still closes, since code knows no escapes. */
+/** A run of backticks. After a backslash, the first one opens nothing but still closes, since code has no escapes. */
 interface Run {
   readonly opens: number
   readonly closes: number
 }
 
-/** A paragraph up to its end: the position of the last run of each length. */
+/** The runs of a complete paragraph: the position of the last run of each length. */
 export interface KnownRuns {
   readonly end: number
   readonly last: ReadonlyMap<number, number>
 }
 
 export class CodeTracker {
-  /** Characters so far. */
+  /** Number of characters read. */
   position = 0
-  /** Counts the ends of paragraphs. */
+  /** Number of paragraph ends seen. */
   paragraph = 0
   line = 0
   #fence: Fence | undefined
-  // The line
+  // State of the line
   #isPrefix = true
-  /** Column of its first character that is not blank, the mark of a list included. */
+  /** Column of its first non-blank character, including a list marker. */
   #contentAt = -1
   #isBlank = true
-  /** Its characters that are not blank, while they may be a rule or underline a heading. */
+  /** Its non-blank characters, while they may be a rule or a heading underline. */
   #rule = ''
-  /** It is a heading, or an item with nothing in it: no paragraph goes on behind it. */
+  /** Whether it is a heading or an empty item. No paragraph continues after either. */
   #isOver = false
   #indent = 0
   #marker = ''
@@ -46,25 +46,25 @@ export class CodeTracker {
   #isQuoted = false
   #isAfterBlank = true
   #wasIndented = false
-  /** Column of the content of the innermost list item; -1 outside of lists. */
+  /** Column of the innermost list item's content; -1 outside of lists. */
   #listIndent = -1
   #isEmptyItem = false
   #isItemLine = false
-  /** The backticks or tildes that begin a line, and what follows them. */
+  /** The backticks or tildes that start a line, and what follows them. */
   #lead: { readonly char: string; length: number; isBare: boolean; isBroken: boolean } | undefined
-  // Inline
+  // Inline state
   #run = 0
   #isRunEscaped = false
   #isEscaped = false
-  /** Runs since the first that is not closed yet. */
+  /** Runs since the first unclosed one. */
   #open: Run[] = []
-  /** Length of a run that is known to be closed further on. */
+  /** Length of a run that will be closed later. */
   #sure = 0
   #known: KnownRuns | undefined
   #lastRuns: Map<number, number> | undefined
   #markup = new RawMarkup()
 
-  /** Looks at the character that comes next; it changes nothing of the place but what that character decides. */
+  /** Peeks at the next character and updates only what that character decides. */
   before(char: string): void {
     if (this.#run > 0 && char !== '`') this.#endRun()
     if (!this.#isPrefix || isBlank(char)) return
@@ -72,17 +72,17 @@ export class CodeTracker {
     this.#readPrefix(char)
   }
 
-  /** Certain: nothing here is more than text. */
+  /** Certain: everything here is plain text. */
   get isCode(): boolean {
     return this.#fence !== undefined || this.#isIndented || this.#isQuoted || this.#sure > 0 || this.#markup.isInside
   }
 
-  /** A backtick stands open: the rest of the paragraph decides whether this is code. */
+  /** An open backtick: the rest of the paragraph decides whether this is code. */
   get isDoubtful(): boolean {
     return this.#open.length > 0
   }
 
-  /** Whether a line begins here, outside of lists: nothing but white space stands before it. */
+  /** Whether this is the start of a line outside of lists, with only white space before it. */
   get isLineStart(): boolean {
     return this.#contentAt === this.position && this.#indent <= 3
   }
@@ -102,12 +102,12 @@ export class CodeTracker {
     this.position += 1
   }
 
-  /** From here on the runs are noted, for who has to know later how the paragraph went on. */
+  /** Starts recording runs, for callers that later need to know how the paragraph continued. */
   noteRuns(): void {
     this.#lastRuns = new Map()
   }
 
-  /** Returns the notes at the end of the paragraph. */
+  /** Returns the recorded runs at the end of the paragraph. */
   takeKnown(): KnownRuns {
     if (this.#run > 0) this.#endRun()
     return { end: this.position, last: this.#lastRuns ?? new Map() }
@@ -137,7 +137,7 @@ export class CodeTracker {
     return copy
   }
 
-  /** The paragraph is known up to its end: the runs that stand open are decided. */
+  /** Resolves the open runs, now that the rest of the paragraph is known. */
   decide(known: KnownRuns): void {
     const open = this.#open
     this.#open = []
@@ -154,7 +154,7 @@ export class CodeTracker {
     }
   }
 
-  /** Behind a call of so many characters a new block begins. */
+  /** Returns a tracker for the new block that starts after a call of this many characters. */
   afterCall(chars: number): CodeTracker {
     const next = new CodeTracker()
     next.position = this.position + chars
@@ -178,7 +178,7 @@ export class CodeTracker {
     if (this.#sure === 0) this.#markup.push(char)
   }
 
-  /** The first character of a line that is not blank, or that a list's mark is followed by. */
+  /** Handles the first non-blank character of a line, or the one after a list marker. */
   #readPrefix(char: string): void {
     if (this.#marker !== '') {
       this.#readMarker(char)
@@ -201,7 +201,7 @@ export class CodeTracker {
     this.#isPrefix = false
   }
 
-  /** Behind the mark of a list item the line begins once more. */
+  /** After a list marker, the line starts over. */
   #readMarker(char: string): void {
     const marker = this.#marker
     if (/^ #{1,6}[ \t]+$/.test(marker)) {
@@ -219,7 +219,7 @@ export class CodeTracker {
     this.#isPrefix = false
   }
 
-  /** A list goes on with any item; a paragraph is ended only by one that begins a list, and has something in it. */
+  /** Any item continues a list. Only a non-empty item that starts a list can interrupt a paragraph. */
   #isItem(marker: string, isEmpty: boolean): boolean {
     const [, number] = /^ (?:[-*+]|(\d{1,9})[.)])[ \t]*$/.exec(marker) ?? []
     if (!/^ (?:[-*+]|\d{1,9}[.)])[ \t]*$/.test(marker) || (!isEmpty && !/[ \t]$/.test(marker))) return false
@@ -235,7 +235,7 @@ export class CodeTracker {
     for (const blank of blanks) column += blank === '\t' ? 4 - (column % 4) : 1
     const width = column - from
     this.#endParagraph()
-    // Five columns and more are one, and the rest begins indented code.
+    // Five or more columns count as one, and the rest starts indented code.
     this.#isIndented = width > 4
     this.#indent = from + (width > 4 || isEmpty ? 1 : width)
     this.#listIndent = this.#indent
@@ -251,7 +251,7 @@ export class CodeTracker {
     if (char === lead.char && lead.isBare) lead.length += 1
     else {
       lead.isBare = false
-      // The language behind backticks has none, else they are inline code.
+      // The info string of a backtick fence has no backticks; otherwise it is inline code.
       if (!isBlank(char) && lead.char === '`' && char === '`') lead.isBroken = true
       if (!isBlank(char) && this.#fence) lead.isBroken = true
     }
@@ -266,20 +266,20 @@ export class CodeTracker {
       this.#isOver = true
       this.#isEmptyItem = true
     } else {
-      // An item may begin with one empty line, and not with two.
+      // An item may start with one empty line, but not two.
       if (this.#isEmptyItem && this.#isBlank) this.#listIndent = -1
       this.#isEmptyItem = false
     }
     if (/^ #{1,6}$/.test(this.#marker)) this.#isOver = true
     const isNear = this.#indent < 4 + Math.max(0, this.#listIndent)
     const isRule = isNear && /^(?:\*{3,}|_{3,}|-+|=+)$/.test(this.#rule)
-    // One of stars and blanks looks like an item.
+    // A rule of stars and spaces looks like a list item.
     if (isRule && this.#rule.length >= 3) this.#listIndent = -1
     const isOver = this.#isBlank || this.#isOver || isRule || isFence
     if (isOver && !isFence) this.#endParagraph()
     this.#isAfterBlank = isOver && this.#fence === undefined
     this.#wasIndented = this.#isIndented || (this.#isBlank && this.#wasIndented)
-    // A paragraph of a quote goes on without its marks.
+    // A quoted paragraph continues without its markers.
     this.#isQuoted = this.#isQuoted && !this.#isBlank && !isFence
     this.line += 1
     this.#lead = undefined
@@ -307,7 +307,7 @@ export class CodeTracker {
     this.#endParagraph()
   }
 
-  /** A line that is not a paragraph and starts left of the list's content ends the list. */
+  /** A non-paragraph line that starts left of the list's content ends the list. */
   #leaveList(): void {
     if (this.#indent < this.#listIndent) this.#listIndent = -1
   }
@@ -335,7 +335,7 @@ export class CodeTracker {
   }
 }
 
-/** For each run the next one of its length. */
+/** For each run, the next one of the same length. */
 function listClosing(runs: readonly Run[]): readonly (number | undefined)[] {
   const next = new Map<number, number>()
   const closing: (number | undefined)[] = []

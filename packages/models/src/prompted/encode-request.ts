@@ -1,4 +1,4 @@
-// A request without tools that says the same in words: the tools in the instructions, calls and results as text.
+// Rewrites a request without tools: tools become instructions, calls and results become text.
 import type {
   AssistantPart,
   ContentPart,
@@ -11,7 +11,7 @@ import type {
 import { withOutputInWords } from '../schema/sayable-output.ts'
 import type { PromptedFormat } from './format.ts'
 
-/** @param written messages as they were written in earlier requests: the same objects again, for whoever encodes them next */
+/** @param written messages as written in earlier requests; the same objects are returned again for later encoders */
 export function encodePromptedRequest(
   request: ModelRequest,
   format: PromptedFormat,
@@ -23,7 +23,7 @@ export function encodePromptedRequest(
     return known
   }
   const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
-  // A provider that keeps the text to a schema leaves no room for calls in it.
+  // A provider that enforces a schema on the text leaves no room for calls in it.
   const asked = offered ? withOutputInWords(request) : request
   return {
     ...asked,
@@ -41,11 +41,11 @@ function toolPrompt({ tools, toolChoice, settings }: ModelRequest, { howTo }: Pr
     JSON.stringify({ name, description, parameters: inputSchema satisfies JsonObject }),
   )
   const rules = [
-    'You may call tools. These are there, one in a line:',
+    'You may call tools. These tools are available, one per line:',
     ...declared,
     howTo,
     'Then stop: the results come in the next message. Write a call only when you mean to make it.',
-    ...(settings.parallelCalls === false ? ['Write one call at most.'] : []),
+    ...(settings.parallelCalls === false ? ['Write at most one call.'] : []),
     ...(toolChoice.type === 'any' ? ['You must call a tool now.'] : []),
     ...(toolChoice.type === 'tool' ? [`You must call ${toolChoice.name} now.`] : []),
   ]
@@ -62,7 +62,7 @@ function encodeMessage(message: Message, format: PromptedFormat): Message {
   return { ...message, parts }
 }
 
-/** All results of a step in one message, in the order of the calls. */
+/** All results of a step in one message, in call order. */
 function listResults({ parts }: ToolMessage): readonly ContentPart[] {
   return parts.flatMap((result) => [{ type: 'text', text: readText(result) } as const, ...pickMedia(result)])
 }

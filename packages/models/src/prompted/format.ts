@@ -1,5 +1,5 @@
-// A format of calls in words: marks around calls, the content between them, and its reader. Data and
-// pure functions; the parser (answer-parser.ts) knows no format.
+// A format for calls in text: the marks around calls, their content, and its reader. Data and pure functions; the
+// parser (answer-parser.ts) is independent of the format.
 import type { JsonObject } from '@baton/core'
 
 export interface WrittenCall {
@@ -10,66 +10,74 @@ export interface WrittenCall {
 
 /** A call as it was read. */
 export interface ReadCall extends WrittenCall {
-  /** Names of repairs, as the log has them. */
+  /** Names of repairs, as logged. */
   readonly repairs?: readonly string[]
-  /** Its fault: a clause without its end, such as `it has no "name"`. It never runs. */
+  /**
+   * The reason the call is invalid, as a clause without a period, such as `it has no "name"`. Such a call never runs.
+   */
   readonly problem?: string
 }
 
 /** The tools of a request. */
 export interface OfferedTools {
   has(name: string): boolean
-  /** Whether a tool's name begins so. */
+  /** Whether any tool's name starts with the text. */
   hasPrefix(text: string): boolean
   schemaOf(name: string): JsonObject | undefined
 }
 
 export interface Reading {
   readonly tools: OfferedTools
-  /** The answer is whole as far as its provider knows: small mistakes may be repaired. */
+  /** Whether the provider considers the answer complete, so that small mistakes may be repaired. */
   readonly mayRepair: boolean
-  /** The mark that ends the call is there. */
+  /** Whether the mark that ends the call is present. */
   readonly isClosed: boolean
 }
 
-/** Whether text can be the beginning of something; `maybe`: more of it decides. */
+/** Whether text can be the start of something; `maybe`: more text is needed. */
 export type Begins = 'yes' | 'no' | 'maybe'
 
-/** Texts inside of calls, in which a closing mark is none: of JSON, of Python, or between two marks. */
+/** Strings inside calls, in which closing marks do not count: JSON's, Python's, or text between two marks. */
 export type TextKind = 'json' | 'python' | { readonly open: string; readonly close: string }
 
 /** Content between marks. */
 export interface Body {
-  /** @param start the first characters, up to `START_CHARS`, without white space before them and with one space for each other */
+  /**
+   * @param start the first characters, up to `START_CHARS`, without leading white space and with other white space
+   * collapsed
+   */
   begins(start: string, tools: OfferedTools): Begins
   readonly texts: TextKind
-  /** The body ends with the bracket that closes the first of this kind, where its mark has no closing ones. */
+  /** Bracket whose match ends the body, if its mark has no closing ones. */
   readonly bracket?: '{' | '['
-  /** Undefined: no call, where the body may be text; else one that cannot be read. Never throws. */
+  /**
+   * Returns `undefined` if the content is not a call and may be text, otherwise calls or an unreadable call. Never
+   * throws.
+   */
   read(inside: string, reading: Reading): readonly ReadCall[] | undefined
 }
 
 /** Marks around calls. */
 export interface Mark {
   readonly open: string
-  /** Any of them ends the call. Empty: the end of the answer does, or the body's bracket. */
+  /** Any of these ends the call. If empty, the body's bracket or the end of the answer does. */
   readonly close: readonly string[]
   readonly bodies: readonly Body[]
-  /** The end of the answer ends it as well as a closing mark. */
+  /** The end of the answer also ends the call. */
   readonly endsWithAnswer?: true
   /** Content that does not read as a call is plain text. */
   readonly mayBeText?: true
-  /** It is a code block: only at the beginning of a line, with nothing behind it on the line. */
+  /** The mark is a code fence: valid only at the start of a line, with nothing after it on that line. */
   readonly isFence?: true
 }
 
-/** A head that tells what follows, as harmony has it: a call, a thought or text. */
+/** A head that announces what follows, as in harmony: a call, a thought or text. */
 export interface Head {
   readonly open: readonly string[]
   readonly until: string
-  /** Marks that end what a head has begun. */
+  /** Marks that end what a head began. */
   readonly close: readonly string[]
-  /** Undefined: this is no head. */
+  /** Returns `undefined` if this is not a head. */
   read(
     head: string,
   ):
@@ -81,22 +89,25 @@ export interface Head {
 
 export interface PromptedFormat {
   readonly marks: readonly Mark[]
-  /** An answer that begins so is calls as a whole, if it reads as such. */
+  /** An answer that starts like this consists only of calls, if it can be read as such. */
   readonly whole?: Body
   readonly head?: Head
-  /** Text without meaning that may follow a call: closing marks that come twice, the tokens that end a message. */
+  /** Meaningless text that may follow a call: repeated closing marks, end-of-message tokens. */
   readonly strays?: readonly string[]
-  /** Its marks are special tokens: many servers leave them out of the text, so that only who sees them may ask for them. */
+  /**
+   * The marks are special tokens. Many servers strip those from the text, so this format is used only if they are
+   * visible.
+   */
   readonly hasTokens?: true
-  /** Instructions for the model: how a call is written. */
+  /** Instructions for the model on how to write a call. */
   readonly howTo: string
   writeCall(call: WrittenCall): string
 }
 
-/** So many characters of a body decide what it is. */
+/** Number of leading characters that decide what a body is. */
 export const START_CHARS = 160
 
-/** Whether the text begins with this word, or may. */
+/** Whether the text starts with this word, or may. */
 export function beginsWith(text: string, word: string): Begins {
   if (text.startsWith(word)) return 'yes'
   return word.startsWith(text) ? 'maybe' : 'no'

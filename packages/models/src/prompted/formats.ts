@@ -1,4 +1,4 @@
-// The formats by their names, and which of them a model was taught: by its own chat template, else by its name.
+// Formats by name, and which one a model was trained on: by its chat template, otherwise by its name.
 import { BatonError } from '@baton/core'
 import type { PromptedFormat } from './format.ts'
 import { GRANITE, HERMES, JSON_FENCE, LLAMA } from './formats/json.ts'
@@ -37,13 +37,16 @@ export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedForma
   mistral: MISTRAL,
 }
 
-/** Characters of a name that are looked at. */
+/** Maximum characters of a name that are examined. */
 const NAME_CHARS = 256
 
-/** The format of an unknown model: most open ones were trained on it. */
+/** Format for unknown models: most open ones were trained on it. */
 const USUAL_FORMAT: PromptedFormatName = 'hermes'
 
-/** The first that is found in a chat template (Jinja) tells the format. Seen in the templates named beside each format. */
+/**
+ * The first entry found in a chat template (Jinja) determines the format. Seen in the templates named next to each
+ * format.
+ */
 const BY_TEMPLATE: readonly (readonly [part: string, format: PromptedFormatName])[] = [
   ['<function=', 'qwen-coder'],
   ['<arg_key>', 'glm'],
@@ -62,8 +65,8 @@ const BY_TEMPLATE: readonly (readonly [part: string, format: PromptedFormatName]
 ]
 
 /**
- * The first that fits a model's id, in lower case and without its provider, tells the format. Distilled models keep the format
- * of what they were made of: `deepseek-r1-distill-llama` stands before both.
+ * The first pattern that matches a model id, in lower case and without its provider, determines the format. Distilled
+ * models keep the format of their base: `deepseek-r1-distill-llama` is listed before both.
  */
 const BY_NAME: readonly (readonly [pattern: RegExp, format: PromptedFormatName])[] = [
   [/distill.*qwen|qwen.*distill|hermes|functionary|smollm|granite-?4/, 'hermes'],
@@ -83,23 +86,23 @@ const BY_NAME: readonly (readonly [pattern: RegExp, format: PromptedFormatName])
 ]
 
 export interface KnownModel {
-  /** As in `ollama/qwen3-coder:30b`. */
+  /** For example `ollama/qwen3-coder:30b`. */
   readonly id?: string
-  /** Its chat template, where somebody has it. */
+  /** The model's chat template, if available. */
   readonly template?: string
 }
 
-/** The format that a model was taught; undefined where nothing is known of it. */
+/** The format a model was trained on, or `undefined` if unknown. */
 export function findOwnFormat({ id = '', template = '' }: KnownModel): PromptedFormatName | undefined {
   const byTemplate = BY_TEMPLATE.find(([part]) => template.includes(part))
-  // `ollama/` is no llama.
+  // The provider `ollama/` must not match llama.
   const name = id.slice(id.indexOf('/') + 1, id.indexOf('/') + NAME_CHARS).toLowerCase()
   return (byTemplate ?? BY_NAME.find(([pattern]) => pattern.test(name)))?.[1]
 }
 
 /**
- * The format in which a model is asked for calls: its own, else `hermes`. By the name alone no format is chosen whose marks are
- * special tokens, because a server may leave them out of the text.
+ * The format used to ask a model for calls: its own, otherwise `hermes`. A name alone never selects a format whose
+ * marks are special tokens, because a server may strip them from the text.
  */
 export function chooseFormat(known: KnownModel): PromptedFormatName {
   const own = findOwnFormat(known)
@@ -107,7 +110,7 @@ export function chooseFormat(known: KnownModel): PromptedFormatName {
   return own !== undefined && (isSeen || !PROMPTED_FORMATS[own].hasTokens) ? own : USUAL_FORMAT
 }
 
-/** A format that also reads what a model writes by habit: the marks of its own, but for code blocks. */
+/** Extends a format to also read what a model writes by habit: its native marks, except code blocks. */
 export function withHabits(asked: PromptedFormat, own: PromptedFormat | undefined): PromptedFormat {
   if (!own || own === asked) return asked
   const opens = asked.marks.map(({ open }) => open)
@@ -127,7 +130,7 @@ export function promptedFormat(name: string): PromptedFormat {
   const known = Object.keys(PROMPTED_FORMATS).join(', ')
   throw new BatonError({
     code: 'invalid_option',
-    message: `no format of calls is named "${name}"; use one of ${known}`,
+    message: `no call format is named "${name}"; use one of ${known}`,
   })
 }
 

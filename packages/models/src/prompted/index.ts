@@ -1,4 +1,4 @@
-// Tools for models without calls of their own, and for servers of which nobody knows whether they take tools.
+// Tools for models without native tool calls, and for servers whose tool support is unknown.
 import type { Model } from '@baton/core'
 import type { PromptedToolsOptions } from './with-prompted-tools.ts'
 import { withPromptedTools } from './with-prompted-tools.ts'
@@ -14,7 +14,7 @@ export { withPromptedTools } from './with-prompted-tools.ts'
 export type { ToolProbeOptions } from './with-tool-probe.ts'
 export { withToolProbe } from './with-tool-probe.ts'
 
-/** As the model's capability says: `none` is prompted, `unknown` probed, `native` left as it is. */
+/** Follows the model's capability: `none` is prompted, `unknown` is probed, `native` is returned as is. */
 export function withToolsIfNeeded(model: Model, options: PromptedToolsOptions & ToolProbeOptions = {}): Model {
   const { tools } = model.capabilities
   if (tools === 'native') return model

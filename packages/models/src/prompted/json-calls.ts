@@ -1,20 +1,20 @@
-// Calls as JSON objects with a name and arguments: one, a list of them, or several behind each other.
+// Calls as JSON objects with a name and arguments: one, a list, or several in a row.
 import type { JsonValue } from '@baton/core'
 import { isJsonObject, repairJson } from '@baton/core'
 import type { Begins, Body, OfferedTools, ReadCall, Reading } from './format.ts'
 import { anyBegins, beginsWith } from './format.ts'
 
-/** Names of fields that a call has and data with a name has not: of OpenAI's wire, Llama, and Hermes. */
+/** Fields that identify a call, as opposed to data that has a name: those of OpenAI's wire, Llama and Hermes. */
 const CALL_FIELDS: ReadonlySet<string> = new Set(['name', 'arguments', 'parameters', 'type', 'id', 'function'])
 
-/** JSON between marks that say that it is a call. */
+/** JSON between marks that announce a call. */
 export const JSON_CALLS: Body = {
   begins: (start) => beginsJson(start),
   texts: 'json',
   read: readJsonCalls,
 }
 
-/** JSON where plain data may stand as well: it is a call when it names a tool, or when it has the fields of one and no other. */
+/** JSON that may also be plain data: it is a call if it names a tool, or if it has a call's fields and no others. */
 export const JSON_CALLS_OR_DATA: Body = {
   begins: (start) => {
     const begins = beginsJson(start)
@@ -35,7 +35,7 @@ function anyKeyBegins(key: string): Begins {
   return anyBegins([...CALL_FIELDS].map((field) => beginsWith(key, field)))
 }
 
-/** An object or a list of them, bare or in a code fence; a placeholder such as `{...}` is none. */
+/** An object or a list of objects, bare or in a code fence; a placeholder such as `{...}` does not count. */
 function beginsJson(start: string): Begins {
   const fence = /^```\w* ?/.exec(start)?.[0]
   if (fence === undefined && '```'.startsWith(start)) return 'maybe'
@@ -53,7 +53,7 @@ export function readJsonCalls(inside: string, reading: Reading): readonly ReadCa
     return values.map((value) => readCall(value, reading, whole.repairs))
   }
   const pieces = splitObjects(text)
-  // One that is wrong inside is told as a whole.
+  // If one piece is invalid, the text is reported as a whole.
   if (pieces.length < 2) return [unreadable(text)]
   return pieces.map((piece) => {
     const read = readJson(piece, reading, false)
@@ -61,7 +61,7 @@ export function readJsonCalls(inside: string, reading: Reading): readonly ReadCa
   })
 }
 
-/** JSON as it is, or repaired where that is allowed. */
+/** Parses JSON as is, or repaired if that is allowed. */
 export function readJson(
   text: string,
   { mayRepair }: Pick<Reading, 'mayRepair'>,
@@ -75,28 +75,28 @@ const UNKNOWN: ReadCall = { name: '', arguments: '{}' }
 
 function readCall(value: JsonValue, reading: Reading, repairs: readonly string[]): ReadCall {
   const outer = isJsonObject(value) ? value : {}
-  // As OpenAI's wire has it.
+  // OpenAI's wire format.
   const call = isJsonObject(outer['function']) ? outer['function'] : outer
   const name = call['name'] ?? outer['function']
   if (typeof name !== 'string' || name === '') return { ...UNKNOWN, problem: 'it has no "name"' }
   const given = call['arguments'] ?? call['parameters'] ?? {}
   if (typeof given !== 'string') return finish(name, given, repairs)
-  // Some write the arguments as a text of JSON, as their provider's wire has it.
+  // Some models write the arguments as a JSON string, as on their provider's wire.
   const read = readJson(given, reading, false)
   return finish(name, read?.value ?? null, [...repairs, ...(read?.repairs ?? [])])
 }
 
 function finish(name: string, value: JsonValue, repairs: readonly string[]): ReadCall {
-  if (!isJsonObject(value)) return { name, arguments: '{}', problem: 'its arguments are no JSON object' }
+  if (!isJsonObject(value)) return { name, arguments: '{}', problem: 'its arguments are not a JSON object' }
   return { name, arguments: JSON.stringify(value), ...(repairs.length > 0 && { repairs: [...new Set(repairs)] }) }
 }
 
 export function unreadable(text: string): ReadCall {
   const [, name = ''] = /["']name["']\s*:\s*["']([^"'\\\n]{1,128})["']/.exec(text.slice(0, 2000)) ?? []
-  return { name, arguments: '{}', problem: 'it is no JSON that can be read' }
+  return { name, arguments: '{}', problem: 'it is not valid JSON' }
 }
 
-/** Objects that stand behind each other, with white space, commas or semicolons between; all else is a piece of its own. */
+/** Splits consecutive objects, separated by white space, commas or semicolons. Anything else becomes its own piece. */
 function splitObjects(text: string): readonly string[] {
   const pieces: string[] = []
   let depth = 0
@@ -128,7 +128,7 @@ function splitObjects(text: string): readonly string[] {
   return pieces
 }
 
-/** A list that reads strictly as calls and nothing else, whether or not there are such tools. */
+/** Whether the text strictly parses as calls and nothing else, whether or not the tools exist. */
 function isOnlyCalls(inside: string, reading: Reading): boolean {
   const read = readJson(inside.trim().replace(/;$/, ''), reading, false)
   const values = read
@@ -147,16 +147,16 @@ function isOnlyCalls(inside: string, reading: Reading): boolean {
   )
 }
 
-/** For formats that have the name elsewhere: the arguments alone. */
+/** For formats in which the name is elsewhere: parses the arguments alone. */
 export function readArguments(name: string, json: string, reading: Reading): ReadCall {
   const text = json.trim()
   if (text === '' && reading.isClosed) return { name, arguments: '{}' }
   const read = readJson(text, reading, reading.isClosed)
-  if (!read) return { name, arguments: '{}', problem: 'its arguments are no JSON that can be read' }
+  if (!read) return { name, arguments: '{}', problem: 'its arguments are not valid JSON' }
   return finish(name, read.value, read.repairs)
 }
 
-/** Tools of a request. */
+/** Looks up the tools of a request. */
 export function offeredTools(
   tools: readonly { readonly name: string; readonly inputSchema: Readonly<Record<string, JsonValue>> }[],
 ): OfferedTools {

@@ -1,16 +1,16 @@
-// Which mark of a format stands at the end of what was held back, or may yet.
+// Finds the format mark that is, or may become, the end of the held-back text.
 import type { Head, Mark, PromptedFormat } from './format.ts'
 import { readThoughtTag } from './thought-tags.ts'
 
 export type Found =
   | { readonly type: 'none' }
   | { readonly type: 'maybe' }
-  /** It says nothing. */
+  /** Meaningless text. */
   | { readonly type: 'stray' }
   | { readonly type: 'thought-end' }
   | { readonly type: 'mark'; readonly mark: Mark }
   | { readonly type: 'head'; readonly head: Head }
-  /** A thought in the text. */
+  /** A thought within the text. */
   | { readonly type: 'thought'; readonly kind: string }
 
 export interface MarkPlace {
@@ -20,7 +20,7 @@ export interface MarkPlace {
 
 export interface MarkFinder {
   find(tail: string, place: MarkPlace): Found
-  /** Whether a mark begins with this character. */
+  /** Whether any mark begins with this character. */
   mayBegin(char: string): boolean
 }
 
@@ -36,7 +36,7 @@ export function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): 
       const found: Found = { type: 'mark', mark }
       return { open: mark.open, found, ...(mark.isFence && { isThere: ({ isLineStart }: MarkPlace) => isLineStart }) }
     }),
-    ...(head?.open ?? []).map((open): Candidate => ({ open, found: { type: 'head', head: head as Head } })), // it has some
+    ...(head?.open ?? []).map((open): Candidate => ({ open, found: { type: 'head', head: head as Head } })), // it is non-empty
     ...(head?.close ?? []).map((open): Candidate => ({ open, found: { type: 'stray' } })),
     ...strays.map((open): Candidate => ({ open, found: { type: 'stray' }, isThere: ({ isAfterCall }) => isAfterCall })),
   ]

@@ -1,4 +1,4 @@
-// Calls with marks of their own inside of a section: begin, the tool's name, a separator, JSON, end. DeepSeek and Kimi.
+// Calls with their own marks inside a section: begin, tool name, separator, JSON, end. DeepSeek and Kimi.
 import type { ReadCall, Reading } from './format.ts'
 import { readArguments } from './json-calls.ts'
 
@@ -6,7 +6,7 @@ export interface MarkSyntax {
   readonly begin: string
   readonly separator: string
   readonly end: string
-  /** The name and the arguments of a call, from what stands before and behind the separator. */
+  /** Splits a call into name and arguments, from the text before and after the separator. */
   readonly split: (head: string, rest: string, reading: Reading) => { readonly name: string; readonly json: string }
 }
 
@@ -28,10 +28,10 @@ export function readMarkedCalls(inside: string, syntax: MarkSyntax, reading: Rea
     calls.push(readArguments(name, json, { ...reading, isClosed }))
     at = inside.indexOf(begin, to)
   }
-  return calls.length > 0 ? calls : [{ name: '', arguments: '{}', problem: 'there is no call in it' }]
+  return calls.length > 0 ? calls : [{ name: '', arguments: '{}', problem: 'it contains no call' }]
 }
 
-/** Outside of the texts of JSON; inside of one where no other is. The end of all, where there is none. */
+/** Finds the end outside of JSON strings, or else inside one. Returns the end of the text if there is none. */
 function findEnd(text: string, end: string, from: number): number {
   let inText = false
   let hidden = -1

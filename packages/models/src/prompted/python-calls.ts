@@ -1,14 +1,14 @@
-// Calls in the manner of Python, `[look(at="sky", deep=True)]`: literals only, nothing is evaluated.
+// Parses Python-like calls, `[look(at="sky", deep=True)]`: literals only, nothing is evaluated.
 import type { JsonValue } from '@baton/core'
 import type { WrittenCall } from './format.ts'
 
-/** Undefined when the text is not calls: lists of them, or single ones. */
+/** Returns `undefined` if the text is not a list of calls or a single call. */
 export function readPythonCalls(text: string): readonly WrittenCall[] | undefined {
   const reader: Reader = { text: text.trim(), at: 0 }
   try {
     const calls: WrittenCall[] = []
     while (skipped(reader).at < reader.text.length) {
-      // Between lists and calls a line break stands, or a semicolon.
+      // Lists and calls are separated by a line break or a semicolon.
       if (takes(reader, ';')) continue
       if (takes(reader, '[')) calls.push(...readItems(reader, ']', () => readCall(reader)))
       else calls.push(readCall(reader))
@@ -46,10 +46,10 @@ function takes(reader: Reader, token: string): boolean {
 }
 
 function expect(reader: Reader, token: string): void {
-  if (!takes(reader, token)) throw new Error(`${token} is missing at ${reader.at}`)
+  if (!takes(reader, token)) throw new Error(`${token} is missing at position ${reader.at}`)
 }
 
-/** The longest match of a sticky pattern. */
+/** Applies a sticky pattern after skipping white space. */
 function match(reader: Reader, pattern: RegExp): string | undefined {
   pattern.lastIndex = skipped(reader).at
   const found = pattern.exec(reader.text)?.[0]
@@ -58,14 +58,14 @@ function match(reader: Reader, pattern: RegExp): string | undefined {
   return found
 }
 
-/** More than Python's own: tools are named `server/tool`, arguments `per-page`. */
+/** Wider than Python's grammar: tools may be named `server/tool`, arguments `per-page`. */
 const NAME = /[^\s()[\]{}"'`,=]{1,256}/y
 
 function readCall(reader: Reader): WrittenCall {
   const name = match(reader, NAME)
   if (name === undefined) throw new Error('a name is missing')
   expect(reader, '(')
-  // Gemma prints what its calls give.
+  // Gemma prints the results of its calls.
   if (name === 'print' && !isNamed(reader)) {
     const call = readCall(reader)
     expect(reader, ')')
@@ -127,12 +127,12 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 function readText(reader: Reader): string {
   const { text, at } = skipped(reader)
   const quote = text[at] ?? ''
-  if (quote !== '"' && quote !== "'") throw new Error(`a value is missing at ${at}`)
+  if (quote !== '"' && quote !== "'") throw new Error(`a value is missing at position ${at}`)
   const mark = text.startsWith(quote.repeat(3), at) ? quote.repeat(3) : quote
   const from = at + mark.length
   let end = from
   while (end < text.length && !text.startsWith(mark, end)) end += text[end] === '\\' ? 2 : 1
-  if (end >= text.length) throw new Error(`a text does not end at ${at}`)
+  if (end >= text.length) throw new Error(`a string does not end at position ${at}`)
   reader.at = end + mark.length
   return text.slice(from, end).replace(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (_, code?: string, char?: string) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))

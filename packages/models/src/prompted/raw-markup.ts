@@ -1,22 +1,22 @@
-// Which part of a text is shown and not meant: elements of HTML for code, comments, CDATA, and TeX's verbatim. It is told the text
-// character by character and keeps a name at most.
+// Finds text that is displayed rather than interpreted: HTML elements for code, comments, CDATA, and TeX's verbatim.
+// Reads one character at a time and keeps at most a name.
 
-/** They end with their paragraph, if their tag does not come. */
+/** Elements that end with their paragraph if their closing tag is missing. */
 const INLINE: ReadonlySet<string> = new Set(['code', 'samp', 'kbd', 'tt', 'var', 'q'])
-/** They end with their tag alone. */
+/** Elements that end only with their closing tag. */
 const BLOCKS: ReadonlySet<string> = new Set(
   'pre script style textarea xmp listing plaintext template blockquote noscript'.split(' '),
 )
 const VERBATIM = /^(begin|end)\{((?:verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|comment)\*?)\}$/
-/** The end for each beginning. */
+/** The end of each kind of section. */
 const ENDS: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>' }
 const NAME_CHARS = 16
 const MACRO_CHARS = 24
 
 export class RawMarkup {
-  /** A name of an element or of TeX, or what ends it. */
+  /** The name of an open HTML element or TeX environment, or the text that ends it. */
   #inside: string | undefined
-  /** A tag's name so far, with its slash; no more than it may have. */
+  /** A tag's name so far, including its slash, up to its maximum length. */
   #tag: string | undefined
   #hasName = false
   #macro: string | undefined
@@ -55,7 +55,7 @@ export class RawMarkup {
       this.#endTag(this.#tag.toLowerCase())
       this.#tag = undefined
     } else if (this.#tag !== undefined && !this.#hasName) {
-      // Its attributes may be long, and stand on several lines.
+      // Attributes may be long and span several lines.
       if (/\s/.test(char) || (char === '/' && this.#tag !== '')) this.#hasName = true
       else if (this.#tag.length >= NAME_CHARS) this.#tag = undefined
       else this.#tag += char

@@ -1,5 +1,5 @@
-// Calls whose arguments stand between tags, one tag for each: Qwen3-Coder, MiniMax, DeepSeek, GLM. A value is text or JSON as
-// the tool's schema says.
+// Calls with one tag per argument: Qwen3-Coder, MiniMax, DeepSeek, GLM. A value is text or JSON, depending on the
+// tool's schema.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { findProperty, isJsonObject, listParts, listTypes } from '@baton/core'
 import type { ReadCall, Reading } from './format.ts'
@@ -8,17 +8,17 @@ import { readJson } from './json-calls.ts'
 /** All patterns are sticky. The first group of `call` and `argument` is the name. */
 export interface TagSyntax {
   readonly call: RegExp
-  /** Empty: the call ends with what it stands in. */
+  /** If empty, the call ends with its container. */
   readonly callEnd: string
   readonly argument: RegExp
-  /** How one begins: a value with this and a closing tag in it can be read in two ways. */
+  /** How an argument starts. A value that contains this and a closing tag is ambiguous. */
   readonly argumentStart: string
   readonly argumentEnd: string
-  /** One line break behind the first tag and before the last is none of the value. */
+  /** A line break after the opening tag and one before the closing tag are not part of the value. */
   readonly hasLines?: true
 }
 
-/** Undefined: no call stands at the beginning. */
+/** Returns `undefined` if the text does not start with a call. */
 export function readTaggedCalls(inside: string, syntax: TagSyntax, reading: Reading): readonly ReadCall[] {
   const reader: Reader = { text: inside, at: 0, syntax, reading }
   const calls: ReadCall[] = []
@@ -41,7 +41,7 @@ function readCall(reader: Reader): ReadCall {
   const { syntax, reading } = reader
   const name = match(reader, syntax.call)?.[1]?.trim() ?? ''
   const wrong = (problem: string): ReadCall => ({ name, arguments: '{}', problem })
-  if (name === '') return wrong('it does not begin with the tag that names the tool')
+  if (name === '') return wrong('it does not start with the tag that names the tool')
   const repairs = new Set<string>()
   const given: [string, JsonValue][] = []
   for (;;) {
@@ -51,7 +51,7 @@ function readCall(reader: Reader): ReadCall {
       break
     }
     if (reader.at >= reader.text.length) {
-      // All arguments are closed, and so is what stands around the call.
+      // All arguments and everything around the call are closed.
       if (syntax.callEnd === '' ? !reading.isClosed : !reading.isClosed || !reading.mayRepair)
         return wrong('its closing tag is missing')
       if (syntax.callEnd !== '') repairs.add('closing-mark')
@@ -59,9 +59,9 @@ function readCall(reader: Reader): ReadCall {
     }
     const found = match(reader, syntax.argument)
     const key = found?.[1]?.trim() ?? ''
-    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is not an argument`)
+    if (!found || key === '') return wrong(`argument ${given.length} is followed by something that is not an argument`)
     const end = findArgumentEnd(reader)
-    if (end === undefined) return wrong(`where the argument "${key}" ends is not clear`)
+    if (end === undefined) return wrong(`it is unclear where the argument "${key}" ends`)
     if (end === -1) return wrong(`the argument "${key}" has no closing tag`)
     const raw = reader.text.slice(reader.at, end)
     reader.at = end + syntax.argumentEnd.length
@@ -75,7 +75,9 @@ function readCall(reader: Reader): ReadCall {
   }
 }
 
-/** The closing tag behind which the next argument or the end of the call stands: a value may have one in it. */
+/**
+ * Finds the closing tag that is followed by the next argument or the end of the call, since a value may contain one.
+ */
 function findArgumentEnd(reader: Reader): number | undefined {
   const { text, syntax } = reader
   let end = text.indexOf(syntax.argumentEnd, reader.at)
@@ -94,9 +96,9 @@ function findArgumentEnd(reader: Reader): number | undefined {
 interface RawValue {
   readonly raw: string
   readonly key: string
-  /** The tool's. */
+  /** The tool's name. */
   readonly name: string
-  /** The attribute by which a tag says whether its value is text. */
+  /** Attribute that marks a value as text. */
   readonly isText: string | undefined
 }
 
@@ -106,14 +108,14 @@ function readValue({ raw, key, name, isText }: RawValue, { syntax, reading }: Re
   const trimmed = text.trim()
   const types = listValueTypes(reading.tools.schemaOf(name), key)
   if (types?.includes('string') && isText !== 'false') return types.includes('null') && trimmed === 'null' ? null : text
-  // A text of any type that looks like no JSON is one.
+  // A value of any type that does not look like JSON is text.
   const read = types ? readJson(trimmed, reading, false) : readJson(trimmed, { mayRepair: false }, false)
   if (!read) return text
   for (const repair of read.repairs) repairs.add(repair)
   return read.value
 }
 
-/** Undefined where the schema does not say. */
+/** Returns `undefined` if the schema does not say. */
 function listValueTypes(schema: JsonObject | undefined, key: string): readonly JsonValue[] | undefined {
   if (!schema) return undefined
   const place = { root: schema, depth: 0 }
@@ -143,7 +145,7 @@ function skipBlanks(reader: Reader): number {
   return reader.at
 }
 
-/** As models are taught to write them: a text as it is, all else as JSON. */
+/** Writes a value as models are trained to: strings as is, everything else as JSON. */
 export function writeValue(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,22 +1,24 @@
-// Tags around the thoughts that servers leave in the text of an answer: `<think>` of Qwen, DeepSeek and GLM, `<thinking>` of Nova,
-// `[THINK]` of Magistral, `<seed:think>` of Seed-OSS, and what other models write in their place. One table for all of them.
+// Tags around thoughts that servers leave in the text of an answer: `<think>` of Qwen, DeepSeek and GLM, `<thinking>`
+// of Nova, `[THINK]` of Magistral, `<seed:think>` of Seed-OSS, and variants that other models write. One shared table.
 
 const NAMES = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'seed:think'] as const
-/** Text before and behind a name. */
+/** Opening and closing text around a name. */
 const BRACKETS = [
   ['<', '>'],
   ['[', ']'],
 ] as const
-/** Blanks behind a name. */
+/** Maximum spaces after a name. */
 const BLANKS_MAX = 8
 
 export interface ThoughtTag {
-  /** Its brackets and its name: a thought ends with a tag of its own kind. */
+  /** Its brackets and name: a thought ends with a tag of the same kind. */
   readonly kind: string
   readonly isClosing: boolean
 }
 
-/** The tag that the text is, or whether it may become one; in any case of letters, and with blanks behind the name. */
+/**
+ * Returns the tag that the text is, or whether it may become one; in any letter case, and with spaces after the name.
+ */
 export function readThoughtTag(text: string): ThoughtTag | 'maybe' | undefined {
   for (const [open, close] of BRACKETS) {
     if (!text.startsWith(open)) continue
@@ -32,7 +34,7 @@ export function readThoughtTag(text: string): ThoughtTag | 'maybe' | undefined {
   return undefined
 }
 
-/** Looks for the end of a thought in what follows its opening tag. */
+/** Looks for the end of a thought in the text after its opening tag. */
 export class ThoughtEnd {
   readonly #kind: string
   #tail = ''

@@ -1,5 +1,5 @@
-// The question by which a server shows what it does with tools, and what its answer to it means. Pure; who asks it, and when,
-// stands in with-tool-probe.ts.
+// The request that reveals how a server handles tools, and how to interpret the answer. Pure; with-tool-probe.ts
+// decides when to send it.
 import type { BatonError, ModelAnswer, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { AnswerParser } from './answer-parser.ts'
@@ -7,23 +7,24 @@ import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, PROMPTED_FORMATS } from './formats.ts'
 import { offeredTools } from './json-calls.ts'
 
-/** The verdict: calls work, or tools must be asked for in words. */
+/** The verdict: native calls work, or tools must be prompted. */
 export type ToolVerdict =
   | { readonly type: 'native' }
   | {
       readonly type: 'prompted'
-      /** `refused`: by an error; `written`: the call stood in the text; `ignored`: there was text and no call. */
+      /** `refused`: with an error; `written`: the call was in the text; `ignored`: there was text without a call. */
       readonly reason: 'refused' | 'written' | 'ignored'
       readonly format: PromptedFormatName
     }
 
-/** The tool of the probe, and the word that it is to be called with: a server of a test knows the probe by them. */
+/** The probe's tool and the word it should be called with. Test servers recognize the probe by them. */
 export const PROBE_TOOL = 'repeat_word'
 const WORD = 'copper'
 
 /**
- * 256 are sent as 1,024 while tools are offered: room for a model that thinks before it calls, and an end for one that rambles.
- * The choice is the model's: one that is forced works on servers where a free one does not (vLLM without its parser).
+ * The limit of 256 tokens becomes 1,024 while tools are offered: room for a model that thinks before it calls, and a
+ * bound for rambling. The call is optional, because forced calls work on servers where optional ones do not (vLLM
+ * without its parser).
  */
 export const PROBE_REQUEST: ModelRequest = {
   instructions: '',
@@ -48,19 +49,22 @@ export const PROBE_REQUEST: ModelRequest = {
   session: 'tool-probe',
 }
 
-/** Undefined: it says nothing about tools, as an answer that was cut while the model thought. */
+/** Returns `undefined` if the answer is inconclusive, such as one cut off while the model was thinking. */
 export function readProbeAnswer({ parts }: ModelAnswer, usual: PromptedFormatName): ToolVerdict | undefined {
   if (parts.some((part) => part.type === 'call')) return { type: 'native' }
   return readProbeText(parts.map((part) => (part.type === 'text' ? part.text : '')).join(''), usual)
 }
 
-/** Characters of text, about 500 tokens: who has written so much and no call rambles, on a slow machine for minutes. */
+/**
+ * Maximum characters of text, about 500 tokens: a model that has written this much without a call is rambling, on a
+ * slow machine for minutes.
+ */
 export const PROBE_TEXT_MAX = 2000
 
-/** @param usual how such a model writes calls where nothing else is known */
+/** @param usual how such a model writes calls if nothing else is known */
 export function readProbeText(text: string, usual: PromptedFormatName): ToolVerdict | undefined {
   if (text.trim() === '') return undefined
-  // Two formats may have the same marks: what stands between tells which it is, as in a template.
+  // Two formats may share marks: the content between them decides, as in a template.
   const formats = [chooseFormat({ template: text }), ...FORMATS_BY_MARK]
   const written = formats.find((format) => writesProbeCall(text, format))
   return written
@@ -68,7 +72,7 @@ export function readProbeText(text: string, usual: PromptedFormatName): ToolVerd
     : { type: 'prompted', reason: 'ignored', format: usual }
 }
 
-/** The plainest mark last: a code block of JSON is what a model falls back on that was taught nothing. */
+/** The plainest mark is last: untrained models fall back on a JSON code block. */
 const FORMATS_BY_MARK: readonly PromptedFormatName[] = ['brackets', 'llama', 'gemma', 'json-fence']
 
 function writesProbeCall(text: string, format: PromptedFormatName): boolean {
@@ -92,13 +96,16 @@ export function refusesTools(cause: unknown): cause is BatonError {
 }
 
 const REASONS = {
-  refused: 'the server refuses tools',
-  written: 'the server hands calls on as text',
+  refused: 'the server rejects tools',
+  written: 'the server returns calls as text',
   ignored: 'the server ignores tools',
 } as const
 
-/** For people: `ollama/gemma: the server ignores tools, so they are asked for in words (hermes)`. */
+/**
+ * Describes the verdict for people: `ollama/gemma: the server ignores tools, so tools are described in the prompt
+ * (hermes)`.
+ */
 export function describeToolVerdict(model: string, verdict: ToolVerdict): string {
-  if (verdict.type === 'native') return `${model}: the server takes tools`
-  return `${model}: ${REASONS[verdict.reason]}, so they are asked for in words (${verdict.format})`
+  if (verdict.type === 'native') return `${model}: the server supports tools`
+  return `${model}: ${REASONS[verdict.reason]}, so tools are described in the prompt (${verdict.format})`
 }

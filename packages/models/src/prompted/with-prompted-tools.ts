@@ -1,5 +1,5 @@
-// Tools for models without calls of their own: they are told in words how to write one, and what they write is read as native
-// calls are. The same events, the same answer, the same log.
+// Tools for models without native tool calls: instructions explain how to write a call, and written calls are read like
+// native ones. The events, the answer and the log are the same.
 import type {
   FinishReason,
   Message,
@@ -18,18 +18,23 @@ import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, promptedFormat, withHabi
 import { offeredTools } from './json-calls.ts'
 
 export interface PromptedToolsOptions {
-  /** How calls are asked for. By default as the model was taught, by its template or its name; `hermes` where neither says so. */
+  /**
+   * How to ask for calls. Defaults to the format the model was trained on, according to its template or name, or else
+   * `hermes`.
+   */
   readonly format?: PromptedFormatName
-  /** The model's chat template (Jinja), where you have it. */
+  /** The model's chat template (Jinja), if you have it. */
   readonly template?: string
 }
 
 /**
- * The model with tools by prompt, whatever it can do by itself. Requests without tools and calls go to it as they are.
+ * Adds prompted tools to a model, whatever it supports natively. Requests without tools and calls pass through
+ * unchanged.
  *
- * Calls that the model writes by habit are read as well as those it is asked for. Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
- * cannot be read becomes a call that never runs (`unreadable`), so that the model is told. One that was cut off never runs.
- * @throws BatonError `invalid_option` for a format that there is not
+ * Calls in the model's habitual format are read along with the requested one. Text in code or in a thought is never a
+ * call. A call with small mistakes is repaired, and its part lists the `repairs`; an unreadable one becomes a call that
+ * never runs (`unreadable`), so that the model learns of it. A truncated call never runs.
+ * @throws BatonError `invalid_option` for an unknown format
  */
 export function withPromptedTools(model: Model, options: PromptedToolsOptions = {}): Model {
   const known = { ...options, id: model.id }
@@ -50,7 +55,7 @@ export function withPromptedTools(model: Model, options: PromptedToolsOptions = 
   }
 }
 
-/** Whether a server has to do with tools at all: with declared ones, or with results of before. */
+/** Whether a request involves tools at all: declared ones, or earlier results. */
 export function asksForTools({ tools, messages }: ModelRequest): boolean {
   return tools.length > 0 || messages.some((message) => message.role === 'tool')
 }
@@ -59,7 +64,7 @@ type Reader = Pick<AnswerParserInit, 'format' | 'tools'>
 
 interface Stream {
   readonly take: (event: ModelEvent) => void
-  /** Tells what was held back. */
+  /** Reports what was held back. */
   readonly end: (isWhole: boolean) => void
 }
 
@@ -90,7 +95,7 @@ function readStream(reader: Reader, sink: (event: ModelEvent) => void): Stream {
   }
 }
 
-/** The whole text once more, since the answer is what counts, not what was streamed of it. */
+/** Parses the whole text again, because the final answer counts rather than what was streamed. */
 function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
   let parts: ModelPart[] = []
   let said = { type: 'text' as 'text' | 'reasoning', text: '' }
@@ -101,7 +106,7 @@ function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
   const whole = isWhole(answer.finish)
   const parser = new AnswerParser({
     ...reader,
-    // A cut-off call is never repaired.
+    // A truncated call is never repaired.
     mayRepair: whole,
     onParsed: (parsed) => {
       if (parsed.type === 'thought-ended') parts = parts.filter(({ type }) => type !== 'call')
@@ -128,12 +133,12 @@ function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
   return { ...answer, parts, finish: answer.finish === 'end' && hasCalls ? 'tool-calls' : answer.finish }
 }
 
-/** Never cut, as far as the provider knows. */
+/** Whether the provider considers the answer complete. */
 function isWhole(finish: FinishReason): boolean {
   return finish === 'end' || finish === 'tool-calls' || finish === 'pause'
 }
 
-/** The name of a call whose tool nobody can tell. */
+/** Name of a call whose tool is unknown. */
 const NO_NAME = 'unreadable_call'
 
 function toPart(
@@ -141,7 +146,7 @@ function toPart(
   { format }: Reader,
 ): ModelCallPart {
   const name = said === '' ? NO_NAME : said
-  // Arguments that end early are told as such, whoever wrote them.
+  // Arguments that end early are reported as cut off, in any format.
   if (isCut) return { type: 'call', name, arguments: '{' }
   if (problem === undefined) return { type: 'call', name, arguments: given, ...(repairs && { repairs }) }
   const unreadable = `the call could not be read, and nothing was executed: ${problem}. Write it again. ${format.howTo}`

@@ -322,7 +322,7 @@ test('a model that rambles to the probe is cut short, which decides', async () =
 test.each<[ToolProbeOptions, string]>([
   [{ deadlineMs: 0 }, 'deadlineMs must be a whole number from 1 to 2147483647, not 0'],
   [{ deadlineMs: Number.NaN }, 'not NaN'],
-  [{ format: 'xml' as 'llama' }, 'no format of calls is named "xml"; use one of hermes, json-fence, llama, brackets'],
+  [{ format: 'xml' as 'llama' }, 'no call format is named "xml"; use one of hermes, json-fence, llama, brackets'],
 ])('%o is refused', (options, message) => {
   const make = () => withToolProbe(createScriptedModel({ steps: [] }), options)
   expect(make).toThrow(
@@ -351,9 +351,9 @@ test('a model is wrapped as its capability says', async () => {
 
 test('a verdict in words', () => {
   const words = (verdict: ToolVerdict) => describeToolVerdict('ollama/gemma', verdict)
-  expect(words({ type: 'native' })).toBe('ollama/gemma: the server takes tools')
+  expect(words({ type: 'native' })).toBe('ollama/gemma: the server supports tools')
   expect(words({ type: 'prompted', reason: 'ignored', format: 'hermes' })).toBe(
-    'ollama/gemma: the server ignores tools, so they are asked for in words (hermes)',
+    'ollama/gemma: the server ignores tools, so tools are described in the prompt (hermes)',
   )
 })
 

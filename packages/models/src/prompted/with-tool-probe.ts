@@ -1,5 +1,5 @@
-// A model of which nobody knows whether its server takes tools: before the first request that has some a small one finds out,
-// for all sessions. A server that does not is asked for calls in words from then on.
+// Handles models whose server may or may not support tools: before the first request with tools, a small one finds out
+// for all sessions. If the server does not support them, later requests prompt for calls.
 import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { cancelledError } from '../transport/transport-errors.ts'
@@ -10,27 +10,31 @@ import { PROBE_REQUEST, PROBE_TEXT_MAX, readProbeAnswer, readProbeText, refusesT
 import { asksForTools, withPromptedTools } from './with-prompted-tools.ts'
 
 export interface ToolProbeOptions {
-  /** How calls are written where tools are asked for in words; by default as the model wrote one to the probe, else by its name. */
+  /**
+   * Format for prompted tools. Defaults to the one the model used in its answer to the probe, otherwise chosen by its
+   * name.
+   */
   readonly format?: PromptedFormatName
-  /** Milliseconds for the probe, 180 s by default: a local server loads its model first. */
+  /** Timeout of the probe in milliseconds; 180 s by default, because a local server first loads its model. */
   readonly deadlineMs?: number
-  /** Told once what was found, and again if the server refuses tools later. */
+  /** Called once with the result, and again if the server later rejects tools. */
   readonly onVerdict?: (verdict: ToolVerdict) => void
 }
 
 const DEADLINE_MS = 180_000
-/** Longest wait of a timer: 24 days. */
+/** Maximum delay of a timer: 24 days. */
 const DEADLINE_MS_MAX = 2 ** 31 - 1
-/** Requests that go without a probe after several in a row have found nothing: 0, 2, 6, 14 … at most so many. */
+/** Maximum requests sent without a probe after several inconclusive ones in a row: 0, 2, 6, 14 … */
 const UNPROBED_MAX = 62
 
 /**
- * The model, with calls of its own where its server takes tools and with `withPromptedTools` where not. What was found is
- * kept with this object: a server that is started anew with other flags is asked by a new one. A probe that fails (network,
- * key, limits, deadline) finds nothing; then the request goes as it is, and a later one probes again.
+ * Wraps a model: native calls if its server supports tools, `withPromptedTools` otherwise. The result is kept with this
+ * object; a server restarted with other flags is probed by a new object. If a probe fails (network, key, limits,
+ * deadline), the request is sent as is, and a later one probes again.
  *
- * Requests without tools go at once. The probe's tokens are in no request's usage.
- * @throws BatonError `invalid_option` for an option that cannot be; from a request: `cancelled` when the caller's signal aborts while it waits for the probe; as the model does
+ * Requests without tools are sent immediately. The probe's tokens do not count in any request's usage.
+ * @throws BatonError `invalid_option` for an invalid option. A request throws `cancelled` if its signal aborts while it
+ * waits for the probe, and whatever the model throws
  */
 export function withToolProbe(model: Model, options: ToolProbeOptions = {}): Model {
   checkOptions(options)
@@ -60,7 +64,7 @@ interface Probed {
   readonly inWords: (format: PromptedFormatName) => Model
 }
 
-/** One model for each format, which keeps what it has written. */
+/** One model per format, which caches what it has written. */
 function createInWords(model: Model): Probed['inWords'] {
   const models = new Map<PromptedFormatName, Model>()
   return (format) => {
@@ -70,7 +74,7 @@ function createInWords(model: Model): Probed['inWords'] {
   }
 }
 
-/** Real requests are evidence too: one that is answered with a call, and one that is refused for its tools. */
+/** Real requests are evidence too: one answered with a call, or one rejected for its tools. */
 async function runNatively(
   { model, probe, inWords }: Probed,
   request: ModelRequest,
@@ -89,20 +93,23 @@ async function runNatively(
   } catch (cause) {
     if (!refusesTools(cause)) throw cause
     const refused = probe.settle({ type: 'prompted', reason: 'refused', format: chooseFormat(model) })
-    // Streamed text cannot be taken back.
+    // Streamed text cannot be retracted.
     if (!isSilent || refused.type === 'native') throw cause
     return await inWords(refused.format).run(request, sink, signal)
   }
 }
 
 interface Probe {
-  /** Resolves with the verdict, after the probe if there was none. Undefined: it found nothing, or it is not its turn. @throws `cancelled` */
+  /**
+   * Resolves with the verdict, probing first if necessary; `undefined` if the probe was inconclusive or skipped.
+   * @throws `cancelled`
+   */
   verdict(signal: AbortSignalLike): Promise<ToolVerdict | undefined>
-  /** Sets the verdict from now on. */
+  /** Sets the verdict for later requests. */
   settle(found: ToolVerdict): ToolVerdict
 }
 
-/** One probe under way, and who waits for it. */
+/** A running probe and its number of waiters. */
 interface Running {
   readonly done: Promise<ToolVerdict | undefined>
   readonly controller: AbortController
@@ -115,7 +122,10 @@ function createProbe(model: Model, { format, deadlineMs = DEADLINE_MS, onVerdict
   let unprobedNext = 0
   let unprobed = 0
 
-  /** A server that refuses tools is believed also after it took some: it was started anew. Words are not: it may answer so. */
+  /**
+   * A rejection counts even after the server accepted tools, since it may have been restarted. Text does not count
+   * then: it may be a legitimate answer.
+   */
   function settle(found: ToolVerdict): ToolVerdict {
     const isRefused = found.type === 'prompted' && found.reason === 'refused'
     if (known && (known.type === 'prompted' || !isRefused)) return known
@@ -138,7 +148,7 @@ function createProbe(model: Model, { format, deadlineMs = DEADLINE_MS, onVerdict
     return begun
   }
 
-  /** A probe outlives whoever began it as long as somebody else waits. */
+  /** A probe outlives the request that started it as long as another one waits. */
   async function verdict(signal: AbortSignalLike): Promise<ToolVerdict | undefined> {
     if (known) return known
     if (signal.aborted) throw cancelledError(signal)
@@ -160,7 +170,7 @@ function createProbe(model: Model, { format, deadlineMs = DEADLINE_MS, onVerdict
   return { verdict, settle }
 }
 
-/** Never rejects. A model that rambles is cut short; one that does not hear its signal is left alone. */
+/** Never rejects. Cuts off a rambling model, and abandons a model that ignores its signal. */
 async function askProbe(
   model: Model,
   controller: AbortController,

@@ -1,4 +1,4 @@
-// The exports of @baton/models/recorded: answers of a model, written down and said again.
+// Exports of @baton/models/recorded: recording and replaying a model's answers.
 export { recordModel } from './record-model.ts'
 export type { RecordOptions } from './record-model.ts'
 export { replayModel } from './replay-model.ts'

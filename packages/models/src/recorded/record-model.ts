@@ -1,4 +1,4 @@
-// Writes down what a model is asked and what it answers, for tests that replay it. What is secret is taken out first.
+// Records a model's requests and answers for tests that replay them. Secrets are removed first.
 import type { Model, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { writeFileSync } from 'node:fs'
@@ -7,14 +7,15 @@ import type { RecordedCall, RecordedModel } from './recording.ts'
 import { createHider, describeRequest, hashRequest, hideInPieces, RECORDING_VERSION } from './recording.ts'
 
 export interface RecordOptions {
-  /** Texts that are replaced by `[redacted]` wherever they stand, beside keys and tokens that are known by their form. */
+  /** Values replaced by `[redacted]` everywhere, in addition to keys and tokens recognized by their form. */
   readonly secrets?: readonly string[]
 }
 
 /**
- * The same model, whose calls are written to `file`, which begins anew. A call is written when it has ended, with its error
- * if it failed; one that was aborted is left out. The file has what people said: it is made readable for its owner alone.
- * @throws Error of the file system, at once or in a call
+ * Wraps a model so that its calls are written to `file`, which is overwritten. A call is written once it has ended,
+ * with its error if it failed; an aborted call is omitted. The file contains what people said, so only its owner can
+ * read it.
+ * @throws Error of the file system, immediately or during a call
  */
 export function recordModel(model: Model, file: string, { secrets = [] }: RecordOptions = {}): Model {
   const hide = createHider(secrets)
@@ -23,7 +24,7 @@ export function recordModel(model: Model, file: string, { secrets = [] }: Record
   writeFileSync(file, `${JSON.stringify(head)}\n`, { mode: 0o600 })
   let writing: Promise<void> = Promise.resolve()
   const write = async (call: RecordedCall): Promise<void> => {
-    // One after another: calls of several sessions may end together.
+    // Writes one call after another, because calls of several sessions may end together.
     const before = writing
     const written = before.catch(() => {}).then(() => appendFile(file, `${hide(JSON.stringify(call))}\n`))
     writing = written

@@ -79,12 +79,12 @@ test('strict: the order counts, and what is asked too often or otherwise is name
   const replayed = replayModel(file, { strict: true })
   await expect(replayed.run(createRequest('b'), () => {}, signal)).rejects.toMatchObject({
     code: 'replay_mismatch',
-    message: `request 1 is not as it was recorded in ${file}: messages[0].parts[0].text was "a", and is "b"`,
+    message: `request 1 differs from the recording ${file}: messages[0].parts[0].text was "a", but is "b"`,
   })
   await replayed.run(createRequest('a'), () => {}, signal)
   const settings = { temperature: 1 }
   await expect(replayed.run(createRequest('b', { settings }), () => {}, signal)).rejects.toThrow(
-    'settings.temperature was absent, and is 1',
+    'settings.temperature was absent, but is 1',
   )
   await replayed.run(createRequest('b'), () => {}, signal)
   await expect(replayed.run(createRequest('b'), () => {}, signal)).rejects.toThrow('no more requests were recorded')
@@ -94,7 +94,7 @@ test('by default the nearest recorded request says what differs', async () => {
   await record([{ text: 'one' }], [createRequest('a')])
   const long = `Be brief. ${'x'.repeat(500)}`
   await expect(replayModel(file).run(createRequest('a', { instructions: long }), () => {}, signal)).rejects.toThrow(
-    'instructions was "Be brief.", and is "Be brief. xxx',
+    'instructions was "Be brief.", but is "Be brief. xxx',
   )
 })
 

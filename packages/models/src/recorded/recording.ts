@@ -1,5 +1,5 @@
-// The file of a recording: lines of JSON, the model first, then each call of it with its request, what was streamed, and how
-// it ended. Requests are compared without what differs from run to run.
+// The recording file: lines of JSON, first the model, then each of its calls with its request, streamed events and
+// outcome. Requests are compared without the parts that vary between runs.
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue, ModelAnswer, ModelCapabilities, ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
@@ -30,13 +30,15 @@ export interface RecordedCall {
   }
 }
 
-/** The compared part of a request: not the session, and calls by their order, since their ids differ from log to log. */
+/**
+ * The part of a request that is compared: without the session, and with calls numbered by order because their ids vary.
+ */
 export function describeRequest(request: ModelRequest, hide: (text: string) => string): JsonObject {
   const { session: _, ...asked } = request
   let text = JSON.stringify(asked)
   const ids = new Set(request.messages.flatMap((message) => message.parts.flatMap((part) => listCallIds(part))))
   for (const [index, id] of [...ids].entries()) text = text.replaceAll(id, `call#${index + 1}`)
-  return JSON.parse(hide(text)) as JsonObject // of an object without its session
+  return JSON.parse(hide(text)) as JsonObject // an object without its session
 }
 
 function listCallIds(part: object): readonly string[] {
@@ -54,7 +56,7 @@ function sortFields(value: JsonValue): JsonValue {
   return Object.fromEntries(fields.map(([name, field]) => [name, sortFields(field)]))
 }
 
-/** Keys as providers write them, tokens after `Bearer`, and what addresses carry: passwords and parameters named like keys. */
+/** Typical provider keys, tokens after `Bearer`, and secrets in addresses: passwords and parameters named like keys. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:sk|pk|rk|xai|gsk|pplx|hf|key)[-_][\w-]{16,}/g, '[redacted]'],
   [/\bAIza[\w-]{30,}/g, '[redacted]'],
@@ -69,7 +71,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** Takes secrets out of JSON text. Those given are replaced wherever they stand; shorter than 4 characters they are words. */
+/**
+ * Removes secrets from JSON text. Given secrets are replaced everywhere; those shorter than 4 characters are ordinary
+ * words.
+ */
 export function createHider(secrets: readonly string[] = []): (text: string) => string {
   const given = secrets.filter((secret) => secret.length >= 4).map((secret) => JSON.stringify(secret).slice(1, -1))
   return (text) => {
@@ -78,7 +83,7 @@ export function createHider(secrets: readonly string[] = []): (text: string) => 
   }
 }
 
-/** A secret may stand in several pieces: then those are one, without it. */
+/** A secret may be spread over several pieces, which are then merged without it. */
 export function hideInPieces(events: readonly ModelEvent[], hide: (text: string) => string): readonly ModelEvent[] {
   const shown: ModelEvent[] = []
   let from = 0
@@ -105,7 +110,7 @@ export interface Recording {
   readonly calls: readonly RecordedCall[]
 }
 
-/** @throws BatonError `invalid_option`, with the line, when the file cannot be read or holds no recording */
+/** @throws BatonError `invalid_option`, with the line number, if the file cannot be read or is not a recording */
 export function readRecording(file: string): Recording {
   let text: string
   try {
@@ -124,15 +129,15 @@ export function readRecording(file: string): Recording {
 
 function parseLine(line: string, place: string): RecordedModel | RecordedCall {
   const parsed = parseJson(line)
-  if (!parsed.ok) throw refuse(`${place} is no JSON`)
+  if (!parsed.ok) throw refuse(`${place} is not JSON`)
   const value = isJsonObject(parsed.value) ? parsed.value : {}
   const { type, id, provider, capabilities, hash: requestHash, request, events, answer, error } = value
   const isHead = typeof id === 'string' && typeof provider === 'string' && isJsonObject(capabilities)
-  if (type === 'baton-model-recording' && isHead) return value as unknown as RecordedModel // looked at just now
+  if (type === 'baton-model-recording' && isHead) return value as unknown as RecordedModel // checked above
   const isAsked = typeof requestHash === 'string' && isJsonObject(request) && Array.isArray(events)
   if (type === 'call' && isAsked && (isJsonObject(answer) || isJsonObject(error)))
-    return value as unknown as RecordedCall // looked at just now; hosts decode what a model says
-  throw refuse(`${place} is neither a model nor a call of one`)
+    return value as unknown as RecordedCall // checked above; hosts decode the contents
+  throw refuse(`${place} is neither a model nor a call to one`)
 }
 
 function refuse(message: string): BatonError {

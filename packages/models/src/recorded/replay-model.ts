@@ -1,4 +1,4 @@
-// A model that says what was recorded, and refuses what was not asked then.
+// Replays a model's recorded answers and refuses requests that were not recorded.
 import type { JsonObject, JsonValue, Model, ModelRequest } from '@baton/core'
 import { BatonError, isErrorCode, isJsonObject } from '@baton/core'
 import type { RecordedCall } from './recording.ts'
@@ -6,23 +6,23 @@ import { createHider, describeRequest, hashRequest, readRecording } from './reco
 
 export interface ReplayOptions {
   /**
-   * Each request must be the next one that was recorded. By default a request is answered as the same one was, in whatever
-   * order they come; asked again more often than it was recorded, it is answered as the last time.
+   * Requires each request to be the next recorded one. By default requests may come in any order, and one repeated more
+   * often than it was recorded gets its last answer again.
    */
   readonly strict?: boolean
-  /** As they were for the recording. */
+  /** Same as for the recording. */
   readonly secrets?: readonly string[]
 }
 
 export interface ReplayedModel extends Model {
-  /** Calls of the recording that were not asked for yet. */
+  /** Number of recorded calls not requested yet. */
   remaining(): number
 }
 
 /**
- * Answers from a file of `recordModel`, piece by piece as it was streamed, without waiting. A request that was not recorded
- * fails with `replay_mismatch`, which names the first difference from the nearest recorded one.
- * @throws BatonError `invalid_option` when the file cannot be read or holds no recording
+ * Replays answers from a file of `recordModel`, piece by piece as streamed, without delays. A request that was not
+ * recorded fails with `replay_mismatch`, which names the first difference from the closest recorded one.
+ * @throws BatonError `invalid_option` if the file cannot be read or is not a recording
  */
 export function replayModel(file: string, { strict = false, secrets = [] }: ReplayOptions = {}): ReplayedModel {
   const { model, calls } = readRecording(file)
@@ -59,7 +59,7 @@ export function replayModel(file: string, { strict = false, secrets = [] }: Repl
   }
 }
 
-/** The one that is the same for longest, as JSON text. */
+/** Finds the call with the longest common prefix, as JSON text. */
 function findNearest(request: JsonObject, calls: readonly RecordedCall[]): RecordedCall | undefined {
   const text = JSON.stringify(request)
   const measured = calls.map((call) => ({ call, same: countSame(text, JSON.stringify(call.request)) }))
@@ -80,18 +80,20 @@ interface Mismatch {
 
 function createMismatch(request: JsonObject, { file, asked, nearest }: Mismatch): BatonError {
   const difference = nearest ? findDifference(nearest.request, request, '') : undefined
-  const why = nearest ? (difference ?? 'it is the same, but comes once more') : 'no more requests were recorded'
+  const why = nearest
+    ? (difference ?? 'it is identical, but was repeated more often than recorded')
+    : 'no more requests were recorded'
   return new BatonError({
     code: 'replay_mismatch',
-    message: `request ${asked + 1} is not as it was recorded in ${file}: ${why}`,
+    message: `request ${asked + 1} differs from the recording ${file}: ${why}`,
     retryable: false,
   })
 }
 
-/** UTF-16 units of a value in a message. */
+/** Maximum UTF-16 units of a value in a message. */
 const SHOWN_CHARS = 120
 
-/** The first field that differs, in words; undefined where nothing does. */
+/** Describes the first field that differs; `undefined` if none does. */
 function findDifference(recorded: JsonValue | undefined, now: JsonValue | undefined, path: string): string | undefined {
   if (Array.isArray(recorded) && Array.isArray(now)) {
     for (let index = 0; index < Math.max(recorded.length, now.length); index++) {
@@ -107,10 +109,10 @@ function findDifference(recorded: JsonValue | undefined, now: JsonValue | undefi
     }
     return undefined
   }
-  return recorded === now ? undefined : `${path} was ${show(recorded, now)}, and is ${show(now, recorded)}`
+  return recorded === now ? undefined : `${path} was ${show(recorded, now)}, but is ${show(now, recorded)}`
 }
 
-/** Shortens long texts to the part where they differ. */
+/** Shortens long values to the part where they differ. */
 function show(value: JsonValue | undefined, other: JsonValue | undefined): string {
   if (value === undefined) return 'absent'
   const text = JSON.stringify(value)

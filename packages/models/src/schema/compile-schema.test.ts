@@ -54,7 +54,7 @@ test('Gemini gets one type, a keyword for null, and what a reference leads to', 
     },
     $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, name: text } } },
   }
-  const anyKey = { type: 'string', description: 'Stands for keys of any name, if there are any.' }
+  const anyKey = { type: 'string', description: 'Stands for keys with any name, if there are any.' }
   const anyObject = { type: 'object', properties: { any_key: anyKey } }
   expect(compileSchema(schema, 'gemini').schema).toEqual({
     type: 'object',
@@ -95,7 +95,7 @@ test('names that a provider refuses are told in words, and no longer demanded', 
       type: 'object',
       properties: { q: text },
       required: ['q'],
-      description: '(also takes "@type": {"type":"string"})',
+      description: '(also accepts "@type": {"type":"string"})',
     },
     losses: [{ path: '', keyword: 'properties.@type', how: 'described' }],
   })

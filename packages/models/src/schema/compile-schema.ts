@@ -1,5 +1,5 @@
-// One JSON Schema in the dialect of a provider, with a report of what the dialect cannot say. Nothing of it weakens Baton's
-// own check: what comes back is validated against the original schema.
+// Compiles a JSON Schema to a provider's dialect and reports what the dialect cannot express. This never weakens
+// Baton's own check: results are validated against the original schema.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, readSchema } from '@baton/core'
 import type { Dialect, DialectName } from './dialects.ts'
@@ -12,13 +12,13 @@ import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-sha
 import { flattenTuple } from './tuples.ts'
 
 export interface SchemaLoss {
-  /** `properties.address.items`; empty for the root. */
+  /** For example `properties.address.items`; empty for the root. */
   readonly path: string
   readonly keyword: string
   /**
-   * `described`: said in the description instead. `widened`: the model may give more than the schema allows. `narrowed`: it
-   * may not give all that the schema allows. `invalid`: no draft of JSON Schema has such a value, so it is left out. `degraded`:
-   * the whole schema could not be said.
+   * `described`: expressed in the description instead. `widened`: allows the model more than the schema. `narrowed`:
+   * allows it less. `invalid`: not a valid value in any JSON Schema draft, so dropped. `degraded`: the whole schema
+   * could not be expressed.
    */
   readonly how: 'described' | 'widened' | 'narrowed' | 'invalid' | 'degraded'
 }
@@ -28,16 +28,16 @@ export interface CompiledSchema {
   readonly losses: readonly SchemaLoss[]
 }
 
-/** Schemas inside of schemas that are followed; deeper ones allow anything. */
+/** Maximum nesting of schemas; deeper ones allow anything. */
 const DEPTH_MAX = 24
-/** Schemas of one compilation, references written out included; then the rest allows anything. */
+/** Maximum schemas of one compilation, including inlined references; the rest allows anything. */
 const SCHEMAS_MAX = 5000
-/** References that are written out inside of each other. */
+/** Maximum nesting of inlined references. */
 const REFERENCES_MAX = 256
 
 export type CompileSchema = (schema: JsonObject, name: DialectName) => CompiledSchema
 
-/** Never throws: a schema that cannot be said at all becomes an object of anything, with a loss `degraded`. */
+/** Never throws: a schema that cannot be expressed at all becomes an object of anything, with the loss `degraded`. */
 export function compileSchema(schema: JsonObject, name: DialectName): CompiledSchema {
   const losses: SchemaLoss[] = []
   const dialect = DIALECTS[name]
@@ -68,11 +68,11 @@ interface Work {
   readonly resolve: Resolve
   readonly losses: SchemaLoss[]
   left: number
-  /** That may still be written out. */
+  /** Number of references that may still be inlined. */
   references: number
 }
 
-/** The place of a schema, and the references that led there. */
+/** The location of a schema and the references that led to it. */
 interface Place {
   readonly path: string
   readonly depth: number
@@ -93,7 +93,7 @@ function distinct(losses: readonly SchemaLoss[]): readonly SchemaLoss[] {
   return [...new Map(losses.map((loss) => [`${loss.path} ${loss.keyword}`, loss])).values()]
 }
 
-/** Every provider wants an object at the root, and no choice between several: the properties of all may be given. */
+/** Every provider requires an object at the root rather than a union. The properties of all variants are allowed. */
 function compileRoot(work: Work): JsonObject {
   const { dialect } = work
   let root = followed(work, work.root, ROOT).schema
@@ -112,7 +112,7 @@ function compileRoot(work: Work): JsonObject {
   return { ...Object.fromEntries(entries), type: 'object', properties: compiled['properties'] ?? {} }
 }
 
-/** A schema without its `$ref`, where the dialect wants it written out. */
+/** Resolves `$ref` if the dialect requires it to be inlined. */
 function followed(
   work: Work,
   schema: JsonObject,
@@ -128,7 +128,7 @@ function followed(
   const isInside = isDeep || place.followed.includes(reference)
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
-    // At the end of the recursion, at least the kind of value is known.
+    // Keeps at least the type at the point where recursion ends.
     const type = isJsonObject(found) ? found['type'] : undefined
     return { schema: type === undefined ? beside : { type, ...beside }, place }
   }
@@ -171,7 +171,7 @@ function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const isList = kept['type'] === 'array' && dialect.name !== 'gemini'
   if (isList && kept['items'] === undefined && kept['prefixItems'] === undefined) {
     if (dialect.isStrict) lose(work, place, 'items', 'narrowed')
-    // Every list must say what it holds.
+    // Every list must declare its items.
     kept['items'] = {}
   }
   return dialect.isStrict
@@ -189,7 +189,7 @@ interface Keyword {
   readonly value: JsonValue
 }
 
-/** Words for the same thing that the dialect reads; undefined where it has none. */
+/** Returns the equivalent keyword that the dialect supports, or `undefined` if there is none. */
 function mapKeyword({ dialect }: Work, keyword: string, value: JsonValue): Keyword | undefined {
   const reads = (one: string): boolean => dialect.refused?.has(one) !== true && (dialect.keywords?.has(one) ?? true)
   if (reads(keyword)) return { keyword, value }
@@ -232,19 +232,19 @@ function compileValue(work: Work, { keyword, value }: Keyword, place: Place): Js
   return SINGLES.has(keyword) && isJsonObject(value) ? compile(work, value, inner('')) : value
 }
 
-/** A closed object leaves out a property that may not be given. */
+/** A closed object omits properties that are forbidden. */
 function givableEntries({ dialect }: Work, keyword: string, value: JsonObject): readonly [string, JsonValue][] {
   const entries = Object.entries(value)
   return dialect.isStrict && keyword === 'properties' ? entries.filter(([, one]) => one !== false) : entries
 }
 
-/** Limits that a model can keep when it reads them; the others are for validators. */
+/** Limits that a model can follow when it reads them; all others are only for validators. */
 const TELLING: ReadonlySet<string> = new Set(
   'minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties format const default examples not'.split(
     ' ',
   ),
 )
-/** These say nothing about values. */
+/** Keywords that do not restrict values. */
 const SILENT: ReadonlySet<string> = new Set(
   '$comment title examples default readOnly writeOnly deprecated discriminator example $defs definitions propertyOrdering'.split(
     ' ',
@@ -261,7 +261,7 @@ function tell(work: Work, { keyword, value, told }: Keyword & { readonly told: s
     lose(work, place, keyword, 'widened')
 }
 
-/** A list of types, and `null` among variants, in the one way that the dialect reads. */
+/** Expresses lists of types, and `null` among variants, the way the dialect supports. */
 function withNullability(dialect: Dialect, schema: JsonObject): JsonObject {
   if (dialect.nullable === 'type') return schema
   const { type, ...rest } = schema
@@ -284,7 +284,7 @@ function typeOrVariants(schema: JsonObject, types: readonly JsonValue[]): JsonOb
   return types.length === 1 || schema['anyOf'] ? { type: only } : { anyOf: types.map((type) => ({ type })) }
 }
 
-/** Dialects without `allOf` get its parts as one schema. @param known what was merged before, by part or reference */
+/** Merges the parts of `allOf` for dialects without it. @param known earlier merges, by part or reference */
 function mergeAllOf(
   work: Work,
   schema: JsonObject,
@@ -310,7 +310,7 @@ function mergeAllOf(
   return mergeSchemas([rest, ...new Set(parts.map(merge))])
 }
 
-/** A property whose name would be refused may still be given: its schema is told in words. */
+/** Describes properties in words if their name would be rejected; they are still allowed. */
 function withReadableNames(work: Work, schema: JsonObject, place: Place): JsonObject {
   const { properties, required } = schema
   const pattern = work.dialect.propertyNames
@@ -319,7 +319,7 @@ function withReadableNames(work: Work, schema: JsonObject, place: Place): JsonOb
   if (odd.length === 0) return schema
   for (const [name] of odd) lose(work, place, `properties.${name}`, 'described')
   const told: Record<string, JsonValue> = { ...schema }
-  describe(told, `(also takes ${odd.map(([name, one]) => `${JSON.stringify(name)}: ${shown(one)}`).join(', ')})`)
+  describe(told, `(also accepts ${odd.map(([name, one]) => `${JSON.stringify(name)}: ${shown(one)}`).join(', ')})`)
   const isOdd = new Set(odd.map(([name]) => name))
   return {
     ...told,
@@ -335,7 +335,7 @@ function shown(schema: JsonValue): string {
   return text.length <= TOLD_CHARS ? text : 'any'
 }
 
-/** Merged schemas must be inline, also if the dialect reads references. */
+/** Merged schemas must be inlined, even if the dialect supports references. */
 function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject {
   const { $ref: reference, ...beside } = schema
   if (typeof reference !== 'string') return schema
@@ -346,7 +346,7 @@ function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject
   return beside
 }
 
-/** Values of keywords that the dialect reads in part. */
+/** Restricts values of keywords that the dialect supports only in part. */
 function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place): void {
   const { formats, textEnums, refusedPatterns } = work.dialect
   const { format, enum: values, pattern } = kept

@@ -1,28 +1,31 @@
-// The JSON Schema dialect of each provider, as plain data. Sources are beside each rule.
+// The JSON Schema dialect of each provider, as plain data. Each rule cites its source.
 
 export interface Dialect {
   readonly name: DialectName
-  /** Keywords that it reads; others are dropped, and said in words where that helps the model. Absent: all of them. */
+  /**
+   * Supported keywords; others are dropped, and described in words if that helps the model. If omitted, all are
+   * supported.
+   */
   readonly keywords?: ReadonlySet<string>
-  /** Keywords that it refuses. */
+  /** Rejected keywords. */
   readonly refused?: ReadonlySet<string>
-  /** The only keywords at the root; absent: as everywhere. */
+  /** The only keywords allowed at the root; if omitted, the same as elsewhere. */
   readonly rootKeywords?: ReadonlySet<string>
-  /** `$ref` is followed and written out; a schema inside itself ends there. */
+  /** Whether `$ref` is inlined; a recursive schema ends where it repeats. */
   readonly inlinesRefs: boolean
-  /** How a value that may be null is said: a type beside others, or a keyword. */
+  /** How nullable values are expressed: as an additional type, or by a keyword. */
   readonly nullable: 'type' | 'keyword'
-  /** Objects have no further properties: a grammar holds the model to the schema. */
+  /** Whether objects are closed and a grammar holds the model to the schema. */
   readonly isStrict: boolean
-  /** For strict dialects: a property that may be left out is given as null. */
+  /** For strict dialects: whether an optional property is sent as null. */
   readonly optionalsAsNull?: boolean
-  /** Constructs that a pattern may not have. */
+  /** Constructs not allowed in a pattern. */
   readonly refusedPatterns?: RegExp
-  /** Values of `enum` are texts. */
+  /** Whether values of `enum` must be strings. */
   readonly textEnums: boolean
-  /** Names of properties that it reads; others are said in the description. Absent: any. */
+  /** Supported property names; others are mentioned in the description. If omitted, any name. */
   readonly propertyNames?: RegExp
-  /** Values of `format` that it reads; absent: any. */
+  /** Supported values of `format`; if omitted, any. */
   readonly formats?: ReadonlySet<string>
 }
 
@@ -35,7 +38,7 @@ function words(text: string): readonly string[] {
 
 const STRUCTURE = words('type properties required items enum anyOf description title')
 
-/** openai/lib/transform.js; pydantic-ai profiles/openai.py. */
+/** Source: openai/lib/transform.js; pydantic-ai profiles/openai.py. */
 const OPENAI_STRICT = [
   ...STRUCTURE,
   ...words('additionalProperties $ref $defs definitions const pattern format minimum maximum exclusiveMinimum'),
@@ -43,12 +46,15 @@ const OPENAI_STRICT = [
 ]
 
 /**
- * @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. Closed parts of an `allOf`
- * allow nothing together, so they are merged; a schema inside itself is 400 "Circular reference detected".
+ * @anthropic-ai/sdk/lib/transform-json-schema.js: no limits on numbers, lengths, patterns and items. Closed parts of an
+ * `allOf` together allow nothing, so they are merged; a recursive schema is 400 "Circular reference detected".
  */
 const ANTHROPIC_STRICT = [...STRUCTURE, ...words('additionalProperties const format')]
 
-/** genai.d.ts `Schema`: a part of OpenAPI 3.0. `additionalProperties` is not, and is taken out by gemini-shape.ts, which reads it. */
+/**
+ * genai.d.ts `Schema`: a subset of OpenAPI 3.0, without `additionalProperties`, which gemini-shape.ts reads and
+ * removes.
+ */
 const GEMINI = [
   ...STRUCTURE,
   'additionalProperties',

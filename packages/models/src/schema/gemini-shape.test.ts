@@ -5,7 +5,7 @@ import { compileSchema } from './compile-schema.ts'
 
 const text = { type: 'string' } as const
 const object = { type: 'object', properties: { x: text }, required: ['x'] } as const
-const anyKey = (type: string) => ({ type, description: 'Stands for keys of any name, if there are any.' })
+const anyKey = (type: string) => ({ type, description: 'Stands for keys with any name, if there are any.' })
 
 function compiled(schema: JsonObject) {
   const { schema: root, losses } = compileSchema({ type: 'object', properties: { a: schema } }, 'gemini')

@@ -1,14 +1,14 @@
-// A compiled schema in the shape that Gemini's validator insists on: each schema has a type, each type its own keywords alone,
-// and a choice stands by itself. One that breaks a rule makes Gemini refuse the request with all its tools.
+// Puts a compiled schema into the form that Gemini's validator requires: every schema has a type, only its type's
+// keywords, and unions have no siblings. A single violation makes Gemini reject the request with all its tools.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { SchemaLoss } from './compile-schema.ts'
 import { mergeSchemas } from './merge-schemas.ts'
 
-/** Schemas that are shaped: what stands beside a choice is written into each variant. The rest are texts. */
+/** Maximum schemas to shape, since siblings of a union are copied into each variant. The rest become strings. */
 const SCHEMAS_MAX = 5000
 
-/** The root may be without properties. @param losses get what is lost here */
+/** The root may lack properties. @param losses collects what is lost */
 export function shapeForGemini(root: JsonObject, losses: SchemaLoss[]): JsonObject {
   return shape({ losses, left: SCHEMAS_MAX }, root, '')
 }
@@ -24,7 +24,7 @@ function shape(work: Work, schema: JsonObject, path: string): JsonObject {
   const variants = Array.isArray(anyOf) ? (anyOf as readonly JsonValue[]).filter(isJsonObject) : []
   if (work.left < 0) return shapeOfType(work, {}, path)
   if (variants.length === 0) return shapeOfType(work, beside, path)
-  // "any_of[0].required: only allowed for OBJECT type": which properties must be there together cannot be said.
+  // "any_of[0].required: only allowed for OBJECT type": combinations of required properties cannot be expressed.
   if (!variants.some((variant) => Object.keys(variant).every((keyword) => keyword === 'required')))
     return shapeOfChoice(
       work,
@@ -39,14 +39,14 @@ function shape(work: Work, schema: JsonObject, path: string): JsonObject {
 function shapeOfChoice(work: Work, variants: readonly JsonObject[], path: string): JsonObject {
   const shaped = variants.flatMap((variant, index): readonly JsonObject[] => {
     const { anyOf, ...one } = shape(work, variant, inside(path, `anyOf.${index}`))
-    return Array.isArray(anyOf) ? (anyOf as readonly JsonObject[]) : [one] // as made here
+    return Array.isArray(anyOf) ? (anyOf as readonly JsonObject[]) : [one] // created here
   })
   const distinct = [...new Map(shaped.map((one) => [JSON.stringify(one), one])).values()]
   const [only] = distinct
   return only && distinct.length === 1 ? only : { anyOf: distinct }
 }
 
-/** A variant with all that stands beside the choice. */
+/** Merges a variant with the union's siblings. */
 function withWords(beside: JsonObject, variant: JsonObject): JsonObject {
   const words = [beside['description'], variant['description']].filter((text) => typeof text === 'string')
   return { ...mergeSchemas([beside, variant]), ...(words.length > 0 && { description: words.join(' ') }) }
@@ -89,7 +89,7 @@ function shapeOfType(work: Work, schema: JsonObject, path: string): JsonObject {
   return { ...kept, type, ...(type === 'array' && { items: listItems(work, schema, path) }) }
 }
 
-/** The type that its keywords imply, if it names none. */
+/** The schema's type, or the one its keywords imply. */
 function readType(schema: JsonObject): string | undefined {
   const { type } = schema
   if (typeof type === 'string' && Object.hasOwn(KEYWORDS, type)) return type
@@ -99,7 +99,10 @@ function readType(schema: JsonObject): string | undefined {
   return has('minimum', 'maximum') ? 'number' : undefined
 }
 
-/** 400 "schema didn't specify the schema type field": a value of any kind cannot be said, and a text can say most. */
+/**
+ * 400 "schema didn't specify the schema type field": a value of any type cannot be expressed, and a string comes
+ * closest.
+ */
 function anyType(work: Work, path: string): string {
   lose(work, path, 'type', 'narrowed')
   return 'string'
@@ -114,7 +117,7 @@ function listProperties(work: Work, schema: JsonObject, path: string): JsonObjec
   const { properties: declared, required, additionalProperties: others } = schema
   const known = isJsonObject(declared) ? declared : {}
   const isEmpty = Object.keys(known).length === 0
-  // Keys that have no names cannot be said, so a model may not give them.
+  // Arbitrary keys cannot be expressed, so the model cannot send them.
   if (others === true || isJsonObject(others)) lose(work, path, 'additionalProperties', 'narrowed')
   else if (isEmpty && others === undefined && path !== '') lose(work, path, 'properties', 'narrowed')
   const shaped = Object.entries(isEmpty && path !== '' ? anyKey(others) : known).map(([name, one]) => [
@@ -128,10 +131,10 @@ function listProperties(work: Work, schema: JsonObject, path: string): JsonObjec
   return { properties, ...(must.length > 0 ? { required: must } : {}) }
 }
 
-/** 400 "properties: should be non-empty for OBJECT type": an object with keys of any name shows one of them. */
+/** 400 "properties: should be non-empty for OBJECT type": an object with arbitrary keys declares one example key. */
 function anyKey(values: JsonValue | undefined): JsonObject {
   const one = isJsonObject(values) && Object.keys(values).length > 0 ? values : { type: 'string' }
-  return { any_key: withWords({ description: 'Stands for keys of any name, if there are any.' }, one) }
+  return { any_key: withWords({ description: 'Stands for keys with any name, if there are any.' }, one) }
 }
 
 function inside(path: string, step: string): string {

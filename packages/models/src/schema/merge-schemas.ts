@@ -1,10 +1,10 @@
-// Several schemas that hold together, as one.
+// Merges several schemas that apply together into one.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, listTypes } from '@baton/core'
 
-/** Merges objects as `allOf` does: the properties and demands of all. For other keywords the later schema wins. */
+/** Merges objects as `allOf` does: all properties and all requirements. For other keywords, the later schema wins. */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
-  // In halves: each merge copies the properties of all before it.
+  // Merges in halves, because each merge copies all previous properties.
   const half = schemas.length >> 1
   if (half >= 4) return mergeSchemas([mergeSchemas(schemas.slice(0, half)), mergeSchemas(schemas.slice(half))])
   return schemas.reduce(
@@ -21,7 +21,7 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   )
 }
 
-/** Keeps the types that both schemas name. If they share none, no value is valid, and the later type is kept. */
+/** Keeps the types common to both schemas. If there are none, no value is valid, and the later type is kept. */
 function mergedTypes(one: JsonObject, other: JsonObject): JsonObject {
   if (one['type'] === undefined || other['type'] === undefined) return {}
   const [first, second] = [listTypes(one), listTypes(other)]
@@ -41,7 +41,10 @@ function mergedValues({ enum: one }: JsonObject, { enum: other }: JsonObject): J
   return both.length > 0 ? { enum: both } : {}
 }
 
-/** Merges properties: one that both declare must satisfy both. Names that are numbers move to the front, but no property of a tool is one. */
+/**
+ * Merges properties; one declared in both must satisfy both. Numeric names move to the front, but tools have no such
+ * properties.
+ */
 function mergedMap(keyword: string, one: JsonObject, other: JsonObject): JsonObject {
   const [first, second] = [one[keyword], other[keyword]]
   if (!isJsonObject(first) || !isJsonObject(second)) return {}
@@ -58,7 +61,7 @@ function mergedList(keyword: string, one: JsonObject, other: JsonObject): JsonOb
   return { [keyword]: [...new Set([...(first as readonly JsonValue[]), ...(second as readonly JsonValue[])])] }
 }
 
-/** A root that offers a choice: what any of the variants declares may be given, what all demand must be. */
+/** Merges a union at the root: properties of all variants are allowed, and properties required by all are required. */
 export function unionOfProperties(schema: JsonObject, follow: (schema: JsonObject) => JsonObject): JsonObject {
   const all = listVariants(schema, 'allOf', follow)
   const base = mergeSchemas([propertiesOnly(schema), ...all.map(propertiesOnly)])
@@ -73,7 +76,7 @@ export function unionOfProperties(schema: JsonObject, follow: (schema: JsonObjec
   }
 }
 
-/** A property that variants declare differently (`kind` of a tagged union) may be what any of them says. */
+/** A property that variants declare differently (`kind` of a tagged union) may match any of the declarations. */
 function offeredProperties(variants: readonly JsonObject[]): JsonObject {
   const offers = new Map<string, Map<string, JsonValue>>()
   for (const { properties } of variants)
@@ -92,7 +95,7 @@ function joinEither(schemas: readonly JsonValue[]): JsonValue {
   return { ...(types.size === 1 && type !== undefined && { type }), enum: [...new Set(values.flat())] }
 }
 
-/** The values of a schema that lists them, and nothing else that would be lost. */
+/** Returns the values of a schema that only lists values, so that nothing else is lost. */
 function listValues(schema: JsonValue): readonly JsonValue[] | undefined {
   if (!isJsonObject(schema)) return undefined
   const { type: _, const: only, enum: several, title: __, description: ___, default: ____, ...rest } = schema

@@ -1,11 +1,11 @@
-// `$ref` inside of one schema. Nothing is fetched: a reference to anywhere else is not known.
+// Resolves `$ref` within one schema. Nothing is fetched: external references are unknown.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
-/** Looks up the references of one schema, each once. */
+/** Resolves references of one schema, each only once. */
 export type Resolve = (reference: string) => JsonValue | undefined
 
-/** The target of a reference, unless it is a circle of nothing but references. */
+/** Returns the target of a reference, unless it is a cycle of references. */
 export function createResolver(root: JsonObject): Resolve {
   const find = createFinder(root)
   const known = new Map<string, JsonValue | undefined>()
@@ -23,7 +23,7 @@ export function createResolver(root: JsonObject): Resolve {
   }
 }
 
-/** The schema without definitions that nothing leads to: libraries ship hundreds of them with each schema. */
+/** Removes unreferenced definitions: libraries ship hundreds of them with each schema. */
 export function withoutUnusedDefinitions(root: JsonObject): JsonObject {
   const { $defs, definitions, ...rest } = root
   const find = createFinder(root)
@@ -49,7 +49,9 @@ function pickUsed(groups: Readonly<Record<string, JsonValue | undefined>>, used:
   return Object.fromEntries(kept)
 }
 
-/** The target in `root` of a pointer such as `#/$defs/node`, or of an anchor; undefined when there is no such place. */
+/**
+ * Finds the target in `root` of a pointer such as `#/$defs/node`, or of an anchor; `undefined` if it does not exist.
+ */
 function createFinder(root: JsonObject): Resolve {
   const anchors = listAnchors(root)
   return (reference) => {
@@ -65,7 +67,7 @@ function createFinder(root: JsonObject): Resolve {
   }
 }
 
-/** Libraries that write a `%` of a name as it is lose no more than that. */
+/** Tolerates libraries that do not escape a `%` in a name. */
 function decoded(step: string): string {
   try {
     return decodeURIComponent(step)
@@ -74,7 +76,7 @@ function decoded(step: string): string {
   }
 }
 
-/** `#name`, as `$anchor` gives it to a definition; the first of several counts. */
+/** `#name`, as defined by `$anchor`; the first of several wins. */
 function listAnchors(root: JsonObject): ReadonlyMap<string, JsonObject> {
   const anchors = new Map<string, JsonObject>()
   for (const group of [root['$defs'], root['definitions']])

@@ -1,5 +1,5 @@
-// A typed answer whose schema a provider's strict dialect would forbid in part is asked for in words: the provider would keep
-// the model from values that are legal. The answer is checked in any case.
+// Puts the output schema into the instructions if a provider's strict dialect would forbid some of the values it
+// allows. The answer is checked either way.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import type { SchemaLimits } from '../traits/model-traits.ts'
 import type { CompileSchema } from './compile-schema.ts'
@@ -8,9 +8,12 @@ import type { DialectName } from './dialects.ts'
 import { exceedsLimits } from './strict-limits.ts'
 
 const IN_WORDS =
-  'Your final answer must be one JSON value and nothing else, no code block. It must fit this JSON Schema:'
+  'Your final answer must be one JSON value and nothing else, not in a code block. It must match this JSON Schema:'
 
-/** The request as it is where the dialect can say the answer's schema, else with the schema in its instructions. */
+/**
+ * Returns the request as is if the dialect can express the output schema, otherwise with the schema in its
+ * instructions.
+ */
 export function withSayableOutput(
   request: ModelRequest,
   dialect: DialectName,
@@ -21,7 +24,7 @@ export function withSayableOutput(
   return output && !isSayable(output.schema, dialect, compile, limits) ? withOutputInWords(request) : request
 }
 
-/** Whether the dialect can say the schema, and the provider takes it at its size. */
+/** Whether the dialect can express the schema and the provider accepts its size. */
 export function isSayable(
   schema: JsonObject,
   dialect: DialectName,
@@ -31,7 +34,7 @@ export function isSayable(
   return !isNarrowed(schema, dialect, compile) && !(limits && exceedsLimits(compile(schema, dialect).schema, limits))
 }
 
-/** The request with its answer's schema in its instructions, where it has one. */
+/** Moves the request's output schema, if any, into its instructions. */
 export function withOutputInWords(request: ModelRequest): ModelRequest {
   const { output, ...rest } = request
   if (!output) return request
@@ -39,7 +42,7 @@ export function withOutputInWords(request: ModelRequest): ModelRequest {
   return { ...rest, instructions: [rest.instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
 }
 
-/** Whether the dialect forbids values that the schema allows; a property that is told in words alone cannot be given, either. */
+/** Whether the dialect forbids values that the schema allows, including properties that are only described in words. */
 export function isNarrowed(
   schema: NonNullable<ModelRequest['output']>['schema'],
   dialect: DialectName,

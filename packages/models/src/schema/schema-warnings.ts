@@ -1,16 +1,16 @@
-// Says which tools a model's provider cannot be told about as they are. The request is the same: the tool's schema is degraded
-// alone, and what comes back is checked against the original.
+// Warns about tools whose schema a model's provider cannot fully express. The request is unaffected: only that tool's
+// schema is degraded, and results are checked against the original.
 import type { JsonObject, Logger, Model } from '@baton/core'
 import type { SchemaLoss } from './compile-schema.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { DialectName } from './dialects.ts'
 
-/** Losses that are named in a warning. */
+/** Maximum losses listed in a warning. */
 const SHOWN_MAX = 5
 
 /**
- * Gives the model back with a warning for each tool whose schema it cannot take whole: once for a tool and a model. Losses that
- * only let the model say more are not worth a word: Baton's check finds what is wrong.
+ * Wraps a model so that it warns once for each tool whose schema it cannot fully express. Losses that only allow the
+ * model more are not reported, because Baton's check catches invalid values.
  */
 export function createSchemaWarnings(log: Logger): (model: Model) => Model {
   const known = new WeakMap<Model, Model>()
@@ -49,7 +49,7 @@ function warn(log: Logger, { tool, model, losses }: Compiled): void {
   const severe = losses.filter(({ how }) => how === 'narrowed' || how === 'invalid' || how === 'degraded')
   if (severe.length === 0) return
   const lost = severe.slice(0, SHOWN_MAX).map(({ path, keyword, how }) => `${path || 'root'}: ${keyword} (${how})`)
-  log.warn('the schema of a tool cannot be said whole to a model', { tool, model, lost, losses: severe.length })
+  log.warn('the schema of a tool cannot be fully expressed to a model', { tool, model, lost, losses: severe.length })
 }
 
 function chooseDialect({ provider, id }: Model): DialectName {

@@ -1,14 +1,14 @@
-// Limits of a provider's strict dialect on a schema: how deep, how many choices, which patterns. A schema
-// beyond it is refused as a whole (400 "Circular reference detected", "too many union types"), so it is known before.
+// Limits of a provider's strict dialect on a schema: nesting, unions, patterns. The provider rejects a schema beyond
+// them (400 "Circular reference detected", "too many union types"), so it is checked beforehand.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { SchemaLimits } from '../traits/model-traits.ts'
 
-/** Schemas inside of a schema, by keyword. */
+/** Keywords that contain schemas. */
 const INSIDE = ['items', 'additionalProperties', 'not'] as const
 const LISTS = ['anyOf', 'allOf', 'oneOf'] as const
 const MAPS = ['properties', '$defs', 'definitions'] as const
-/** Schemas inside of schemas, more than any provider takes; what is nested further is refused unread. */
+/** Maximum nesting of schemas, more than any provider accepts; anything deeper is rejected unread. */
 const DEPTH_MAX = 100
 
 interface Counts {
@@ -21,7 +21,7 @@ interface Counts {
   isTooDeep: boolean
 }
 
-/** @param schema as the strict dialect says it */
+/** @param schema in the form of the strict dialect */
 export function exceedsLimits(schema: JsonObject, limits: SchemaLimits): boolean {
   const counts: Counts = {
     depth: 0,
@@ -41,7 +41,7 @@ export function exceedsLimits(schema: JsonObject, limits: SchemaLimits): boolean
   return isAbove || (counts.lookaround && !limits.lookaround) || (counts.recursion && !limits.recursion)
 }
 
-/** @param depth objects around it @param nesting schemas around it */
+/** @param depth number of enclosing objects @param nesting number of enclosing schemas */
 function count(schema: JsonValue | undefined, counts: Counts, depth: number, nesting: number): void {
   if (nesting > DEPTH_MAX) counts.isTooDeep = true
   if (!isJsonObject(schema) || nesting > DEPTH_MAX) return
@@ -65,7 +65,7 @@ function listInner(schema: JsonObject): readonly JsonValue[] {
   return [...listed, ...mapped, ...INSIDE.flatMap((key) => schema[key] ?? [])]
 }
 
-/** Whether a definition refers to itself, at once or by way of others; `#` is the schema itself. */
+/** Whether a definition refers to itself, directly or through others; `#` is the schema itself. */
 function isRecursive(root: JsonObject): boolean {
   const definitions = new Map<string, JsonValue>([['#', root]])
   for (const key of ['$defs', 'definitions'] as const)
@@ -83,7 +83,7 @@ function isRecursive(root: JsonObject): boolean {
   return [...definitions.keys()].some((name) => isInCircle(name, new Set()))
 }
 
-/** The root's own, without those of its definitions: each of them is looked at by itself. */
+/** References of the root outside of its definitions, which are checked separately. */
 function listReferences(schema: JsonValue | undefined, isRoot: boolean): readonly string[] {
   if (!isJsonObject(schema)) return []
   const { $defs: _, definitions: __, ...bare } = schema

@@ -1,12 +1,12 @@
-// Schemas that a grammar holds a model to: objects name every property and have no others.
+// Shapes schemas for grammars: objects list every property and allow no others.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Dialect } from './dialects.ts'
 
-/** 400 "schema must have a 'type' key": a value of any kind cannot be said in a strict dialect. */
+/** 400 "schema must have a 'type' key": strict dialects cannot express a value of any type. */
 const SAYS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref']
 
-/** Words about a schema, which stay where they are. */
+/** Annotations, which stay in place. */
 const NOTES: ReadonlySet<string> = new Set([
   'description',
   'title',
@@ -20,7 +20,7 @@ const NOTES: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** Moves the keywords beside a choice into each variant: two closed objects that hold together would allow nothing. */
+/** Moves the siblings of a union into each variant: two closed objects that apply together would allow nothing. */
 export function spreadChoice(schema: JsonObject): JsonObject {
   const keyword = Array.isArray(schema['anyOf']) ? 'anyOf' : 'oneOf'
   const { [keyword]: variants, ...others } = schema
@@ -38,10 +38,10 @@ function spreadInto(base: JsonObject, variant: JsonValue): JsonValue {
 
 export interface CloseInit {
   readonly dialect: Dialect
-  /** Before what the dialect does not read was left out. */
+  /** The schema before unsupported keywords were dropped. */
   readonly schema: JsonObject
   readonly kept: Readonly<Record<string, JsonValue>>
-  /** Told of each keyword whose values the closed schema forbids. */
+  /** Called for each keyword whose values the closed schema forbids. */
   readonly narrow: (keyword: string) => void
 }
 
@@ -49,7 +49,7 @@ export function closeSchema({ dialect, schema, kept, narrow }: CloseInit): JsonO
   const isObject = kept['type'] === 'object' || isJsonObject(kept['properties'])
   if (!isObject) {
     if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) narrow('type')
-    // A type among others may be an object, whose properties nobody names.
+    // A list of types may include object, whose properties are not declared.
     const types = kept['type']
     if (Array.isArray(types) && (types as readonly JsonValue[]).includes('object')) narrow('additionalProperties')
     return kept
@@ -58,7 +58,7 @@ export function closeSchema({ dialect, schema, kept, narrow }: CloseInit): JsonO
   return closeObject(dialect, kept)
 }
 
-/** Demands a property, or offers one under a condition, that it does not declare. */
+/** Whether the schema requires, or conditionally allows, a property that it does not declare. */
 export function namesMore(schema: JsonObject): boolean {
   const { properties, required, then: met, else: unmet, dependentSchemas } = schema
   const known = isJsonObject(properties) ? properties : {}
@@ -76,14 +76,14 @@ function listNames(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 }
 
-/** Takes keys that it does not name: asked for, or by naming none at all. */
+/** Whether the schema allows undeclared keys, explicitly or by declaring none. */
 function isMap({ additionalProperties, properties, patternProperties }: JsonObject): boolean {
   if (isJsonObject(patternProperties) && Object.keys(patternProperties).length > 0) return true
   if (additionalProperties !== undefined) return additionalProperties !== false
   return properties === undefined
 }
 
-/** A map of any keys cannot be said. */
+/** Maps with arbitrary keys cannot be expressed. */
 function closeObject(dialect: Dialect, schema: Readonly<Record<string, JsonValue>>): JsonObject {
   const { properties, required } = schema
   const known = isJsonObject(properties) ? properties : {}
@@ -132,8 +132,8 @@ function orNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
 }
 
 /**
- * node-llama-cpp 3 knows lists of types only for texts, numbers and the like: with `["array", "null"]` it writes an answer and then fails with
- * `Unknown immutable type "array"` (validateObjectAgainstGbnfSchema.js).
+ * node-llama-cpp 3 supports lists of types only for scalars: with `["array", "null"]` it writes an answer and then
+ * fails with `Unknown immutable type "array"` (validateObjectAgainstGbnfSchema.js).
  */
 function splitNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
   if (union !== 'oneOf' || !isJsonObject(schema) || !Array.isArray(schema['type'])) return schema

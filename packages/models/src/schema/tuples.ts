@@ -1,21 +1,21 @@
-// Lists whose places have schemas of their own (`prefixItems`), for dialects that know one schema for all items.
+// Flattens tuples (`prefixItems`) for dialects with a single schema for all items.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Dialect } from './dialects.ts'
 
 export interface Flattened {
   readonly schema: JsonObject
-  /** Keywords that allow more now. */
+  /** Keywords that now allow more. */
   readonly widened: readonly string[]
 }
 
-/** Items are whatever stands in any of the places; how many there are is said where it was, and their order in words. */
+/** Items may match any position's schema. The number of items is kept as is, and their order is described in words. */
 export function flattenTuple(schema: JsonObject, { keywords, refused }: Dialect): Flattened {
   const { prefixItems, items, ...rest } = schema
   const reads = (keyword: string): boolean => refused?.has(keyword) !== true && (keywords?.has(keyword) ?? true)
   if (reads('prefixItems')) return { schema, widened: [] }
   const places = Array.isArray(prefixItems) ? (prefixItems as readonly JsonValue[]) : []
-  // `false` is a grammar that allows an empty list and nothing else.
+  // `false` would be a grammar that allows only an empty list.
   const others = items === undefined && places.length > 0 ? true : items
   if (places.length === 0 && typeof others !== 'boolean') return { schema, widened: [] }
   const isClosed = others === false
@@ -32,7 +32,7 @@ export function flattenTuple(schema: JsonObject, { keywords, refused }: Dialect)
   return { schema: { ...rest, ...count, items: all, description: told }, widened: ['prefixItems'] }
 }
 
-/** Characters of one place in words. */
+/** Maximum characters that describe one position. */
 const PLACE_CHARS = 80
 
 function showPlace(place: JsonValue): string {

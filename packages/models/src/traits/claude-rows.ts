@@ -1,5 +1,5 @@
-// Claude, by Anthropic's own API, by Bedrock and by gateways. Sources are pages below platform.claude.com/docs/en where
-// nothing else is said; the newest models come first.
+// Claude, through Anthropic's own API, Bedrock and gateways, newest models first. Unless noted, sources are pages below
+// platform.claude.com/docs/en.
 import type { Effort } from '@baton/core'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
@@ -12,8 +12,9 @@ const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 const CLAUDE: ModelTraits = { ...PLAIN_TRAITS, images: true, files: true, cache: true, schemas: SCHEMAS }
 
 /**
- * Adaptive thinking; temperature, top_p and top_k are gone (400 "`temperature` is deprecated for this model."), and so is an
- * answer to go on with ("This model does not support assistant message prefill. The conversation must end with a user message.").
+ * Adaptive thinking. Temperature, top_p and top_k were removed (400 "`temperature` is deprecated for this model."), and
+ * so was prefilling ("This model does not support assistant message prefill. The conversation must end with a user
+ * message.").
  */
 const ADAPTIVE: ModelTraits = {
   ...CLAUDE,
@@ -27,7 +28,10 @@ const ADAPTIVE: ModelTraits = {
 /** 400 "\"thinking.type.disabled\" is not supported for this model", and forced calls are an error. */
 const ALWAYS_THINKING: ModelTraits = { ...ADAPTIVE, forcing: 'never' }
 
-/** A budget beside max_tokens (1,024 at least), with the default temperature and no forced call; off where nothing is said. */
+/**
+ * A budget of at least 1,024 within max_tokens, only with the default temperature and without forced calls; off by
+ * default.
+ */
 const BUDGET: ThinkingTraits = {
   kind: 'budget',
   efforts: [],
@@ -39,7 +43,7 @@ function adaptive(off: ThinkingTraits['off'], efforts = EFFORTS): ThinkingTraits
   return { kind: 'adaptive', efforts, off }
 }
 
-/** The end of a name: nothing, a date, a version of Bedrock, or an alias. Another number is another model. */
+/** The end of a name: nothing, a date, a Bedrock version, or an alias. Another number is another model. */
 const END = '(?=$|[-_]?v\\d|-20\\d{6}|-latest|-fast|-preview|[@:])'
 
 function claude(name: string, words: string, source: string, traits: ModelTraits): TraitsRow {
@@ -122,10 +126,13 @@ export const CLAUDE_ROWS: readonly TraitsRow[] = [
   }),
 ]
 
-/** Servers of others that speak the Messages API take what it took at first; no name leads here, only that API itself. */
+/**
+ * Third-party servers with the Messages API accept its original features. Selected by the API itself rather than by
+ * name.
+ */
 export const MESSAGES_ROW: TraitsRow = {
   family: 'messages',
-  name: 'Others, by the Messages API',
+  name: 'Others, through the Messages API',
   pattern: /^\b$/,
   checked: '2026-11',
   source: 'messages.d.ts of 2025',

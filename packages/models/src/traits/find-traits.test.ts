@@ -27,7 +27,7 @@ test.each([
   ['gemini-1.5-pro-002', 'Gemini 2.0 and before'],
   ['arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-lite-v1:0', 'Nova'],
   ['Qwen/Qwen3-8B', 'Qwen 3 and later'],
-  ['qwen3-coder:30b', 'Qwen, without thoughts'],
+  ['qwen3-coder:30b', 'Qwen without thinking'],
   ['deepseek-ai/DeepSeek-V3.1', 'DeepSeek 3.1 and later'],
   ['accounts/fireworks/models/deepseek-v3p2', 'DeepSeek 3.1 and later'],
   ['my-model', 'All others'],

@@ -1,5 +1,5 @@
-// Looks a model up in the table by its name, as people, gateways and Bedrock write it. A user's own traits win; a name that no
-// row knows is taken for the newest of its family.
+// Looks up a model in the table by its name, as people, gateways and Bedrock write it. A user's own traits win; an
+// unknown name counts as the newest model of its family.
 import type { ModelCapabilities } from '@baton/core'
 import { CLAUDE_ROWS, MESSAGES_ROW } from './claude-rows.ts'
 import { GEMINI_ROWS } from './gemini-rows.ts'
@@ -7,7 +7,7 @@ import { GPT_OSS_ROW, GPT_ROWS } from './gpt-rows.ts'
 import type { ModelFamily, ModelTraits, TraitsOverride, TraitsRow } from './model-traits.ts'
 import { OTHER_ROWS, UNKNOWN_ROW } from './other-rows.ts'
 
-/** All rows, the newest of each family first. */
+/** All rows, with the newest of each family first. */
 export const TRAITS_TABLE: readonly TraitsRow[] = [
   ...CLAUDE_ROWS,
   MESSAGES_ROW,
@@ -19,9 +19,9 @@ export const TRAITS_TABLE: readonly TraitsRow[] = [
 ]
 
 export interface TraitsQuery {
-  /** As the provider takes it: `claude-opus-5-5`, `us.amazon.nova-lite-v1:0`, `openai/gpt-5.6-sol`. */
+  /** The name sent to the provider: `claude-opus-5-5`, `us.amazon.nova-lite-v1:0`, `openai/gpt-5.6-sol`. */
   readonly model: string
-  /** The family to assume when the name does not show one. */
+  /** The family to assume if the name does not reveal one. */
   readonly family?: ModelFamily
   readonly override?: TraitsOverride | undefined
 }
@@ -29,9 +29,9 @@ export interface TraitsQuery {
 export interface FoundTraits {
   readonly traits: ModelTraits
   readonly family: ModelFamily
-  /** The name of the row. */
+  /** Name of the row. */
   readonly row: string
-  /** Whether the model is in no row, and is taken for the newest of its family. */
+  /** Whether no row matches and the newest model of the family was assumed. */
   readonly isAssumed: boolean
 }
 
@@ -51,7 +51,7 @@ export function findTraits({ model, family, override }: TraitsQuery): FoundTrait
 type Told = Required<Pick<ModelCapabilities, 'images' | 'output'>> &
   Pick<ModelCapabilities, 'contextTokens' | 'assumedTraits'>
 
-/** A model's capabilities by the table. */
+/** A model's capabilities according to the table. */
 export function describeCapabilities(query: TraitsQuery): Told {
   const { traits, row, isAssumed } = findTraits(query)
   const { contextTokens } = traits
@@ -63,7 +63,7 @@ export function describeCapabilities(query: TraitsQuery): Told {
   }
 }
 
-/** Families by their names, for models that are newer than the table. */
+/** Families by name, for models newer than the table. */
 const FAMILIES: readonly (readonly [ModelFamily, RegExp])[] = [
   ['claude', /claude/],
   ['gpt-oss', /^gpt-oss/],
@@ -74,7 +74,7 @@ const FAMILIES: readonly (readonly [ModelFamily, RegExp])[] = [
   ['deepseek', /^deepseek/],
 ]
 
-/** `us.anthropic.claude-haiku-4-5-20251001-v1:0` and `anthropic/claude-haiku-4.5` are both `claude-haiku-4-5…`. */
+/** `us.anthropic.claude-haiku-4-5-20251001-v1:0` and `anthropic/claude-haiku-4.5` both become `claude-haiku-4-5…`. */
 function plainName(model: string): string {
   const last = model.toLowerCase().slice(model.lastIndexOf('/') + 1)
   const bare = withoutVendor(last)
@@ -90,7 +90,7 @@ function withoutVendor(name: string): string {
   )
 }
 
-/** `us.anthropic.claude-…` and `anthropic.claude-…` are one model: a signature of one is good for the other. */
+/** `us.anthropic.claude-…` and `anthropic.claude-…` are one model: signatures of one are valid for the other. */
 export function dropRegion(modelId: string): string {
   const id = modelId.slice(modelId.lastIndexOf('/') + 1)
   return id.replace(/^[a-z-]+\.(?=(amazon|anthropic|mistral|meta|deepseek|openai|qwen|cohere|writer)\.)/, '')

@@ -1,5 +1,5 @@
-// Gemini, by the Gemini API and by Vertex AI. Sources are pages below ai.google.dev/gemini-api/docs where nothing else is said;
-// the newest models come first.
+// Gemini, through the Gemini API and Vertex AI, newest models first. Unless noted, sources are pages below
+// ai.google.dev/gemini-api/docs.
 import type { Effort } from '@baton/core'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
@@ -11,12 +11,15 @@ const GEMINI: ModelTraits = {
   files: true,
   // 400 "Function calling with a response mime type: 'application/json' is unsupported".
   output: 'without-tools',
-  // There is no way to ask for one call at a time.
+  // There is no option to limit an answer to one call.
   singleCalls: false,
   schemas: { lookaround: true, recursion: false },
 }
 
-/** Levels in place of a budget, tools beside JSON (recorded), and signatures that must come back with their calls. */
+/**
+ * Levels instead of a budget, tools together with JSON (recorded), and signatures that must be sent back with their
+ * calls.
+ */
 const GEMINI_3: ModelTraits = { ...GEMINI, output: 'native', signedCalls: true }
 
 function withLevels(...efforts: readonly Effort[]): ModelTraits {
@@ -40,7 +43,7 @@ function gemini(name: string, words: string, source: string, traits: ModelTraits
   }
 }
 
-/** "temperature, top_p, and top_k are deprecated" (whats-new-gemini-3.6): ignored today, an error some day. */
+/** "temperature, top_p, and top_k are deprecated" (whats-new-gemini-3.6): ignored today, an error in future. */
 const NEWEST: ModelTraits = { ...withLevels('low', 'medium', 'high'), sampling: 'refused' }
 
 export const GEMINI_ROWS: readonly TraitsRow[] = [

@@ -1,5 +1,5 @@
-// OpenAI's models, by its own APIs, by Azure and by gateways. Sources are pages below developers.openai.com/api/docs where
-// nothing else is said; the newest models come first.
+// OpenAI's models, through its own APIs, Azure and gateways, newest models first. Unless noted, sources are pages below
+// developers.openai.com/api/docs.
 import type { Effort } from '@baton/core'
 import type { ModelTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
@@ -70,7 +70,7 @@ export const GPT_ROWS: readonly TraitsRow[] = [
   gpt('GPT-5', 'gpt-5(?:-mini|-nano)?', 'models/gpt-5', {
     ...withEfforts({ ...THINKING, contextTokens: 400_000 }, 'minimal', 'low', 'medium', 'high'),
   }),
-  gpt('o1-preview, o1-mini', 'o1-(?:preview|mini)', 'models of 2024: no effort, no schema', {
+  gpt('o1-preview, o1-mini', 'o1-(?:preview|mini)', '2024 models: no effort, no schema', {
     ...withEfforts({ ...O_SERIES, contextTokens: 128_000, outputTokens: 32_768, output: 'none' }),
   }),
   gpt('o1, o3, o4', 'o\\d(?:-mini|-pro|-deep-research|-mini-deep-research)?', 'models/o3', {
@@ -90,7 +90,9 @@ export const GPT_ROWS: readonly TraitsRow[] = [
   }),
 ]
 
-/** Open weights, on servers of many: they always think, and take an effort as a word (openai/gpt-oss, model card). */
+/**
+ * Open weights on third-party servers: they always think and accept an effort as a word (openai/gpt-oss, model card).
+ */
 export const GPT_OSS_ROW: TraitsRow = {
   family: 'gpt-oss',
   name: 'gpt-oss',

@@ -1,73 +1,75 @@
-// Traits of a model, and refusals of its provider: the type of the table's rows. The rows are beside this file, by
-// family; find-traits.ts looks a model up in them.
+// Traits of a model and restrictions of its provider: the types of the table's rows. The rows are in this folder, by
+// family; find-traits.ts looks up a model in them.
 import type { Effort } from '@baton/core'
 
 export interface ThinkingTraits {
   /**
-   * How a request says how much to think. `none`: the model does not think. `untold`: it thinks, and is
-   * told nothing where nobody asks. `budget`: in tokens. `adaptive`: on or off, with an effort beside it. `effort`: an effort alone. `switch`: on
-   * or off.
+   * How a request controls thinking. `none`: the model does not think. `untold`: it thinks, and nothing is sent unless
+   * asked for. `budget`: in tokens. `adaptive`: on or off, with an effort. `effort`: an effort alone. `switch`: on or
+   * off.
    */
   readonly kind: 'none' | 'untold' | 'budget' | 'adaptive' | 'effort' | 'switch'
-  /** The words that the model takes, least first; `none` is among them where it is one. */
+  /** Efforts that the model accepts, lowest first; includes `none` if it is one of them. */
   readonly efforts: readonly Effort[]
   /**
-   * How the model is kept from thinking: by saying nothing (`absent`), by the effort `none`, by `disabled`, by
-   * `between-tools` (short notes between calls remain), by a budget of 0 (`zero`), or not at all (`never`).
+   * How to turn thinking off: by sending nothing (`absent`), by the effort `none`, by `disabled`, by `between-tools`
+   * (short notes between calls remain), by a budget of 0 (`zero`), or not at all (`never`).
    */
   readonly off: 'absent' | 'none' | 'disabled' | 'between-tools' | 'zero' | 'never'
-  /** The least and the most tokens of a budget. */
+  /** Minimum and maximum tokens of a budget. */
   readonly budget?: { readonly least: number; readonly most: number }
 }
 
-/** Limits of a provider's strict dialect on a schema; absent numbers have no limit. */
+/** Limits of a provider's strict dialect on a schema; an omitted number means no limit. */
 export interface SchemaLimits {
-  /** Objects inside of objects. */
+  /** Maximum nesting of objects. */
   readonly depth?: number
   readonly enumValues?: number
-  /** `anyOf` and types beside others. */
+  /** Number of `anyOf`s and lists of types. */
   readonly unions?: number
-  /** Properties that may be left out. */
+  /** Number of optional properties. */
   readonly optional?: number
-  /** Whether a pattern may look ahead or behind. */
+  /** Whether patterns may use lookaround. */
   readonly lookaround: boolean
-  /** Whether a schema may stand inside itself. */
+  /** Whether schemas may be recursive. */
   readonly recursion: boolean
 }
 
 export interface ModelTraits {
-  /** Tokens of input and output together; absent: what the list of prices says, or unknown. */
+  /** Context window in tokens, input and output together; if omitted, taken from the price list, or unknown. */
   readonly contextTokens?: number
-  /** Most tokens of one answer, thoughts included; absent when unknown. */
+  /** Maximum tokens of one answer, including thinking; omitted if unknown. */
   readonly outputTokens?: number
   readonly thinking: ThinkingTraits
   /**
-   * Whether temperature, top_p and top_k may be set. `unthinking`: only while the model does not think; `one`: the same, and
-   * temperature or top_p but not both; `refused`: never.
+   * Whether temperature, top_p and top_k may be set. `unthinking`: only while the model does not think; `one`:
+   * likewise, and only one of temperature and top_p; `refused`: never.
    */
   readonly sampling: 'free' | 'unthinking' | 'one' | 'refused'
   /** Whether a call can be forced. `unthinking`: only while the model does not think. */
   readonly forcing: 'always' | 'unthinking' | 'never'
-  /** Whether Chat Completions takes tools of this model beside its thoughts; `unthinking`: only with the effort `none`. */
+  /**
+   * Whether Chat Completions accepts tools for this model while it thinks; `unthinking`: only with the effort `none`.
+   */
   readonly chatTools: 'always' | 'unthinking'
   readonly images: boolean
   readonly files: boolean
-  /** Whether the prompt cache is marked in the request. */
+  /** Whether requests mark the prompt cache. */
   readonly cache: boolean
-  /** Whether answers are kept to a schema; `without-tools`: not beside tools. */
+  /** Whether output schemas are enforced; `without-tools`: not together with tools. */
   readonly output: 'native' | 'without-tools' | 'none'
-  /** Whether several calls in one answer can be forbidden. */
+  /** Whether answers can be limited to one call. */
   readonly singleCalls: boolean
-  /** Whether texts can be named at which an answer ends. */
+  /** Whether stop sequences are supported. */
   readonly stop: boolean
-  /** Whether a request may end with what the model itself has said, for it to go on from there. */
+  /** Whether a request may end with an assistant message for the model to continue. */
   readonly prefill: boolean
-  /** Whether calls of the history need a signature of the model's thoughts (Gemini 3). */
+  /** Whether calls in the history need a thought signature (Gemini 3). */
   readonly signedCalls: boolean
   readonly schemas: SchemaLimits
 }
 
-/** Families of models that are written to in the same way; `messages`: others by Anthropic's API; `other`: known to no row. */
+/** Families of models with the same request format; `messages`: others on Anthropic's API; `other`: not in any row. */
 export type ModelFamily =
   | 'claude'
   | 'messages'
@@ -84,18 +86,18 @@ export type ModelFamily =
 
 export interface TraitsRow {
   readonly family: ModelFamily
-  /** For people: `Claude Opus 5.5`. */
+  /** Display name: `Claude Opus 5.5`. */
   readonly name: string
-  /** Matches a model's name without its vendor and region, in lower case. */
+  /** Matches a model's name without vendor and region, in lower case. */
   readonly pattern: RegExp
-  /** When somebody last compared the row with its source: a month. */
+  /** Month in which the row was last compared with its source. */
   readonly checked: string
   /** Sources of the facts. */
   readonly source: string
   readonly traits: ModelTraits
 }
 
-/** A user's corrections of the table, or traits of a model that is not in it. */
+/** A user's overrides of the table, or traits of a model that is not in it. */
 export type TraitsOverride = Partial<Omit<ModelTraits, 'thinking' | 'schemas'>> & {
   readonly thinking?: Partial<ThinkingTraits>
   readonly schemas?: Partial<SchemaLimits>
@@ -103,7 +105,7 @@ export type TraitsOverride = Partial<Omit<ModelTraits, 'thinking' | 'schemas'>> 
 
 export const NO_THINKING: ThinkingTraits = { kind: 'none', efforts: [], off: 'absent' }
 
-/** Traits of an unknown model: most servers accept these for most models, and no server is known to refuse them. */
+/** Traits of an unknown model: most servers accept these for most models, and no server is known to reject them. */
 export const PLAIN_TRAITS: ModelTraits = {
   thinking: NO_THINKING,
   sampling: 'free',

@@ -1,5 +1,5 @@
-// Models of everybody else, on Bedrock and on servers that speak Chat Completions. How each server is told stands in
-// openai-chat/quirks.ts; what the models take stands here.
+// Models of other vendors, on Bedrock and on Chat Completions servers. This file lists what the models support;
+// openai-chat/quirks.ts lists each server's format.
 import type { Effort } from '@baton/core'
 import type { ModelFamily, ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
@@ -13,14 +13,14 @@ function withEfforts(off: ThinkingTraits['off'], ...efforts: readonly Effort[]):
   return { kind: 'effort', efforts, off }
 }
 
-/** It thinks unless it is told otherwise, and each server is told in its own way or not at all. */
+/** Thinks by default. Each server has its own way to change that, or none. */
 const UNTOLD: ThinkingTraits = { kind: 'untold', efforts: [], off: 'never' }
 const TEXT_ONLY: ModelTraits = { ...PLAIN_TRAITS, images: false }
 
 /** Nova user guide, "Complete request schema". */
 const NOVA: ModelTraits = { ...PLAIN_TRAITS, files: true, cache: true, output: 'none', singleCalls: false }
 
-/** docs.x.ai, reasoning: `stop` is refused by models that think. */
+/** docs.x.ai, reasoning: models that think reject `stop`. */
 const GROK: ModelTraits = { ...PLAIN_TRAITS, stop: false }
 const XAI = 'docs.x.ai/docs/guides/reasoning'
 
@@ -64,7 +64,7 @@ export const OTHER_ROWS: readonly TraitsRow[] = [
     'docs.mistral.ai/models',
     PLAIN_TRAITS,
   ]),
-  row('qwen', 'Qwen, without thoughts', /^qwen(?:[12]|3.*(?:instruct|coder)|.*-vl-\d+b-instruct)/, [
+  row('qwen', 'Qwen without thinking', /^qwen(?:[12]|3.*(?:instruct|coder)|.*-vl-\d+b-instruct)/, [
     'Qwen model cards',
     PLAIN_TRAITS,
   ]),
@@ -72,13 +72,13 @@ export const OTHER_ROWS: readonly TraitsRow[] = [
     'Qwen model cards: thinking is on by default',
     { ...PLAIN_TRAITS, thinking: { ...UNTOLD, efforts: ['low', 'medium', 'high'] } },
   ]),
-  row('other', 'GLM, Kimi, MiniMax, Nemotron, that think', THINKERS, [
+  row('other', 'GLM, Kimi, MiniMax, Nemotron with thinking', THINKERS, [
     'model cards',
     { ...PLAIN_TRAITS, thinking: UNTOLD },
   ]),
 ]
 
-/** Traits if no row and no family matches. `reasoning_effort` is sent where it is asked for, and only then. */
+/** Traits if no row and no family matches. `reasoning_effort` is sent only if requested. */
 export const UNKNOWN_ROW: TraitsRow = row('other', 'All others', /^/, [
   'what most servers take',
   { ...PLAIN_TRAITS, thinking: withEfforts('absent', 'minimal', 'low', 'medium', 'high') },

@@ -1,10 +1,11 @@
-// Which of a user's wishes for sampling a model takes: what it refuses is left out, for a refused field refuses the request.
+// Selects the sampling settings that a model accepts. Rejected ones are dropped, since a single one fails the whole
+// request.
 import type { ModelSettings } from '@baton/core'
 import type { ModelTraits } from './model-traits.ts'
 
 export type Sampling = Pick<ModelSettings, 'temperature' | 'topP'>
 
-/** @param temperatureMax where the provider's scale ends */
+/** @param temperatureMax upper end of the provider's scale */
 export function chooseSampling(
   { sampling }: ModelTraits,
   { temperature, topP }: ModelSettings,

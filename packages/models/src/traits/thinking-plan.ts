@@ -1,27 +1,27 @@
-// How much a model is to think in one request, by what its user asks for and what the table says of it, and how much room its
-// thoughts need: they count as output everywhere, and an answer must not be cut by them.
+// Plans how much a model thinks in a request, from the user's settings and the traits table, and how much room its
+// thinking needs: thinking counts as output everywhere and must not cut off the answer.
 import type { Effort, ModelRequest, ModelSettings } from '@baton/core'
 import type { ModelTraits } from './model-traits.ts'
 
 export interface ThinkingPlan {
   /** Whether the model thinks or may think. */
   readonly isOn: boolean
-  /** Whether its user asked for it; a model that cannot be kept from thinking does so unasked. */
+  /** Whether the user asked for it; a model that cannot be stopped thinks unasked. */
   readonly isAsked: boolean
-  /** The word to send, of those that the model takes. */
+  /** The effort to send, among those the model accepts. */
   readonly effort?: Effort
-  /** The tokens to send where the model takes a budget; 0 is off. */
+  /** The tokens to send if the model takes a budget; 0 is off. */
   readonly budget: number
-  /** Output tokens beside those of the answer. */
+  /** Output tokens in addition to those of the answer. */
   readonly roomTokens: number
 }
 
 const OFF: ThinkingPlan = { isOn: false, isAsked: false, budget: 0, roomTokens: 0 }
 
-/** Efforts, least first. */
+/** Efforts in ascending order. */
 const ORDER: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Output tokens that thoughts of an effort are given: several times what models were seen to use at it. */
+/** Output tokens reserved for thinking at each effort: several times what models were seen to use. */
 const ROOM: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 2048,
@@ -32,13 +32,13 @@ const ROOM: Readonly<Record<Effort, number>> = {
   max: 98_304,
 }
 
-/** Budgets of the words, for models that take tokens. */
+/** Budgets for each effort, for models that take tokens. */
 const BUDGETS: Readonly<Record<Effort, number>> = { ...ROOM, minimal: 1024, low: 2048, medium: 8192, high: 24_576 }
 
-/** Room for a model that thinks as it likes. */
+/** Room for a model that decides itself how much to think. */
 const UNTOLD_TOKENS = 8192
 
-/** @param mayThink false where the request forbids thoughts, whatever was asked for */
+/** @param mayThink false if the request rules out thinking, whatever the settings say */
 export function planThinking({ thinking }: ModelTraits, settings: ModelSettings, mayThink = true): ThinkingPlan {
   if (thinking.kind === 'none') return OFF
   const asked = mayThink ? readAsked(settings) : undefined
@@ -52,9 +52,9 @@ export function planThinking({ thinking }: ModelTraits, settings: ModelSettings,
 }
 
 /**
- * The most tokens of the request: those of the answer and of its thoughts, as far as the model can write them. Thoughts are
- * given no more than half of the window: the question needs the rest. Where nobody set a number, what the model can write and
- * its window has room for; undefined where the table does not know it.
+ * The request's output limit: the answer's tokens plus those for thinking, up to what the model supports. Thinking gets
+ * at most half of the window, because the input needs the rest. Without a configured limit, it is what the model and
+ * its window allow; `undefined` if the table does not know the model.
  */
 export function limitOutput(
   traits: Pick<ModelTraits, 'outputTokens' | 'contextTokens'>,
@@ -67,15 +67,18 @@ export function limitOutput(
   return Math.min(answerTokens + room, outputTokens ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** Tokens that an answer needs at least, or a quarter of a small window; where there is less, the provider says that it is full. */
+/**
+ * Minimum tokens for an answer, or a quarter of a small window. With less room, the provider reports that the window is
+ * full.
+ */
 const LEAST_ROOM_TOKENS = 4096
-/** Tokens of an image or a file, as a guess; and those that instructions and tools of a request need beside its messages. */
+/** Estimated tokens of an image or file, and of a request's instructions and tools. */
 const MEDIA_TOKENS = 3000
 const OTHER_TOKENS = 8000
-/** Fewer than most texts have, so that the guess is high. */
+/** Lower than in most texts, so that the estimate is high. */
 const CHARS_PER_TOKEN = 3
 
-/** Providers refuse a request whose input and longest answer together do not fit into the window. */
+/** Providers reject a request whose input and maximum answer together exceed the window. */
 function findRoom({ instructions, messages }: Pick<ModelRequest, 'instructions' | 'messages'>, window: number): number {
   let tokens = Math.min(OTHER_TOKENS, window / 8) + instructions.length / CHARS_PER_TOKEN
   for (const { parts } of messages)
@@ -93,13 +96,13 @@ function readAsked({ effort, reasoningTokens = 0 }: ModelSettings): Effort | und
   return reasoningTokens > 0 ? chooseEffortFor(reasoningTokens) : undefined
 }
 
-/** A number of tokens as a word, for models and servers that take words. */
+/** Converts a number of tokens to an effort, for models and servers that take words. */
 export function chooseEffortFor(tokens: number): 'low' | 'medium' | 'high' {
   if (tokens < 4096) return 'low'
   return tokens < 16_384 ? 'medium' : 'high'
 }
 
-/** Off, or as little as the model can. */
+/** Thinking turned off, or reduced to the model's minimum. */
 function planUnasked(thinking: ModelTraits['thinking']): ThinkingPlan {
   const { off, budget } = thinking
   // Short notes between calls remain.
@@ -112,7 +115,7 @@ function planUnasked(thinking: ModelTraits['thinking']): ThinkingPlan {
   return { ...OFF, isOn: true, roomTokens: UNTOLD_TOKENS }
 }
 
-/** The word that was asked for, else the next one above it, else the model's greatest. */
+/** The requested effort, otherwise the next higher one, otherwise the model's highest. */
 function chooseEffort(efforts: readonly Effort[], asked: Effort): Effort | undefined {
   const rank = ORDER.indexOf(asked)
   return efforts.find((effort) => ORDER.indexOf(effort) >= rank) ?? efforts.at(-1)

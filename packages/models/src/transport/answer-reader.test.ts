@@ -108,7 +108,7 @@ test('a page in place of an answer is told with its words, and is not asked for 
     expect.objectContaining({
       code: 'model_malformed_answer',
       retryable: false,
-      message: 'Theirs answered 200 with text/html; charset=utf-8 in place of an answer: Please log in',
+      message: 'Theirs responded 200 with text/html; charset=utf-8 instead of an answer: Please log in',
     }) as Error,
   )
 })
@@ -253,7 +253,7 @@ test.each([
     'words',
     'Service is being deployed',
     'text/plain',
-    /^model_malformed_answer: Theirs answered 200 .*being deployed$/,
+    /^model_malformed_answer: Theirs responded 200 .*being deployed$/,
   ],
   ['words as JSON', 'down for work', 'application/json', /^model_malformed_answer: Theirs.* down for work$/],
 ])('no answer: %s', (_situation, body, type, expected) => {

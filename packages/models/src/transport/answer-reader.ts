@@ -1,5 +1,5 @@
-// Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
-// collected first. What the bytes mean, the adapter knows.
+// Reads one provider answer over HTTP. A stream is decoded as it arrives; any other body (an error, a complete answer)
+// is collected first. The adapter interprets the bytes.
 import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
@@ -14,7 +14,7 @@ import type { AnswerProgress, Heard } from './whole-answer.ts'
 import { parseWireJson } from './wire-json.ts'
 
 export interface AnswerReader extends Heard {
-  /** @throws BatonError when nothing more can come of it */
+  /** @throws BatonError if the answer can no longer be completed */
   push(bytes: Uint8Array, head: HttpHead): void
   /** @throws BatonError */
   end(head: HttpHead): ModelAnswer
@@ -22,60 +22,61 @@ export interface AnswerReader extends Heard {
 
 /** Data that every decoder gets about its answer. */
 export interface Answering {
-  /** The model as it was asked for; provider state is bound to it. */
+  /** The requested model. Provider state is bound to it. */
   readonly model: string
   readonly names: Pick<ToolNames, 'decode'>
   readonly sink: (event: ModelEvent) => void
   readonly secrets: readonly string[]
-  /** From the answer's headers. */
+  /** From the response headers. */
   readonly requestId?: string
   readonly answerLengthMax?: number | undefined
 }
 
 export interface StreamDecoder extends Heard {
-  /** Tells what was held back, once the stream is over. */
+  /** Reports what was held back, once the stream has ended. */
   finish?(): void
-  /** Set as soon as the stream can no longer become an answer. */
+  /** Set as soon as the stream cannot become a valid answer. */
   readonly failure: BatonError | undefined
-  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  /** The complete answer if the stream ended properly, otherwise the error so far. */
   end(): ModelAnswer | BatonError
 }
 
 export interface BodyReader extends StreamDecoder {
-  /** @throws BatonError when the bytes are none of this framing */
+  /** @throws BatonError if the bytes do not have this framing */
   push(bytes: Uint8Array): void
 }
 
 export interface AnswerReaderInit {
-  /** As the user knows it: `Anthropic`. */
+  /** Display name: `Anthropic`. */
   readonly label: string
   readonly secrets: readonly string[]
   readonly createReader: (head: HttpHead) => BodyReader
-  /** Decodes a body of JSON; without it such a body goes to the reader. */
+  /** Decodes a JSON body. Without it, such a body goes to the reader. */
   readonly decodeWhole?: ((value: JsonValue, head: HttpHead) => ModelAnswer | BatonError) | undefined
   readonly readError: (failure: HttpFailure) => BatonError
-  /** Wall-clock time, for advice that is a date. */
+  /** Wall-clock time, for retry advice given as a date. */
   readonly readNowMs: () => number
 }
 
-/** Characters of a whole answer. */
+/** Maximum characters of a non-streamed answer. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024
-/** Characters of an error or a page; behind them nothing is read. */
+/** Maximum characters of an error or a page; the rest is not read. */
 const ERROR_LENGTH_MAX = 64 * 1024
 const PAGE_SHOWN = 120
 
-/** Opens a reader of one answer, for one request. */
+/** Creates a reader for the answer to one request. */
 export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
   return new HttpAnswerReader(init)
 }
 
-// A class, because an object literal with accessors gets a hidden class of its own each time, and V8 keeps all that hangs on it.
+// A class, because each object literal with accessors gets its own hidden class, and V8 retains everything it
+// references.
 class HttpAnswerReader implements AnswerReader {
   readonly #init: AnswerReaderInit
   #reader: BodyReader | undefined
-  /** The text of a body that is not a stream of events. */
+  /** Text of a body that is not an event stream. */
   #body = ''
-  /** Blanks are signs of life. */
+  /** White space counts as a keep-alive. */
   #heard = 0
   #text: InstanceType<typeof TextDecoder> | undefined
   readonly #start = new BodyStart()
@@ -94,7 +95,7 @@ class HttpAnswerReader implements AnswerReader {
 
   push(bytes: Uint8Array, head: HttpHead): void {
     try {
-      if (this.#start.take(bytes) === 'json') this.#reader = undefined // it had blanks alone
+      if (this.#start.take(bytes) === 'json') this.#reader = undefined // only white space so far
       if (this.#reader || this.#isStream(head)) this.#pushToReader(bytes, head)
       else this.#collect(bytes, head)
     } catch (thrown) {
@@ -120,7 +121,7 @@ class HttpAnswerReader implements AnswerReader {
     const reader = this.#openReader(head)
     reader.push(bytes)
     if (reader.heard === 0) this.#start.keep(bytes)
-    // Nothing more can come of it, and the provider would go on writing.
+    // The answer cannot be completed, and the provider would keep writing.
     if (reader.failure) throw reader.failure
   }
 
@@ -130,7 +131,7 @@ class HttpAnswerReader implements AnswerReader {
     this.#body += text
     if (text.trim() !== '') this.#heard += text.length
     if (this.#isRefusal(head) && this.#isEnough()) throw this.#readRefusal(head)
-    // Half an answer is none.
+    // Half an answer is useless.
     if (this.#body.length > BODY_LENGTH_MAX) throw answerTooLong(this.#init.label, BODY_LENGTH_MAX)
   }
 
@@ -146,7 +147,7 @@ class HttpAnswerReader implements AnswerReader {
     return !this.#isRefusal(head) && !(this.#init.decodeWhole && this.#start.isWhole(head))
   }
 
-  /** In a cut body, the last secret may be cut, too. */
+  /** In a truncated body, the last secret may be truncated too. */
   #measureSecret(): number {
     return Math.max(0, ...this.#init.secrets.map((secret) => encodeURIComponent(secret).length))
   }
@@ -165,7 +166,7 @@ class HttpAnswerReader implements AnswerReader {
     try {
       return readError({ ...failure, body })
     } catch {
-      // Deeper than it can be read; the status says enough.
+      // Nested too deeply to parse; the status is enough.
       return readError({ ...failure, body: '' })
     }
   }
@@ -181,15 +182,16 @@ class HttpAnswerReader implements AnswerReader {
     return new BatonError({ code: isCut ? 'model_cut_off' : 'model_malformed_answer', message })
   }
 
-  /** Whatever is thrown inside is a clean BatonError outside. */
+  /** Turns anything thrown inside into a clean BatonError. */
   #clean(thrown: unknown): BatonError {
     return cleanError(thrown, this.#init.label, this.#init.secrets)
   }
 }
 
 /**
- * A call without a name can neither run nor go back to the provider. Beside other calls it is left out, and they say so.
- * @throws BatonError `model_malformed_answer` where nothing else was called
+ * A call without a name can neither run nor go back to the provider. It is dropped if there are other calls, which
+ * record this.
+ * @throws BatonError `model_malformed_answer` if there are no other calls
  */
 function withoutNameless(answer: ModelAnswer, label: string): ModelAnswer {
   const isNameless = (part: ModelPart): boolean =>
@@ -216,34 +218,34 @@ function readPieces(reader: BodyReader, pieces: readonly string[]): ModelAnswer 
   return reader.end()
 }
 
-/** A page of a proxy or a login, or an address that is no API's: it would come again. */
+/** A page from a proxy or login, or the wrong address: retrying would not help. */
 function answeredPage(label: string, head: HttpHead, words: string): BatonError {
   const type = head.headers['content-type'] ?? ''
   return new BatonError({
     code: 'model_malformed_answer',
-    message: `${label} answered ${head.status} with ${type.slice(0, PAGE_SHOWN)} in place of an answer: ${words.slice(0, PAGE_SHOWN)}`,
-    hint: 'Check the base address, and what stands between here and the server.',
+    message: `${label} responded ${head.status} with ${type.slice(0, PAGE_SHOWN)} instead of an answer: ${words.slice(0, PAGE_SHOWN)}`,
+    hint: 'Check the base address, and any proxy between here and the server.',
     retryable: false,
   })
 }
 
-/** The words of a program that answers in neither form; it may be about to start. */
+/** Text from a program that is neither JSON nor events; it may still be starting. */
 function answeredText(label: string, head: HttpHead, words: string): BatonError {
-  const message = `${label} answered ${head.status} with no answer: ${words.trim().slice(0, PAGE_SHOWN)}`
+  const message = `${label} responded ${head.status} without an answer: ${words.trim().slice(0, PAGE_SHOWN)}`
   return new BatonError({ code: 'model_malformed_answer', message })
 }
 
 interface Framing extends Pick<BodyReader, 'push'> {
-  /** Hands on what is whole at the end of the body. */
+  /** Passes on whatever is complete at the end of the body. */
   end?(): void
 }
 
-/** Bytes go through a framing to the decoder. */
+/** Passes bytes through a framing to the decoder. */
 export function joinReader(framing: Framing, decoder: StreamDecoder): BodyReader {
   return new JoinedReader(framing, decoder)
 }
 
-/** A class, since an object with an accessor of its own costs more than all the rest of a reader. */
+/** A class, because an object with its own accessor costs more than the rest of the reader. */
 class JoinedReader implements BodyReader {
   readonly #framing: Framing
   readonly #decoder: StreamDecoder
@@ -281,7 +283,7 @@ interface SseDecoder extends StreamDecoder {
   readonly readAhead?: ReadAhead
 }
 
-/** For a decoder of server-sent events. */
+/** For decoders of server-sent events. */
 export function readSseInto(decoder: SseDecoder): BodyReader {
   return joinReader(
     createSseReader((event) => decoder.push(event), undefined, decoder.readAhead),
@@ -289,7 +291,7 @@ export function readSseInto(decoder: SseDecoder): BodyReader {
   )
 }
 
-/** It would come out the same if it were asked for again. */
+/** Retrying would have the same result. */
 export function answerTooLong(label: string, lengthMax: number): BatonError {
   return new BatonError({
     code: 'model_malformed_answer',
@@ -310,25 +312,28 @@ function isPage(head: HttpHead): boolean {
 const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
 const LESS_THAN = 0x3c
 type BodyShape = 'json' | 'events'
-/** Bytes with which JSON and events begin: `data`, `event`, `id`, `retry` and comments. */
+/** Bytes that JSON and events start with: `data`, `event`, `id`, `retry` and comments. */
 const SHAPES: ReadonlyMap<number, BodyShape> = new Map([
   ...Array.from('{[', (character) => [character.charCodeAt(0), 'json'] as const),
   ...Array.from('deir:', (character) => [character.charCodeAt(0), 'events'] as const),
 ])
-/** Characters. */
+/** Maximum characters of the beginning. */
 const OPENING_LENGTH = 300
 
-/** Tells the kind of a body by its beginning, because labels are wrong. JSON comes as a stream of events, and a stream as JSON. */
+/**
+ * Detects the kind of a body by its beginning, because content types are unreliable: JSON may be labelled as an event
+ * stream and vice versa.
+ */
 class BodyStart {
-  /** Whether it begins like a page: some programs call all that they write HTML. */
+  /** Whether it starts like a page: some programs label everything as HTML. */
   isMarkup = false
-  /** The beginning of a stream that has not said anything yet. */
+  /** The beginning of a stream that has not sent anything meaningful yet. */
   words = ''
   #decoder: InstanceType<typeof TextDecoder> | undefined
   #first: number | undefined
   #shape: BodyShape | undefined
 
-  /** The shape, once: with the first byte that says something. */
+  /** Returns the shape once, at the first meaningful byte. */
   take(bytes: Uint8Array): BodyShape | undefined {
     if (this.#first !== undefined) return undefined
     this.#first = findFirst(bytes)
@@ -347,7 +352,7 @@ class BodyStart {
     this.words += this.#decoder.decode(bytes, { stream: true })
   }
 
-  /** Whether it is a text, and not JSON, events or frames of bytes. */
+  /** Whether it is text rather than JSON, events or binary frames. */
   get saysWords(): boolean {
     if (this.#shape === 'json') return false
     const isText = Array.from(this.words).every((character) => character >= '\t')
@@ -355,7 +360,7 @@ class BodyStart {
   }
 }
 
-/** The first byte behind a byte order mark, blanks, tabs and what ends a line. */
+/** The first byte after a byte order mark and white space. */
 function findFirst(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d) && !BYTE_ORDER_MARK.has(byte))
 }

@@ -15,7 +15,7 @@ test('what it gives is taken, at once or later', async () => {
 
 test('one that never answers is given up after its time', async () => {
   const asked = askInTime(never, { signal, refuse, timeoutMs: 5 })
-  await expect(asked).rejects.toMatchObject({ code: 'model_auth_failed', message: 'nothing came in 5 ms' })
+  await expect(asked).rejects.toMatchObject({ code: 'model_auth_failed', message: 'no value arrived within 5 ms' })
 })
 
 test.each<[string, () => string | Promise<string>]>([

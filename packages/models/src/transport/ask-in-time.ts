@@ -1,19 +1,20 @@
-// Asks a function of the caller's for keys or tokens before a request is sent. One that never answers must not hold the turn.
+// Calls the user's function for keys or tokens before a request is sent. A function that never settles must not block
+// the turn.
 import type { AbortSignalLike, BatonError } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { cancelledError } from './transport-errors.ts'
 
 export interface AskInTime {
   readonly signal: AbortSignalLike
-  /** 10 s by default: the metadata service of a machine answers at once or never. */
+  /** 10 s by default: a machine's metadata service answers immediately or never. */
   readonly timeoutMs?: number
-  /** The error for a function that failed, or gave nothing in time. */
+  /** Creates the error for a function that failed or timed out. */
   readonly refuse: (why: string, cause?: unknown) => BatonError
 }
 
 const TIMEOUT_MS = 10_000
 
-/** @throws BatonError `cancelled`, what `refuse` makes, or what the function itself throws if it is one */
+/** @throws BatonError `cancelled`, the error of `refuse`, or a BatonError thrown by the function itself */
 export async function askInTime<Value>(
   ask: () => Value | Promise<Value>,
   { signal, timeoutMs = TIMEOUT_MS, refuse }: AskInTime,
@@ -22,7 +23,7 @@ export async function askInTime<Value>(
   let stop: () => void = () => undefined
   const stopped = new Promise<never>((_resolve, reject) => {
     const onAbort = () => reject(cancelledError(signal))
-    const timer = setTimeout(() => reject(refuse(`nothing came in ${timeoutMs} ms`)), timeoutMs)
+    const timer = setTimeout(() => reject(refuse(`no value arrived within ${timeoutMs} ms`)), timeoutMs)
     signal.addEventListener('abort', onAbort, { once: true })
     stop = () => {
       clearTimeout(timer)

@@ -1,13 +1,13 @@
-// Finds the pieces of a stream that came without the framing of events: one on each line, or all in a list.
+// Finds the pieces of a stream sent without event framing: one per line, or all in a list.
 import type { JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import { parseWireJson } from './wire-json.ts'
 
-/** Pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */
+/** Maximum pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */
 const PIECES_MAX = 200_000
 
 /**
- * Pieces of a stream that came without the framing of events: one on each line, or all in a list.
+ * Lists the pieces of a stream sent without event framing: one per line, or all in a list.
  * @throws BatonError `model_malformed_answer` for more than 200,000
  */
 export function listPieces(body: string, parsed: JsonValue | undefined, label: string): readonly string[] {
@@ -24,7 +24,7 @@ export function listPieces(body: string, parsed: JsonValue | undefined, label: s
     start = end === -1 ? body.length : end + 1
     if (line === '') continue
     const read = line.startsWith('{') ? parseWireJson(line) : undefined
-    // The last one may be cut off.
+    // The last one may be truncated.
     if (!read?.ok) return body.slice(start).trim() === '' ? pieces : []
     if (pieces.length === PIECES_MAX) throw tooManyPieces(label)
     pieces.push(line)

@@ -1,17 +1,18 @@
-// Cleans a provider's own words before anybody keeps them: without the request's keys, without controls, and bounded.
+// Cleans text from a provider before it is kept: removes the request's keys and control characters, and bounds its
+// length.
 import type { JsonValue, ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject } from '@baton/core'
 import { redact } from './redact.ts'
 import { isHttpUrl } from './transport-errors.ts'
 
 const MESSAGE_CHARS = 2000
-/** Names of models, ids of requests, types of errors. */
+/** Maximum characters of model names, request ids and error types. */
 const NAME_CHARS = 256
 const URL_CHARS = 2048
 const TITLE_CHARS = 512
 const QUOTE_CHARS = 4096
 
-/** The model, the request's id and the sources of an answer; all else of it is bounded as it is decoded. */
+/** Cleans the model, the request id and the sources of an answer. Decoding already bounds everything else. */
 export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): ModelAnswer {
   const { requestId } = answer
   return {
@@ -23,8 +24,8 @@ export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): Mo
 }
 
 /**
- * A call that comes twice with one id of the provider's, one name and the same arguments is one, and says so in `repairs`. With
- * other arguments it is another call: servers give one id to several.
+ * Merges calls with the same provider id, name and arguments, and records that in `repairs`. With different arguments
+ * they are separate calls: servers reuse one id for several.
  */
 function mergeRepeated(parts: readonly ModelPart[]): readonly ModelPart[] {
   const ids = parts.map(readCallId).filter((id) => id !== undefined)
@@ -52,11 +53,11 @@ function readCallId(part: ModelPart): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-/** Anything that was thrown while an answer was read. */
+/** Cleans anything thrown while an answer was read. */
 export function cleanError(thrown: unknown, label: string, secrets: readonly string[]): BatonError {
   if (!isBatonError(thrown)) {
     const why = thrown instanceof Error ? thrown.message : String(thrown)
-    const message = redact(`${label}’s answer cannot be read: ${why}`, secrets).slice(0, MESSAGE_CHARS)
+    const message = redact(`could not read ${label}’s answer: ${why}`, secrets).slice(0, MESSAGE_CHARS)
     return new BatonError({ code: 'model_malformed_answer', message })
   }
   const { code, message, retryable, hint, data, cause } = thrown
@@ -76,10 +77,10 @@ function cleanData<Data extends JsonValue>(data: Data, secrets: readonly string[
     key,
     typeof value === 'string' ? cleanName(value, secrets) : value,
   ])
-  return Object.fromEntries(entries) as Data // of the same keys and kinds
+  return Object.fromEntries(entries) as Data // with the same keys and types
 }
 
-// Redacted before it is cut: half a key is still too much.
+// Redact before truncating: half a key is still too much.
 function cleanName(text: string, secrets: readonly string[]): string {
   return redact(text, secrets)
     .slice(0, NAME_CHARS)
@@ -91,7 +92,7 @@ function cleanSources(parts: readonly ModelPart[], secrets: readonly string[]): 
   return parts.flatMap((part) => cleanSource(part, secrets))
 }
 
-/** A source may be shown as a link: it leads to the web or nowhere. */
+/** A source may be shown as a link, so its address must be a web address or none. */
 function cleanSource(part: ModelPart, secrets: readonly string[]): readonly ModelPart[] {
   if (part.type !== 'source') return [part]
   const { url, title, quote, ...rest } = part

@@ -1,5 +1,5 @@
-// The two time-outs of a streamed answer: to the first byte and between bytes. One timer for both, re-armed only when it
-// fires, so that a piece costs a clock reading and no timer.
+// The two timeouts of a streamed answer: to the first byte and between bytes. Both share one timer, re-armed only when
+// it fires, so that a piece costs a clock reading and no timer.
 import type { Clock, HttpRequest, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import { describePlace } from './redact.ts'
@@ -10,15 +10,15 @@ export interface Time {
 }
 
 export interface Deadlines {
-  /** To be called for the head and for every piece. */
+  /** Call it for the head and for every piece. */
   noteBytes(): void
   stop(): void
 }
 
-/** Milliseconds for the rest of a refusal, from its head on: what has come says enough. */
+/** Milliseconds allowed for the rest of a rejection, counted from its head, which already says enough. */
 export const REFUSAL_MS = 2000
 
-/** Whether an answer is one that only says why there is none. */
+/** Whether the status means that the response holds an error instead of an answer. */
 export function isRefused(status: number): boolean {
   return status < 200 || status >= 300
 }
@@ -52,7 +52,7 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
       waitsForFirst = false
       const isLonger = limitMs > request.betweenBytesTimeoutMs
       limitMs = request.betweenBytesTimeoutMs
-      // The running timer belongs to the other limit; where that is no longer than this one, it fires early and looks again.
+      // The running timer is for the other limit. If that one is not longer, it fires early and checks again.
       if (!isLonger) return
       cancel()
       cancel = time.timers.start(limitMs, check)
@@ -61,7 +61,7 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
   }
 }
 
-/** The machine's own clock and timers; they exist in every JavaScript host. */
+/** The system clock and timers, which exist in every JavaScript host. */
 export const SYSTEM_TIME: Time = {
   clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
   timers: {

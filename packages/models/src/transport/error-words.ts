@@ -1,8 +1,8 @@
-// The words of an error, whatever shape a service or a gateway gives it.
+// Extracts the message of an error, in whatever format a service or gateway sends it.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
-/** Fields that say what went wrong; the first one that has words counts. */
+/** Fields that may hold a message; the first non-empty one is used. */
 const WORDS = [
   'message',
   'Message',
@@ -16,12 +16,12 @@ const WORDS = [
   'reason',
   'title',
 ] as const
-/** Fields that hold an error, or several. */
+/** Fields that may hold one or more errors. */
 const HOLDERS = ['error', 'errors', 'fault', 'detail', 'details', 'message'] as const
 const DEPTH_MAX = 4
 const ERRORS_MAX = 5
 
-/** Empty where there are none. `{ error: 'a', error_description: 'b' }` says `a: b`. */
+/** Returns an empty string if there is no message. `{ error: 'a', error_description: 'b' }` becomes `a: b`. */
 export function findWords(value: JsonValue | undefined, depth = 0): string {
   if (typeof value === 'string') return value.trim()
   if (depth > DEPTH_MAX) return ''
@@ -42,7 +42,7 @@ export function findWords(value: JsonValue | undefined, depth = 0): string {
   return ''
 }
 
-/** Whether an object that is no answer says that something failed. A code of 0 or 200 says that nothing did. */
+/** Whether an object that is not an answer reports a failure. A code of 0 or 200 means success. */
 export function saysFailure(value: JsonObject): boolean {
   const { code, success } = value
   if (code === 0 || code === '0' || code === 200 || code === '200') return false

@@ -1,11 +1,11 @@
-// The transport for browsers, edge workers and other places without undici: the global `fetch`, or one that is given.
+// The transport for browsers, edge workers and other environments without undici: the global `fetch`, or a given one.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
 import type { Time } from './deadlines.ts'
 import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
 import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
-/** The slice of the web's `fetch` that is used. */
+/** The subset of the web's `fetch` that is used. */
 export type FetchLike = (
   url: string,
   init: {
@@ -56,7 +56,7 @@ async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) 
   const aborter = new AbortController()
   let stop: (error: Error) => void = () => undefined
   let noteHead: (head: HttpHead) => void = () => undefined
-  // Not every fetch settles when it is aborted while it waits, so its promise is raced with the abort itself.
+  // Not every fetch settles when aborted while waiting, so its promise is raced with the abort itself.
   const stopped = new Promise<never>((_resolve, reject) => {
     stop = (error) => {
       aborter.abort(error)
@@ -70,7 +70,7 @@ async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) 
       if (!isRefused(head.status)) return
       stopRefusal = time.timers.start(REFUSAL_MS, () => {
         resolve(head)
-        aborter.abort(new Error('the refusal goes on for too long'))
+        aborter.abort(new Error('the error response did not end in time'))
       })
     }
   })
@@ -107,8 +107,8 @@ async function readAnswer(post: Post, signal: AbortSignal, listeners: Listeners)
   )
   if (signal.aborted) throw signal.reason
   listeners.noteBytes()
-  // A browser hides a redirect behind status 0.
-  if (answer.status === 0) throw networkError(request, new Error('the answer is a redirect'))
+  // Browsers hide a redirect behind status 0.
+  if (answer.status === 0) throw networkError(request, new Error('the response is a redirect'))
   const head: HttpHead = { status: answer.status, headers: plainHeaders(answer) }
   listeners.noteHead(head)
   const reader = answer.body?.getReader()
@@ -122,7 +122,7 @@ async function readAnswer(post: Post, signal: AbortSignal, listeners: Listeners)
   return head
 }
 
-/** Network failures become typed; what `onBytes` throws is not a network failure and stays what it is. */
+/** Wraps network failures in typed errors. Errors thrown by `onBytes` are not network failures and pass through. */
 async function guarded<T>(request: HttpRequest, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

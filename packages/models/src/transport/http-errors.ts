@@ -1,5 +1,5 @@
-// From a provider's refusal (status, headers, body) to one typed error. The table is by status; what a provider says in
-// words about the model's window wins, because every provider reports that as an ordinary bad request.
+// Maps a provider's error response (status, headers, body) to one typed error. The mapping is by status, but a message
+// about the model's window takes precedence, because every provider reports that as an ordinary bad request.
 import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { findWords } from './error-words.ts'
@@ -8,23 +8,23 @@ import { codeOfRefusal, readContextTokens, saysTooLarge } from './refusals.ts'
 import { readString } from '../json-fields.ts'
 
 export interface HttpFailure {
-  /** As the user knows it: `Anthropic`. */
+  /** Display name: `Anthropic`. */
   readonly provider: string
   readonly head: HttpHead
-  /** As it came; may be HTML from a proxy, or empty. */
+  /** The raw body; may be HTML from a proxy, or empty. */
   readonly body: string
-  /** For a `retry-after` that is a date. */
+  /** For a `retry-after` given as a date. */
   readonly nowMs: number
   readonly secrets: readonly string[]
-  /** Code of the provider's own error type, if that says more than the status. */
+  /** Code for the provider's own error type, if that is more specific than the status. */
   readonly codeOfType?: (type: string) => ErrorCode | undefined
 }
 
-/** Characters of a provider's message that are kept; proxies answer with whole pages. */
+/** Maximum characters kept of a provider's message; proxies respond with whole pages. */
 const MESSAGE_LENGTH_MAX = 600
-/** Characters of a message that are looked at for known words. */
+/** Maximum characters of a message that are searched for known phrases. */
 const CLASSIFIED_LENGTH_MAX = 8 * 1024
-/** Longer advice is none. */
+/** Maximum `retry-after`; longer values are ignored. */
 const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000
 
 export function errorFromResponse(failure: HttpFailure): BatonError {
@@ -59,9 +59,9 @@ export interface SaidError {
 }
 
 /**
- * The shapes of an error body: `{error:{message,type|status,code}}` (Anthropic, OpenAI, Gemini), the same inside an
- * array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), those of gateways (error-words.ts), or no JSON at
- * all (proxies). JSON without words is its own message.
+ * Reads the formats of error bodies: `{error:{message,type|status,code}}` (Anthropic, OpenAI, Gemini), the same inside
+ * an array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), those of gateways (error-words.ts),
+ * or something other than JSON (proxies). JSON without a message becomes the message itself.
  */
 export function readErrorBody(body: string, secrets: readonly string[] = []): SaidError {
   const parsed = parseJson(body)
@@ -75,7 +75,7 @@ export function readErrorBody(body: string, secrets: readonly string[] = []): Sa
   const code = readString(holder, 'code')
   const requestId = readString(root, 'request_id')
   const whole = findWords(holder) || findWords(root) || (Object.keys(root).length > 0 ? JSON.stringify(root) : '')
-  // Redacted before it is cut: half a key is still too much.
+  // Redact before truncating: half a key is still too much.
   const message = redact(whole, secrets).slice(0, CLASSIFIED_LENGTH_MAX)
   const retryAfterMs = readRetryInfo(holder['details']) ?? readQuotedRetryInfo(message)
   return {
@@ -87,7 +87,7 @@ export function readErrorBody(body: string, secrets: readonly string[] = []): Sa
   }
 }
 
-/** Code of a status alone. 402: the account cannot pay, which is for its owner to solve, as with a bad key. */
+/** Code for a status alone. 402: the account cannot pay, which its owner must resolve, as with an invalid key. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 401 || status === 402 || status === 403) return 'model_auth_failed'
   if (status === 404) return 'model_not_found'
@@ -99,11 +99,11 @@ export function codeOfStatus(status: number): ErrorCode {
   return 'model_provider_failed'
 }
 
-/** With a 400: xAI's "Incorrect API key provided: xa***. You can …", and LiteLLM's proxy where it quotes Gemini. */
+/** With a 400: xAI's "Incorrect API key provided: xa***. You can …", and LiteLLM's proxy when it quotes Gemini. */
 const BAD_KEY = /^(?:incorrect|invalid) api key\b|\bAPI key not valid\b/i
 /** LiteLLM's proxy, with a 400: "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view …" */
 const UNKNOWN_MODEL = /\bInvalid model name passed in model=/
-/** LiteLLM's proxy says it of Anthropic's 529 with a 500, and quotes Anthropic's type. */
+/** LiteLLM's proxy turns Anthropic's 529 into a 500 that quotes Anthropic's type. */
 const OVERLOADED = /"type":\s?"overloaded_error"/
 
 function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
@@ -111,24 +111,24 @@ function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   const isRefusal = status === 400 || status === 413 || status === 422
   const refused = isRefusal ? codeOfRefusal(said) : undefined
   if (refused !== undefined) return refused
-  // Beside a 429, of a limit for each minute, they say that waiting does not help.
+  // With a 429 for a per-minute limit, this means that waiting does not help.
   if (status === 413 || (status === 429 && saysTooLarge(said))) return 'model_request_too_large'
   if (status === 400 && BAD_KEY.test(said.message)) return 'model_auth_failed'
   if (status === 400 && UNKNOWN_MODEL.test(said.message)) return 'model_not_found'
   if (status === 500 && OVERLOADED.test(said.message)) return 'model_overloaded'
   const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
-  // A type that says less than the status, as proxies send it beside a 429.
+  // The type is less specific than the status, as when proxies send it with a 429.
   return byType === undefined || byType === 'model_provider_failed' ? codeOfStatus(status) : byType
 }
 
-/** Undefined: as the code's row says. `x-should-retry` is what Anthropic's and OpenAI's own SDKs obey first. */
+/** Returns `undefined` to use the code's default. Anthropic's and OpenAI's SDKs also check `x-should-retry` first. */
 function isRetryable(head: HttpHead, said: SaidError): boolean | undefined {
   const told = head.headers['x-should-retry']
   if (told === 'true') return true
   if (told === 'false') return false
-  // OpenAI sends 429 also for an account without credit; waiting does not help there (recorded type).
+  // OpenAI also sends 429 for an account without credit, where waiting does not help (recorded type).
   if (said.type === 'insufficient_quota' || said.code === 'insufficient_quota') return false
-  // A redirect comes from a wrong base address; repeating it does not help.
+  // A redirect means that the base address is wrong, so retrying does not help.
   return head.status >= 300 && head.status < 400 ? false : undefined
 }
 
@@ -137,8 +137,8 @@ function readRequestId(headers: HttpHead['headers']): string | undefined {
 }
 
 /**
- * Milliseconds to wait: `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110, 10.2.3). LiteLLM's proxy sends
- * the header of the provider behind it under a name of its own.
+ * Milliseconds to wait, from `retry-after-ms`, or from `retry-after` in seconds or as a date (RFC 9110, 10.2.3).
+ * LiteLLM's proxy forwards the upstream provider's header under its own name.
  */
 export function readRetryAfterMs(headers: HttpHead['headers'], nowMs: number): number | undefined {
   const milliseconds = numberIn(headers['retry-after-ms'])
@@ -163,7 +163,7 @@ function readRetryInfo(details: JsonValue | undefined): number | undefined {
   return undefined
 }
 
-/** Milliseconds. LiteLLM's proxy quotes Gemini's whole error in its message. */
+/** Retry delay in milliseconds. LiteLLM's proxy quotes Gemini's whole error in its message. */
 export function readQuotedRetryInfo(message: string): number | undefined {
   const seconds = numberIn(/"retryDelay":\s?"(\d+(?:\.\d+)?)s"/.exec(message.slice(0, CLASSIFIED_LENGTH_MAX))?.[1])
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
@@ -175,9 +175,9 @@ function numberIn(text: string | undefined): number | undefined {
   return Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-/** The words of an HTML page or plain text, without its markup. */
+/** Extracts the text of an HTML page or plain text, without markup. */
 function textOfPage(body: string): string {
-  // Each tag ends at the next one at the latest, so that no text is looked at twice.
+  // Each tag ends at the next one at the latest, so no text is scanned twice.
   return body
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')

@@ -1,5 +1,5 @@
-// How model adapters reach their providers. The transport for Node has its own subpath, `@baton/models/transport/undici`,
-// so that a browser never imports undici.
+// Transports of model adapters. The one for Node has its own subpath, `@baton/models/transport/undici`, so that
+// browsers never import undici.
 export { createFetchTransport } from './fetch-transport.ts'
 export type { FetchLike, FetchTransportOptions } from './fetch-transport.ts'
 export { errorFromResponse, readErrorBody, codeOfStatus, readRetryAfterMs } from './http-errors.ts'

@@ -1,11 +1,12 @@
-// Keeps keys out of errors. Every text from a provider or a network library passes here before it becomes a message.
+// Keeps keys out of errors. All text from a provider or network library passes through here before it becomes a
+// message.
 import type { HttpRequest } from '@baton/core'
 
 const SECRET_NAME = /key|auth|token|secret|signature|credential|cookie|password/i
 /** Shorter values are words such as "true"; replacing them would garble messages and protect nothing. */
 export const SECRET_LENGTH_MIN = 6
 
-/** The values of a request that nobody else may see: headers and query parameters with telling names, and user info. */
+/** Returns a request's secret values: headers and query parameters with sensitive names, and user info. */
 export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): readonly string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(request.headers)) {
@@ -27,7 +28,7 @@ export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): read
   return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
 }
 
-/** The text with each secret replaced, also where it is quoted as part of an address. */
+/** Replaces each secret in the text, even if it is quoted as part of an address. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text
   const longestFirst = [...secrets].sort((left, right) => right.length - left.length)
@@ -38,8 +39,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * The target of a request, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
- * a `?` or `#`, those may be of a password, and nothing but the scheme is shown.
+ * The target of a request without its query and user info; if a password contains slashes, also without its path. If an
+ * `@` follows a `?` or `#`, those may be part of a password, so only the scheme is shown.
  */
 export function describePlace(url: string): string {
   const [place = '', ...behind] = url.split(/[?#]/)
@@ -48,8 +49,8 @@ export function describePlace(url: string): string {
 }
 
 /**
- * The text without what addresses in it may give away: user info, and values of a query or of `name=value` whose name says
- * that it is a secret. For texts of others, whose secrets are not known.
+ * Removes what addresses in the text may reveal: user info, and values in a query or `name=value` whose name suggests a
+ * secret. For third-party text, whose secrets are unknown.
  */
 export function redactAddresses(text: string): string {
   return text
@@ -60,8 +61,8 @@ export function redactAddresses(text: string): string {
 }
 
 /**
- * A copy of an error that is safe to keep as a `cause`: libraries put whole requests on theirs (`input`, `request`).
- * Two levels deep, because fetch hides the reason in `cause`.
+ * Copies an error so that it is safe to keep as a `cause`: libraries attach whole requests to theirs (`input`,
+ * `request`). Two levels deep, because fetch hides the reason in `cause`.
  */
 export function safeCause(cause: unknown, secrets: readonly string[], depth = 2): Error {
   const { message, name, code, inner } = readError(cause)
@@ -70,12 +71,14 @@ export function safeCause(cause: unknown, secrets: readonly string[], depth = 2)
     inner !== undefined && depth > 1 ? { cause: safeCause(inner, secrets, depth - 1) } : undefined,
   )
   copy.name = name
-  // The stack of the copy is that of this function; it would only mislead.
+  // The copy's stack would be that of this function, which is misleading.
   delete copy.stack
   return code === undefined ? copy : Object.assign(copy, { code })
 }
 
-/** The reason of a failure in a few words: the message of the innermost error, and its code where the message does not say it. */
+/**
+ * The short reason of a failure: the message of the innermost error, plus its code if the message does not mention it.
+ */
 export function describeReason(cause: unknown): string {
   const { message, code, inner } = readError(cause)
   if (inner !== undefined) return describeReason(inner)

@@ -1,5 +1,5 @@
-// By which codes and words providers say why they refuse a request: it does not fit the model's window, it is too large, or an image,
-// a file or a text is refused for its own sake. Without one of them it is an invalid request like any other.
+// Error codes and messages with which providers reject a request: it does not fit the model's window, it is too large,
+// or an image, file or text is unacceptable. Any other rejection is an ordinary invalid request.
 import type { ErrorCode } from '@baton/core'
 
 export interface Refusal {
@@ -8,14 +8,14 @@ export interface Refusal {
   readonly code?: string
 }
 
-/** Undefined where its words say nothing more than its status. */
+/** Returns `undefined` if the message adds nothing to the status. */
 export function codeOfRefusal(said: Refusal): ErrorCode | undefined {
   if (saysContextOverflow(said)) return 'context_overflow'
   if (saysTooLarge(said)) return 'model_request_too_large'
   return saysContentRefused(said) ? 'model_content_refused' : undefined
 }
 
-/** Characters of a message that are looked at. */
+/** Maximum characters of a message that are examined. */
 const MESSAGE_CHARS = 8 * 1024
 
 function saysOne(patterns: readonly RegExp[], { message, type, code }: Refusal): boolean {
@@ -23,7 +23,7 @@ function saysOne(patterns: readonly RegExp[], { message, type, code }: Refusal):
   return patterns.some((pattern) => pattern.test(text))
 }
 
-/** Words by which providers say that the request does not fit the model's window; literals as seen. */
+/** Messages that mean the request does not fit the model's window, verbatim as seen. */
 const OVERFLOW = [
   /prompt is too long/i, // Anthropic: "prompt is too long: 3333404 tokens > 200000 maximum" (recorded)
   /input length and `?max_tokens`? exceed context limit/i, // Anthropic, when max_tokens is what does not fit
@@ -45,7 +45,7 @@ export function saysContextOverflow(said: Refusal): boolean {
   return saysOne(OVERFLOW, said)
 }
 
-/** Patterns that find the window's tokens; literals as above. */
+/** Patterns that find the window's size in tokens, verbatim as above. */
 const WINDOW = [
   /context length is (?:only )?(\d+) tokens/i,
   /maximum model length of (\d+)/i,
@@ -53,14 +53,14 @@ const WINDOW = [
   /available context size \((\d+) tokens\)/i, // llama.cpp: "request (9 tokens) exceeds the available context size (8 tokens), …"
 ]
 
-/** Tokens of the model's window, where a refusal names them. */
+/** Size of the model's window in tokens, if the rejection mentions it. */
 export function readContextTokens(message: string): number | undefined {
   const said = message.slice(0, MESSAGE_CHARS)
   const tokens = Number(WINDOW.map((pattern) => pattern.exec(said)?.[1]).find((each) => each !== undefined))
   return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : undefined
 }
 
-/** Words by which providers say that a request has too many bytes, images or pixels; literals as seen. */
+/** Messages that mean a request has too many bytes, images or pixels, verbatim as seen. */
 const TOO_LARGE = [
   /request_too_large|request exceeds the maximum/i, // Anthropic, 413: "Request exceeds the maximum size" (anthropic-sdk-python#938)
   // Gemini: "Request payload size exceeds the limit: 20971520 bytes."
@@ -87,7 +87,7 @@ export function saysTooLarge(said: Refusal): boolean {
   return saysOne(TOO_LARGE, said)
 }
 
-/** Codes of OpenAI and Azure, beside the type `invalid_request_error`, or without a type. */
+/** Codes of OpenAI and Azure, with or without the type `invalid_request_error`. */
 const CODES: ReadonlySet<string> = new Set([
   // ResponseError of openai 7.57; invalid_image_format also over Chat Completions (STranslate/STranslate#277).
   'invalid_image',
@@ -108,7 +108,7 @@ const CODES: ReadonlySet<string> = new Set([
   'content_filter',
 ])
 
-/** Literals as seen. */
+/** Messages, verbatim as seen. */
 const WORDS = [
   // Anthropic, also behind Bedrock: "…image.source.base64: image exceeds 5 MB maximum: 15908784 bytes > 5242880 bytes"
   // (anthropics/claude-code#10612)

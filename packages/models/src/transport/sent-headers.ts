@@ -1,18 +1,18 @@
-// Which headers are sent: those of an adapter, of its user, and for the user and the password that stand in an address.
+// Chooses the headers to send: the adapter's, the user's, and those for the user and password in an address.
 import type { HttpRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 
 type Sent = Pick<HttpRequest, 'url' | 'headers'>
 
-/** The later wins, however its name is written: a gateway's key takes the place of the provider's. */
+/** Later headers win, regardless of case: a gateway's key replaces the provider's. */
 export function mergeHeaders(...all: readonly Sent['headers'][]): Sent['headers'] {
   const entries = all.flatMap((headers) => Object.entries(headers))
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 /**
- * The address alone, and the headers with `authorization: Basic …`; names of headers are in lower case.
- * @throws BatonError `invalid_option` where the headers have an authorization of their own
+ * Returns the address without user info, and the headers with `authorization: Basic …`. Header names are lowercase.
+ * @throws BatonError `invalid_option` if the headers already have an authorization
  */
 export function moveUserInfo({ url, headers }: Sent): Sent {
   const parsed = URL.parse(url)
@@ -21,7 +21,7 @@ export function moveUserInfo({ url, headers }: Sent): Sent {
     throw new BatonError({
       code: 'invalid_option',
       message:
-        'the base address has a user or a password, and the request an authorization of its own; give one of them',
+        'the base address has a user or password, and the request also has an authorization header; use only one of them',
     })
   const pair = new TextEncoder().encode(`${decode(parsed.username)}:${decode(parsed.password)}`)
   parsed.username = ''

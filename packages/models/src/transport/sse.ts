@@ -1,34 +1,34 @@
-// Server-sent events from bytes: decodes UTF-8 across pieces and hands each event to one synchronous callback.
-// It knows nothing of what the events mean.
+// Parses server-sent events from bytes: decodes UTF-8 across pieces and passes each event to a synchronous callback,
+// without interpreting it.
 import { BatonError } from '@baton/core'
 import { parseWireJson } from './wire-json.ts'
 import { createParser } from 'eventsource-parser'
 
-/** The slice of an event that providers use. */
+/** The fields of an event that providers use. */
 export interface SseEvent {
   readonly event?: string | undefined
   readonly data: string
 }
 
 export interface SseReader {
-  /** @throws BatonError `model_malformed_answer` when one event is larger than the bound */
+  /** @throws BatonError `model_malformed_answer` if an event exceeds the size limit */
   push(bytes: Uint8Array): void
-  /** Hands on the last event where the body ended without its blank line, if its data is whole JSON or `[DONE]`. */
+  /** Emits the last event if the body ended without a blank line and the data is complete JSON or `[DONE]`. */
   end(): void
 }
 
 /**
- * Reads whole events of `text` from `at` on without the parser, as many as it knows, and answers where it stopped. It is
- * asked only between two events.
+ * Reads whole events from `text`, starting at `at`, without the parser, until it meets an unfamiliar one, and returns
+ * where it stopped. Called only between two events.
  */
 export type ReadAhead = (text: string, at: number) => number
 
-/** The largest event that is read, in UTF-16 units: 4 MiB. A web search result with its encrypted content has 100 KiB. */
+/** Maximum UTF-16 units of an event: 4 Mi. A web search result with its encrypted content has 100 Ki. */
 const EVENT_LENGTH_MAX = 4 * 1024 * 1024
 
 /**
- * An event that is cut off at the end of the body is dropped, as the HTML standard asks (9.2.6). Some servers leave the last blank line
- * out, so `end` takes an event whose data shows that it is whole.
+ * A truncated event at the end of the body is dropped, as the HTML standard requires (9.2.6). Some servers omit the
+ * last blank line, so `end` accepts an event whose data is visibly complete.
  */
 export function createSseReader(
   onEvent: (event: SseEvent) => void,
@@ -36,7 +36,7 @@ export function createSseReader(
   readAhead?: ReadAhead,
 ): SseReader {
   const decoder = new TextDecoder()
-  /** The parser has read a blank line last; before the first one there may be a byte order mark. */
+  /** Whether the parser's last line was blank; a byte order mark may precede the first event. */
   let isBetweenEvents = false
   let overflowed = false
   let isOver = false
@@ -46,9 +46,9 @@ export function createSseReader(
     },
     maxBufferSize: eventLengthMax,
     onError(error) {
-      // Unknown fields and bad retry times are reported here too; the standard says to ignore those.
+      // The parser also reports unknown fields and invalid retry times, which the standard says to ignore.
       if (error.type === 'max-buffer-size-exceeded') overflowed = true
-      // llama-box writes its errors as lines `error: {…}` (gpustack/llama-box).
+      // llama-box sends errors as lines `error: {…}` (gpustack/llama-box).
       else if (error.type === 'unknown-field' && error.field === 'error')
         onEvent({ event: 'error', data: error.value ?? '' })
     },

@@ -1,13 +1,13 @@
-// The end of a stream, kept as it came: it is read only where the stream has brought no answer.
+// Keeps the raw end of a stream, which is read only if the stream yielded no answer.
 
 export interface StreamTail {
   /** The bytes must not change afterwards. */
   push(bytes: Uint8Array): void
-  /** As UTF-8; a character that was cut at the beginning is replaced. */
+  /** As UTF-8; a truncated character at the start is replaced. */
   text(): string
 }
 
-/** @param least bytes that are kept at least; at most a piece more */
+/** @param least minimum bytes to keep; at most one piece more is kept */
 export function createStreamTail(least: number): StreamTail {
   const pieces: Uint8Array[] = []
   let length = 0

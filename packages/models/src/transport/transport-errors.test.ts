@@ -24,7 +24,7 @@ test('a wrong request is refused each time, and its header is named without its 
   const wrong = { ...REQUEST, headers: { 'x-api-key': 'line\nbreak' } }
   const refusals = [check(wrong), check(wrong)]
   expect(refusals.map((error) => error?.message)).toEqual(
-    Array(2).fill('the header x-api-key has a character that no header may have'),
+    Array(2).fill('the header x-api-key contains a character that headers do not allow'),
   )
 })
 

@@ -1,4 +1,4 @@
-// The errors that every transport reports in the same way.
+// Errors that all transports report the same way.
 import type { AbortSignalLike, HttpRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describePlace, describeReason, redact, safeCause, listSecrets } from './redact.ts'
@@ -7,7 +7,7 @@ export function cancelledError(signal: AbortSignalLike): BatonError {
   return new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason })
 }
 
-/** The connection could not be made, or ended before the answer did. */
+/** Error for a connection that failed, or that ended before the answer did. */
 export function networkError(request: HttpRequest, cause: unknown): BatonError {
   const secrets = listSecrets(request)
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(request.url)?.hostname ?? '')
@@ -19,7 +19,10 @@ export function networkError(request: HttpRequest, cause: unknown): BatonError {
   })
 }
 
-/** Visible ASCII, tab, space and Latin-1: the characters of a header's value (RFC 9110, 5.5). */
+/**
+ * Whether the text has only visible ASCII, tab, space and Latin-1: the characters allowed in a header value (RFC 9110,
+ * 5.5).
+ */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
@@ -32,8 +35,8 @@ export function isHttpUrl(text: string): boolean {
 export type CheckRequest = (request: HttpRequest) => BatonError | undefined
 
 /**
- * Finds faults of a request before it is sent; no retry can help it. A model sends the same headers object each time:
- * what was right is not looked at again while that lives.
+ * Finds errors in a request before it is sent, which no retry can fix. A model always sends the same headers object, so
+ * valid ones are not checked again.
  */
 export function createRequestCheck(): CheckRequest {
   const rightUrls = new WeakMap<HttpRequest['headers'], string>()
@@ -45,7 +48,7 @@ export function createRequestCheck(): CheckRequest {
   }
 }
 
-/** Values of headers may be keys and are not shown. */
+/** Header values may be keys and are not shown. */
 function findRequestError(request: HttpRequest): BatonError | undefined {
   const refuse = (message: string) => new BatonError({ code: 'model_invalid_request', message, retryable: false })
   if (!isHttpUrl(request.url)) {
@@ -53,8 +56,8 @@ function findRequestError(request: HttpRequest): BatonError | undefined {
     return refuse(`"${place}" is not an http or https address`)
   }
   for (const [name, value] of Object.entries(request.headers)) {
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name)) return refuse(`"${name}" cannot be the name of a header`)
-    if (!isHeaderValue(value)) return refuse(`the header ${name} has a character that no header may have`)
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name)) return refuse(`"${name}" is not a valid header name`)
+    if (!isHeaderValue(value)) return refuse(`the header ${name} contains a character that headers do not allow`)
   }
   return undefined
 }

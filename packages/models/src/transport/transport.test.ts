@@ -140,14 +140,14 @@ describe.each(kinds)('%s transport', (_name, create) => {
     [
       'a key with a line break',
       { headers: { 'x-api-key': `${KEY}\r\nx: 1` } },
-      'the header x-api-key has a character that no header may have',
+      'the header x-api-key contains a character that headers do not allow',
     ],
     [
       'a key with a letter that is no Latin-1',
       { headers: { 'x-api-key': `${KEY}€` } },
-      'the header x-api-key has a character that no header may have',
+      'the header x-api-key contains a character that headers do not allow',
     ],
-    ['a header without a name', { headers: { '': 'x' } }, '"" cannot be the name of a header'],
+    ['a header without a name', { headers: { '': 'x' } }, '"" is not a valid header name'],
   ])('%s is an invalid request, which no retry can help', async (_name, more, message) => {
     const post = create(manualTime()).post({ ...request(), ...more }, new AbortController().signal, ignore)
     expect(await describeFailure(post)).toMatchObject({ code: 'model_invalid_request', message, retryable: false })

@@ -1,5 +1,5 @@
-// The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file knows undici.
-// HTTP/1.1 only, because there an abort closes the socket, and that is what stops a provider from generating and billing.
+// The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file uses
+// undici. HTTP/1.1 only, because aborting then closes the socket, which stops a provider from generating and billing.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Dispatcher } from 'undici'
@@ -14,8 +14,8 @@ export interface UndiciTransportOptions {
   /** Variables with HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case); the process's environment by default. */
   readonly variables?: Readonly<Record<string, string | undefined>>
   /**
-   * Milliseconds that an idle connection is kept open, 1 or more; 30 s by default. A server that says it closes earlier
-   * (`Keep-Alive: timeout`) is believed.
+   * Milliseconds to keep an idle connection open, at least 1; 30 s by default. A shorter `Keep-Alive: timeout` from the
+   * server takes precedence.
    */
   readonly keepAliveMs?: number
 }
@@ -25,7 +25,9 @@ export interface UndiciTransport extends Transport {
   close(): Promise<void>
 }
 
-/** @throws BatonError `invalid_option` when HTTP_PROXY or HTTPS_PROXY is no address of a proxy, or `keepAliveMs` is below 1 */
+/**
+ * @throws BatonError `invalid_option` if HTTP_PROXY or HTTPS_PROXY is not a proxy address, or `keepAliveMs` is below 1
+ */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   const dispatcher = openDispatcher(options)
   const time = options.time ?? SYSTEM_TIME
@@ -43,10 +45,10 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
   const httpsProxy = findProxy(variables, 'HTTPS_PROXY')
   const keepAliveMs = options.keepAliveMs ?? 30_000
   if (!Number.isFinite(keepAliveMs) || keepAliveMs < 1) {
-    const message = `keepAliveMs must be a number of milliseconds, 1 or more, and is ${String(keepAliveMs)}`
+    const message = `keepAliveMs must be at least 1 millisecond, not ${String(keepAliveMs)}`
     throw new BatonError({ code: 'invalid_option', message })
   }
-  // Our own deadlines guard the answer; undici's are coarse (one second) and would be a second opinion.
+  // Our own deadlines apply; undici's are coarse (one second) and would interfere.
   const settings = {
     allowH2: false,
     headersTimeout: 0,
@@ -56,7 +58,7 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
     keepAliveMaxTimeout: keepAliveMs,
   }
   if (!httpProxy && !httpsProxy) return new Agent(settings)
-  // Empty strings and not `undefined`: for what is absent the agent would look into the process's environment itself.
+  // Empty strings rather than `undefined`, because the agent would read absent values from the process's environment.
   return new EnvHttpProxyAgent({
     ...settings,
     httpProxy: httpProxy ?? '',
@@ -67,7 +69,7 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
 
 type Variables = NonNullable<UndiciTransportOptions['variables']>
 
-/** The name that is set; lower case wins. */
+/** The name of the variable that is set; lower case takes precedence. */
 function nameIn(variables: Variables, name: string): string {
   const lower = name.toLowerCase()
   return variables[lower] === undefined ? name : lower
@@ -77,12 +79,12 @@ function findProxy(variables: Variables, upperName: string): string | undefined 
   const name = nameIn(variables, upperName)
   const address = variables[name]
   if (!address || isProxyAddress(address)) return address
-  // Its value is not shown: it may hold a password.
+  // The value is not shown: it may contain a password.
   const message = `${name} must be the address of a proxy, such as http://127.0.0.1:3128`
   throw new BatonError({ code: 'invalid_option', message })
 }
 
-/** Options of undici's agent. */
+/** Whether undici's agent accepts the address. */
 function isProxyAddress(text: string): boolean {
   const url = URL.parse(text)
   if (!url || !/^(?:https?|socks5?):$/.test(url.protocol)) return false
@@ -124,7 +126,7 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
     const fail = (error: Error) => {
       if (settled) return
       settle()
-      // Before the connection stands there is no controller; then `onRequestStart` aborts.
+      // Before the connection is established there is no controller, so `onRequestStart` aborts.
       controller?.abort(error)
       reject(error)
     }
@@ -134,12 +136,12 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started
-        if (settled) started.abort(new Error('the request was given up before the connection stood'))
+        if (settled) started.abort(new Error('the request was cancelled before the connection was established'))
       },
       onResponseStart(_controller, status, headers) {
         if (settled) return
         deadlines.noteBytes()
-        // 1xx answers come before the real one.
+        // 1xx responses precede the real one.
         if (status < 200) return
         head = { status, headers: plainHeaders(headers) }
         const refusal = head
@@ -147,7 +149,7 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
         stopRefusal = time.timers.start(REFUSAL_MS, () => {
           settle()
           resolve(refusal)
-          controller?.abort(new Error('the refusal goes on for too long'))
+          controller?.abort(new Error('the error response did not end in time'))
         })
       },
       onResponseData(_controller, chunk) {
@@ -174,7 +176,7 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
   })
 }
 
-/** The target of requests, and their headers; made once for the requests of a model, which share their headers object. */
+/** The target of requests and their headers, created once for a model's requests, which share a headers object. */
 function createPlaces(): FindPlace {
   const places = new WeakMap<HttpRequest['headers'], Place & { readonly url: string }>()
   return ({ url, headers }) => {

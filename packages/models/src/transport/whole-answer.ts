@@ -1,18 +1,18 @@
-// Posts a request and stops waiting once its answer is whole: gateways keep a connection open behind it, with signs of life or
-// without. The connection gets a moment to end by itself, so that it can be used again.
+// Posts a request and stops waiting once its answer is complete: gateways keep a connection open after it, with or
+// without keep-alives. The connection gets a moment to end by itself, so that it can be reused.
 import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import { describePlace } from './redact.ts'
 
 /**
- * How far an answer has come. `ended`: it has a reason to end. `doubtful`: it has one, but has gone on behind one before. `whole`:
- * nothing of it can follow.
+ * Progress of an answer. `ended`: it has a finish reason. `doubtful`: it has one, but continued after an earlier one.
+ * `whole`: nothing can follow.
  */
 export type AnswerProgress = 'open' | 'ended' | 'doubtful' | 'whole'
 
 export interface Heard {
   readonly progress: AnswerProgress
-  /** Grows with all that is heard of an answer; comments and pings leave it as it is. */
+  /** Grows with the answer's contents; comments and pings do not count. */
   readonly heard: number
 }
 
@@ -22,20 +22,20 @@ export interface WholeAnswerInit {
   readonly signal: AbortSignalLike
   readonly clock: Clock
   readonly timers: Timers
-  /** Milliseconds in which nothing but signs of life may come. */
+  /** Maximum milliseconds with nothing but keep-alives. */
   readonly keepAliveTimeoutMs: number
   readonly url: string
 }
 
-/** Milliseconds of silence behind a reason after which an answer is whole. */
+/** Milliseconds of silence after a finish reason before an answer counts as complete. */
 export const QUIET_MS = 2000
-/** The same where a reason was no end before. */
+/** The same if an earlier finish reason was not the end. */
 export const DOUBTFUL_QUIET_MS = 10_000
 const QUIETS: Readonly<Partial<Record<AnswerProgress, number>>> = { ended: QUIET_MS, doubtful: DOUBTFUL_QUIET_MS }
-/** Milliseconds in which a connection may end behind a whole answer, before it is closed. */
+/** Milliseconds a connection may take to end after a complete answer before it is closed. */
 const LINGER_MS = 1000
 
-/** @throws BatonError of the transport and of the reader, and `model_timeout` where only signs of life come */
+/** @throws BatonError of the transport and the reader, and `model_timeout` if only keep-alives arrive */
 export function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
   const { reader, signal, clock, timers, keepAliveTimeoutMs, url } = init
   const closing = new AbortController()
@@ -55,7 +55,7 @@ export function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
       resolve(head)
     }
     const onBytes = (bytes: Uint8Array, head: HttpHead): void => {
-      if (isOver) return // the answer was given already
+      if (isOver) return // the answer was already returned
       reader.push(bytes, head)
       if (reader.progress === 'whole') giveWhole(head)
       else if (reader.heard !== heard) {
@@ -88,7 +88,7 @@ export function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
 function onlyAlive(url: string, timeoutMs: number): BatonError {
   return new BatonError({
     code: 'model_timeout',
-    message: `${describePlace(url)} sent nothing but signs of life for ${timeoutMs} ms`,
+    message: `${describePlace(url)} sent nothing but keep-alives for ${timeoutMs} ms`,
     data: { phase: 'between-bytes', timeoutMs },
   })
 }

@@ -183,7 +183,7 @@ function encode({ encode }: Wire, request: ModelRequest, model: string): JsonObj
     if (!isJsonObject(body)) throw new Error('no object')
     return body
   } catch (error) {
-    if (isBatonError(error) && error.message.includes('takes no tools by Chat Completions')) return undefined
+    if (isBatonError(error) && error.message.includes('does not support tools in Chat Completions')) return undefined
     throw error
   }
 }

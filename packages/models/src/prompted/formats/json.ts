@@ -5,9 +5,9 @@ import { JSON_CALLS, JSON_CALLS_OR_DATA } from '../json-calls.ts'
 import { CODER_CALLS, GLM_ARGUMENT_CALLS } from './tagged.ts'
 
 /**
- * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: vLLM tests/tool_parsers/test_hermes_tool_parser.py and
- * test_granite4_tool_parser.py (2026-11). What stands between the tags tells whether the model was taught JSON, Qwen3-Coder's
- * tags or GLM's.
+ * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: vLLM tests/tool_parsers/test_hermes_tool_parser.py
+ * and test_granite4_tool_parser.py (2026-11). The content between the tags shows whether the model was trained on JSON,
+ * Qwen3-Coder's tags or GLM's.
  */
 export const HERMES: PromptedFormat = {
   marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_ARGUMENT_CALLS] }],
@@ -19,7 +19,7 @@ export const HERMES: PromptedFormat = {
   writeCall: (call) => `<tool_call>\n${toJson(call, 'arguments')}\n</tool_call>`,
 }
 
-/** For models that were taught nothing of the kind: all of them know code blocks. Baton's own. */
+/** For models not trained on any format: all of them know code blocks. Specific to Baton. */
 export const JSON_FENCE: PromptedFormat = {
   marks: [
     { open: '```tool_call', close: ['```'], bodies: [JSON_CALLS], isFence: true },
@@ -33,8 +33,8 @@ export const JSON_FENCE: PromptedFormat = {
 }
 
 /**
- * Llama 3.1 to 3.3: the answer is the call, after a tag or without. Source: vLLM
- * tests/tool_parsers/test_llama3_json_tool_parser.py (2026-11). Unlike there, words around the object make it text.
+ * Llama 3.1 to 3.3: the answer is the call, with or without a leading tag. Source: vLLM
+ * tests/tool_parsers/test_llama3_json_tool_parser.py (2026-11). Unlike there, an object surrounded by words is text.
  */
 export const LLAMA: PromptedFormat = {
   marks: [{ open: '<|python_tag|>', close: ['<|eom_id|>', '<|eot_id|>'], bodies: [JSON_CALLS], endsWithAnswer: true }],
@@ -46,8 +46,8 @@ export const LLAMA: PromptedFormat = {
 }
 
 /**
- * IBM's Granite 3: a list behind a token, in 3.1 behind a tag. Source: vLLM tests/tool_parsers/test_granite_tool_parser.py
- * (2026-11).
+ * IBM's Granite 3: a list after a token, or after a tag in 3.1. Source: vLLM
+ * tests/tool_parsers/test_granite_tool_parser.py (2026-11).
  */
 export const GRANITE: PromptedFormat = {
   hasTokens: true,
@@ -61,7 +61,7 @@ export const GRANITE: PromptedFormat = {
   writeCall: (call) => `<|tool_call|>[${toJson(call, 'arguments')}]`,
 }
 
-/** Arguments that could not be read are left out, their result says why: a model does as its own past shows it. */
+/** Unreadable arguments are left out (their result says why), because a model imitates its own past. */
 export function toJson({ name, arguments: given }: WrittenCall, key: string): string {
   return `{"name": ${JSON.stringify(name)}, "${key}": ${readable(given)}}`
 }

@@ -27,7 +27,7 @@ const DEEPSEEK_CALLS: Body = {
   read: (inside, reading) => readMarkedCalls(inside, DEEPSEEK_MARKS, reading),
 }
 
-/** A call without the marks of its section. */
+/** A call outside of a section's marks. */
 function bareCalls(syntax: MarkSyntax): Body {
   const { begin, separator, end } = syntax
   return {
@@ -72,8 +72,8 @@ const KIMI_CALLS: Body = {
 }
 
 /**
- * Moonshot's Kimi K2. Source: vLLM tests/tool_use/test_kimi_k2_tool_parser.py (2026-11). Both spellings of the section's mark
- * are read.
+ * Moonshot's Kimi K2. Source: vLLM tests/tool_use/test_kimi_k2_tool_parser.py (2026-11). Reads both spellings of the
+ * section mark.
  */
 export const KIMI: PromptedFormat = {
   hasTokens: true,
@@ -89,7 +89,7 @@ export const KIMI: PromptedFormat = {
     `<|tool_calls_section_begin|><|tool_call_begin|>functions.${name}:0<|tool_call_argument_begin|>${readable(given)}<|tool_call_end|><|tool_calls_section_end|>`,
 }
 
-/** A list of objects: models up to tokenizer v7. */
+/** A list of objects, up to tokenizer v7. */
 const MISTRAL_LIST: Body = { ...JSON_CALLS, begins: (start) => beginsList(start), bracket: '[' }
 
 function beginsList(start: string): Begins {
@@ -97,7 +97,7 @@ function beginsList(start: string): Begins {
   return /^\[ ?\{/.test(start) ? 'yes' : 'no'
 }
 
-/** A name and its arguments: tokenizers v11 and v13. */
+/** A name and its arguments, in tokenizers v11 and v13. */
 const MISTRAL_NAMED: Body = {
   begins: (start) => {
     if (/^[^\s[\]{}"'`]{1,128} ?(?:\{|\[(?:ARGS|CALL_ID)\])/.test(start)) return 'yes'
@@ -115,8 +115,8 @@ const MISTRAL_NAMED: Body = {
 }
 
 /**
- * Mistral and Magistral. Source: vLLM tests/tool_use/test_mistral_tool_parser.py (2026-11), which has the list and a name with
- * its object; [ARGS] and [CALL_ID] are the tokens of mistral-common's v11 and v13.
+ * Mistral and Magistral. Source: vLLM tests/tool_use/test_mistral_tool_parser.py (2026-11), which covers the list and a
+ * name with an object; [ARGS] and [CALL_ID] are tokens of mistral-common's v11 and v13.
  */
 export const MISTRAL: PromptedFormat = {
   hasTokens: true,
@@ -142,7 +142,7 @@ function harmonyCall(name: string): Body {
 
 /**
  * OpenAI's gpt-oss. Source: docs/format.md of openai/harmony, SGLang function_call/gpt_oss_detector.py, llama.cpp
- * tests/test-chat-parser.cpp (2026-11). The analysis channel is a thought.
+ * tests/test-chat-parser.cpp (2026-11). The analysis channel holds thoughts.
  */
 export const HARMONY: PromptedFormat = {
   hasTokens: true,

@@ -1,4 +1,4 @@
-// Formats whose calls are written as in Python, with named arguments that are literals.
+// Formats whose calls look like Python, with named arguments and literal values.
 import type { JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Body, PromptedFormat, Reading, ReadCall, WrittenCall } from '../format.ts'
@@ -17,10 +17,10 @@ function readPythonOrJson(inside: string, reading: Reading): readonly ReadCall[]
   if (calls) return calls
   if (/^\[?\s*\{/.test(inside.trimStart())) return readJsonCalls(inside, reading)
   const [, name = ''] = /([A-Za-z_][\w.]*)\s*\(/.exec(inside.trimStart().slice(0, 500)) ?? []
-  return [{ name, arguments: '{}', problem: 'it is more than calls whose arguments have names and are literals' }]
+  return [{ name, arguments: '{}', problem: 'it contains more than calls with named, literal arguments' }]
 }
 
-/** A list of calls: no link of Markdown, no list of numbers. */
+/** A list of calls, as opposed to a Markdown link or a list of numbers. */
 const PYTHON_LIST: Body = {
   begins: (start) => {
     if (/^\[ ?[^\s()[\]{}"'`,=]{1,128} ?\(/.test(start)) return 'yes'
@@ -36,7 +36,7 @@ const PYTHON_OR_JSON: Body = {
   read: readPythonOrJson,
 }
 
-/** A whole answer that is a list, of Python calls or of JSON. */
+/** An answer that is entirely a list of Python calls or JSON. */
 const WHOLE_LIST: Body = {
   begins: (start, tools) => {
     if (!start.startsWith('[')) return 'no'
@@ -64,8 +64,9 @@ export const BRACKETS: PromptedFormat = {
 }
 
 /**
- * Gemma 2 and 3: a code block of the kind tool_code, the one place in code where a call is one. Source: Google's guide to
- * functions with Gemma 3 (ai.google.dev/gemma/docs/meme-generator, 2026-11). print() around a call is what models make of it.
+ * Gemma 2 and 3: a code block of type tool_code, the only kind of code block that may hold calls. Source: Google's
+ * guide to functions with Gemma 3 (ai.google.dev/gemma/docs/meme-generator, 2026-11). Models tend to wrap a call in
+ * print().
  */
 export const GEMMA: PromptedFormat = {
   marks: [{ open: '```tool_code', close: ['```'], bodies: [PYTHON_OR_JSON], isFence: true }],
@@ -77,7 +78,7 @@ are literals:
   writeCall: (call) => `\`\`\`tool_code\n${pythonCall(call)?.slice(1, -1) ?? toJson(call, 'arguments')}\n\`\`\``,
 }
 
-/** Undefined where names have characters that Python's calls have no place for. */
+/** Returns `undefined` if a name has characters that Python calls do not allow. */
 function pythonCall({ name, arguments: given }: WrittenCall): string | undefined {
   const parsed = parseJson(given)
   const values = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}

@@ -1,4 +1,4 @@
-// Formats whose calls have a tag for each argument.
+// Formats with a tag for each argument.
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Body, PromptedFormat, WrittenCall } from '../format.ts'
 import { anyBegins, beginsWith } from '../format.ts'
@@ -21,7 +21,7 @@ export const CODER_CALLS: Body = {
   read: (inside, reading) => readTaggedCalls(inside, CODER, reading),
 }
 
-/** The content between `<function=` and `</function>`, if the model left out the tags around it. */
+/** The content between `<function=` and `</function>`, if the model omitted the outer tags. */
 const CODER_BARE: Body = {
   begins: (start) => {
     const [, end, behind = ''] = /^[^\s<>]{1,128}(>?) ?(.*)$/s.exec(start) ?? []
@@ -41,7 +41,7 @@ const GLM: TagSyntax = {
   argumentEnd: '</arg_value>',
 }
 
-/** A tool's name in the first line, then a pair of tags for each argument. */
+/** A tool name in the first line, then a pair of tags for each argument. */
 const GLM_CALLS: Body = {
   begins: (start, tools) => {
     const [, name = '', behind = ''] = /^([^<]*)(.*)$/s.exec(start) ?? []
@@ -55,7 +55,7 @@ const GLM_CALLS: Body = {
   read: (inside, reading) => readTaggedCalls(inside, GLM, reading),
 }
 
-/** For models of other formats: a bare name between tags is what people write of them, and no call. */
+/** For models of other formats, where a bare name between tags is ordinary prose rather than a call. */
 export const GLM_ARGUMENT_CALLS: Body = {
   ...GLM_CALLS,
   begins: (start, tools) => (/<\//.test(start) ? 'no' : GLM_CALLS.begins(start, tools)),
@@ -90,8 +90,8 @@ const INVOKE_CALLS: Body = {
 }
 
 /**
- * Qwen3-Coder, Qwen 3.5, Nemotron 3. Source: vLLM tests/tool_use/test_qwen3coder_tool_parser.py, llama.cpp tests/test-chat.cpp
- * (2026-11). The outer tag is forgotten at times.
+ * Qwen3-Coder, Qwen 3.5, Nemotron 3. Source: vLLM tests/tool_use/test_qwen3coder_tool_parser.py, llama.cpp
+ * tests/test-chat.cpp (2026-11). Models sometimes forget the outer tag.
  */
 export const QWEN_CODER: PromptedFormat = {
   marks: [
@@ -134,8 +134,9 @@ export const GLM_TAGS: PromptedFormat = {
 }
 
 /**
- * MiniMax M2 with tags, and M1 with JSON in each line. Source: llama.cpp models/templates/unsloth-MiniMax-M2.jinja, vLLM
- * tests/tool_use/test_minimax_m2_tool_parser.py and test_minimax_tool_parser.py (2026-11).
+ * MiniMax M2 with tags, and M1 with one JSON object per line. Source: llama.cpp
+ * models/templates/unsloth-MiniMax-M2.jinja, vLLM tests/tool_use/test_minimax_m2_tool_parser.py and
+ * test_minimax_tool_parser.py (2026-11).
  */
 export const MINIMAX: PromptedFormat = {
   marks: [
