@@ -1,4 +1,4 @@
-// The order of calls that an agent demands, as it is defined: a name that no tool has would deny every call.
+// Checks the order of calls that an agent demands when it is defined: an unknown tool name would deny every call.
 import { BatonError } from '../errors.ts'
 import type { OrderRule } from '../machine/spec.ts'
 import { describeValue } from './value-reader.ts'
@@ -11,7 +11,7 @@ interface Ordered {
 }
 
 /**
- * @param tools the names of the agent's own; with sources, others may come
+ * @param tools names of the agent's own tools; sources may add others
  * @throws BatonError `invalid_agent`
  */
 export function checkOrder(

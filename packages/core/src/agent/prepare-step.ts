@@ -8,18 +8,18 @@ export interface StepToPrepare {
   /** Steps with calls in this turn so far; 0 for its first step. */
   readonly rounds: number
   readonly attempt: number
-  /** The model that would be asked. */
+  /** The model that would be called. */
   readonly model: string
   readonly messages: readonly Message[]
   /** Names of the tools that would be offered. */
   readonly tools: readonly string[]
 }
 
-/** Absent fields change nothing. */
+/** Changes to a step; absent fields change nothing. */
 export interface StepChange {
-  /** Names of the tools in force; a call of another one is denied. */
+  /** Names of the tools in force; calls of others are denied. */
   readonly tools?: readonly string[]
-  /** Ignored once the turn has used up its tool rounds: then it is `none`. */
+  /** Ignored once the turn has used up its tool rounds: then it is always `none`. */
   readonly toolChoice?: ToolChoice
   readonly model?: string
   readonly instructions?: string

@@ -1,4 +1,5 @@
-// The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
+// The changes that an agent's `prepareStep` makes to one step. It is called after the request was built, and before it
+// is sent.
 import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core'
 import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
 import { permitSettings } from '../catalog/permitted.ts'
@@ -8,11 +9,11 @@ import { copyMessage } from './conversation.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
 import type { WorkContext } from './work.ts'
 
-/** Milliseconds that `prepareStep` may take. */
+/** Time limit of `prepareStep`, in milliseconds. */
 const PREPARE_MS = 30_000
 
 /**
- * If it throws, or returns an invalid change, the error names `prepareStep` and not the provider.
+ * Calls `prepareStep`. If it throws or returns an invalid change, the error names `prepareStep` and not the provider.
  * @throws BatonError `internal`
  */
 export async function askPrepareStep(
@@ -22,7 +23,7 @@ export async function askPrepareStep(
   const { session, model, rounds = 0 } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
-  const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
+  const error = (): BatonError => fail(context, session, `it timed out after ${PREPARE_MS} ms`)
   const ask = async (): Promise<unknown> =>
     await prepareStep({ session, step, rounds, attempt, model, messages: request.messages.map(copyMessage), tools })
   let change: unknown
@@ -43,7 +44,7 @@ export async function askPrepareStep(
 function fail({ agent, log }: WorkContext, session: string, why: string): BatonError {
   const message = `prepareStep of agent "${agent.name}" failed: ${why}`
   log.warn('a step could not be prepared', { session, cause: why })
-  return new BatonError({ code: 'internal', message, hint: 'Correct the agent’s prepareStep.' })
+  return new BatonError({ code: 'internal', message, hint: 'Fix the agent’s prepareStep.' })
 }
 
 const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -55,10 +56,10 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
 }
 
 function findWrongChange(change: unknown): string | undefined {
-  if (!isJsonObject(change)) return `it must give an object, not ${typeof change}`
+  if (!isJsonObject(change)) return `it must return an object, not ${typeof change}`
   for (const [name, value] of Object.entries(change)) {
     const isRight = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
-    if (!isRight) return `it gives a field "${name}"; there are ${Object.keys(FIELDS).join(', ')}`
+    if (!isRight) return `it returned an unknown field "${name}"; known fields: ${Object.keys(FIELDS).join(', ')}`
     if (value === undefined || isRight(value)) continue
     const decoded = name === 'settings' ? decodeModelSettings(value) : undefined
     return decoded?.ok === false ? decoded.refusal.message : `its field "${name}" is wrong`
@@ -66,7 +67,7 @@ function findWrongChange(change: unknown): string | undefined {
   return undefined
 }
 
-/** @param agent may not get by a change what its permissions forbid */
+/** @param agent its permissions also apply to the change */
 export function applyStepChange(
   request: ModelRequest,
   change: StepChange,
@@ -75,7 +76,7 @@ export function applyStepChange(
   const { tools, toolChoice, instructions, settings } = change
   const inForce = tools && new Set(tools)
   const offered = inForce ? request.tools.filter(({ name }) => inForce.has(name)) : request.tools
-  // When the rounds are used up, the choice is `none`, whatever the step asks for.
+  // When the rounds are used up, the choice is `none`.
   const wish = toolChoice && effect.choice === 'auto' ? toolChoice : request.toolChoice
   return {
     ...request,
