@@ -41,8 +41,8 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   {
     name: 'a client that comes after its handle closed stays',
     file: 'packages/runtime/src/session/clients.ts',
-    from: 'await client.detach() // it came after',
-    to: '// it came after',
+    from: 'await client.detach() // attached after',
+    to: '// attached after',
     test: { file: 'packages/host/src/local/clients.test.ts' },
   },
   {

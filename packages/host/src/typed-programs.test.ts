@@ -326,7 +326,7 @@ describe('a client', () => {
       hint: 'Its client tools are look, measure.',
     })
     // @ts-expect-error the host runs it
-    await expect(session.attach({ population: () => 1 })).rejects.toThrow('has an execute of its own')
+    await expect(session.attach({ population: () => 1 })).rejects.toThrow('has its own execute')
     await expect(session.client({ client: 'web', runs: ['look', 'measur'] })).rejects.toThrow('did you mean "measure"?')
   })
 

@@ -1,11 +1,10 @@
-// Waits and their measure: the time of a session, and a wait that ends. What the world does not answer in time counts as
-// failed, so that nothing waits for it for ever.
+// Session time, and waits with a limit: whatever misses its deadline counts as failed, so nothing waits forever.
 import type { BatonError, Clock, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 
 /**
- * The time of a session while one host has it open. It begins at the wall clock, or at the session's last record where that
- * is later, and goes on at the pace of a second a second, however the wall clock is set meanwhile.
+ * The time of a session while one host has it open. It starts at the wall clock, or at the session's last record if
+ * that is later, and follows the monotonic clock even if the wall clock is changed.
  */
 export function startSessionClock(clock: Clock, lastMs = 0): Clock {
   const beganMs = Math.max(lastMs, clock.nowMs())
@@ -19,7 +18,7 @@ export interface Limit {
   readonly error: () => BatonError
 }
 
-/** Resolves with the result of `work` within the limit. A later answer is dropped, also a later failure. */
+/** Resolves with the result of `work` within the limit. Late results and late failures are dropped. */
 export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const cancel = timers.start(limit.timeoutMs, () => reject(limit.error()))
@@ -30,7 +29,7 @@ export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Va
       },
       (cause: unknown) => {
         cancel()
-        reject(cause as Error) // whatever it is, it goes on as it came
+        reject(cause as Error) // rethrown unchanged, whatever it is
       },
     )
   })

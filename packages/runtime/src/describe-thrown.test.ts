@@ -1,11 +1,11 @@
-// Errors in words: whatever was thrown has some, and no part of a secret is in them, wherever it stands.
+// Errors in words: every thrown value has a description, and no part of a secret shows in it.
 import { expect, test } from 'vitest'
 import { describeFailure, describeThrown, hideSecrets } from './describe-thrown.ts'
 import { describeToolFailure } from './work/tool-result.ts'
 
 const SECRET = 'sk-live-0123456789abcdef'
 
-/** Places of the secret in a long text, around every length at which a message may be cut. */
+/** Offsets of the secret in a long text, around every length at which a message may be cut. */
 const PADS = [4096, 12_288].flatMap((chars) => [chars - SECRET.length, chars - 20, chars - 10, chars - 2])
 
 test.each(PADS)('half a secret does not stay where a message is cut: %i characters before it', (chars) => {

@@ -1,65 +1,65 @@
-// The seam between what every host shares and what each host is: how inputs reach a session's one writer, and how what it
-// decided is read. Local: an actor in this process. Others: an actor elsewhere, or a workflow.
+// The seam between the shared runtime and each host: how inputs reach a session's single writer, and how its decisions
+// are read. The local host uses an actor in this process; others use a remote actor or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'
 
-/** Owns sessions, commits their records and keeps their time. Each kind of host brings its own. */
+/** Owns sessions, commits their records and keeps their time. Each kind of host has its own. */
 export interface Engine {
   /**
-   * Opens a session, or makes a new one; it stays open while somebody holds it or something is outstanding.
+   * Opens or creates a session; it stays open while it has a holder or outstanding work.
    * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`
    */
   open(session: string, opening: SessionOpening): Promise<OpenedSession>
-  /** Lets running turns end for `drainMs`, then closes every session. */
+  /** Lets running turns finish for `drainMs`, then closes every session. */
   stop(options: { readonly drainMs: number }): Promise<void>
 }
 
 export interface SessionOpening {
-  /** Owner of the session, if it is new. */
+  /** Owner of the session if it is new. */
   readonly principal: Principal
-  /** Wins over the choice of the catalog; not for a session of another principal. */
+  /** Wins over the catalog's choice; not for a session of another principal. */
   readonly agent?: Agent
-  /** The meta that `describe` will set on a new session, for the choice of its agent. */
+  /** Metadata that `describe` will set on a new session; used to choose its agent. */
   readonly meta?: JsonObject
 }
 
 export interface OpenedSession {
   readonly engine: SessionEngine
-  /** Lets go of the session; what is outstanding goes on. Called once. */
+  /** Releases the session; outstanding work continues. Called once. */
   readonly leave: () => void
 }
 
-/** One session as this process has it. */
+/** One session as seen by this process. */
 export interface SessionEngine extends SessionReplica {
   readonly session: string
-  /** The session's agent, with its tools and models; another one after `agent-changed`. */
+  /** The session's agent, tools and models; replaced after `agent-changed`. */
   readonly world: SessionWorld
   /**
-   * Hands in inputs that belong together: they are decided in this order, with nothing between them, and committed at
-   * once. Each has its own answer, which comes when the replica has what was decided.
-   * @throws BatonError `session_closed`, `store_failed`, `store_conflict` when the session is gone from here
+   * Submits inputs that belong together: they are decided in this order with nothing in the middle, and committed
+   * together. Each gets its own answer, once the replica has what was decided.
+   * @throws BatonError `session_closed`, `store_failed`, `store_conflict` if the session has left this process
    */
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
   /**
-   * Frames from a position on, or from now on: the past, then live, in one order. `onEnd` is called when the reading has
-   * ended, whoever ended it.
+   * Frames from a position, or from now on: first the past, then live, in one order. Calls `onEnd` when the reading
+   * ends for any reason.
    */
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
   /**
-   * Resolves when the model calls that were aborted here have settled, or were abandoned. Undefined where there are none. Never
+   * Resolves when the model calls aborted here have settled or were abandoned; undefined if there are none. Never
    * rejects.
    */
   abortedCalls?(): Promise<void> | undefined
 }
 
-/** A host that can copy a session's log has this too. */
+/** Implemented by hosts that can copy a session's log. */
 export interface CopyingEngine extends SessionEngine {
   /**
-   * Copies the log, with images and files, to a new session of this name: up to the newest record after which nothing ran
-   * and nothing waited.
+   * Copies the log, with images and files, to a new session with this name, up to the newest record after which nothing
+   * was running or waiting.
    * @throws BatonError `session_exists`, `store_failed`, `log_damaged`
    */
   copyTo(session: string): Promise<void>
@@ -72,7 +72,7 @@ export interface SessionReplica {
 }
 
 /**
- * Hands in an input that belongs to no other.
+ * Submits a single input.
  * @throws BatonError as `submit` does
  */
 export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: Input): Promise<Accepted | Refused> {
@@ -83,10 +83,10 @@ export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: 
 /** Returns an acceptance. @throws BatonError with the code of a refusal */
 export function insist<Answer extends object>(answer: Answer | Refused): Answer {
   if ('type' in answer && answer.type === 'refused') {
-    const { code, message } = answer as Refused // by its type
+    const { code, message } = answer as Refused // checked by its type
     throw new BatonError({ code, message })
   }
-  return answer as Answer // what else there is
+  return answer as Answer // the remaining case
 }
 
-export const NO_ANSWER: Refused = { type: 'refused', code: 'internal', message: 'the engine gave no answer' }
+export const NO_ANSWER: Refused = { type: 'refused', code: 'internal', message: 'the engine did not answer' }

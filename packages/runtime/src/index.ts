@@ -1,4 +1,5 @@
-// The exports of @baton/runtime, for hosts: the work of one effect, sessions over an engine, the catalog of agents and models.
+// Exports of @baton/runtime for hosts: the work of one effect, sessions over an engine, the catalog of agents and
+// models.
 export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
 export { startSessionClock, within } from './deadline.ts'
 export type { Limit } from './deadline.ts'

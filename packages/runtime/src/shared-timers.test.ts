@@ -1,4 +1,4 @@
-// Many waits on one system timer: never early, in their order, and nothing is left behind when none waits.
+// Many waits on one system timer: never early, in order, and nothing is left behind when none waits.
 import type { Environment } from '@baton/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -59,7 +59,7 @@ test('the system timer is one, and is cleared when no wait is left', async () =>
   expect(pending.map(({ atMs }) => atMs)).toEqual([1100])
   for (const stop of stops) stop()
   expect(pending).toEqual([])
-  for (const stop of stops) stop() // once more changes nothing
+  for (const stop of stops) stop() // stopping again changes nothing
   await settle()
   expect(pending).toEqual([])
 })
@@ -94,7 +94,7 @@ test('what is set, so that it is due at once, while waits fire comes after them,
   const stop = timers.start(10, () => void fired.push('second'))
   await pass(10)
   expect(fired).toEqual(['first', 'second', 'third'])
-  stop() // one that has fired
+  stop() // this one has fired
   await pass(10)
   expect(fired).toHaveLength(3)
 })

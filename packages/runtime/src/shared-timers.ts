@@ -1,32 +1,31 @@
-// Many waits, one system timer: nearly every wait of a host is a deadline that nothing comes to. It promises what the timers
-// promise that it stands on: never early, in the order in which waits are due, and no wait keeps a process alive once it has
-// ended.
+// Many waits on one system timer, since nearly every wait of a host is a deadline that is never reached. It keeps the
+// promises of the underlying timers: never early, in due order, and no ended wait keeps a process alive.
 import type { Environment, TimerOptions, Timers } from '@baton/core'
 
-/** Microtasks before a system timer is started: an act of a store in memory has ended by then. */
+/** Microtasks to wait before starting a system timer; an in-memory store has finished by then. */
 const HOPS = 4
 
 interface Wait {
   readonly dueMs: number
-  /** Orders timers that are due at once, older ones first. */
+  /** Orders waits that are due at the same time, older ones first. */
   readonly order: number
   readonly callback: () => void
-  /** Its place in the heap; -1 when it has ended. */
+  /** Index in the heap; -1 once ended. */
   at: number
 }
 
 export class SharedTimers implements Timers {
   readonly #timers: Timers
-  /** Moments that only go forward, where the clock has them: the time of day may be set. */
+  /** Monotonic if the clock has it: the wall clock may be changed. */
   readonly #nowMs: () => number
-  /** A binary heap: each is due before the two at twice its place. */
+  /** A binary heap: each wait is due before its two children. */
   readonly #waits: Wait[] = []
   #order = 0
   #stopSystem: (() => void) | undefined
-  /** When the system timer fires; the wait that it was set for may have ended. */
+  /** When the system timer fires; its wait may have ended already. */
   #armedMs = Infinity
   #isArming = false
-  /** How often no wait was left. */
+  /** Counts the times when no wait was left. */
   #emptied = 0
 
   constructor({ clock, timers }: Pick<Environment, 'clock' | 'timers'>) {
@@ -57,7 +56,7 @@ export class SharedTimers implements Timers {
     }
   }
 
-  /** Counts anew whenever no wait was left: those that wait then are other ones. */
+  /** Starts counting again whenever no wait was left, since later waits are new ones. */
   async #armSoon(): Promise<void> {
     this.#isArming = true
     for (let hop = 0, emptied = this.#emptied; hop < HOPS && this.#waits.length > 0; hop++) {
@@ -70,7 +69,7 @@ export class SharedTimers implements Timers {
     if (!this.#stopSystem) this.#arm()
   }
 
-  /** For the wait that is due first. One that ends before leaves the timer: it fires for nothing, and is set again. */
+  /** Arms the timer for the earliest wait. If that wait ends early, the timer still fires and is set again. */
   #arm(): void {
     const [first] = this.#waits
     this.#stopSystem?.()
@@ -81,7 +80,7 @@ export class SharedTimers implements Timers {
 
   #fire(): void {
     this.#stopSystem = undefined
-    // Those that begin meanwhile come in their own turn, also without a delay.
+    // Waits that start meanwhile take their own turn, even without a delay.
     const next = this.#order
     try {
       for (
@@ -93,7 +92,7 @@ export class SharedTimers implements Timers {
         first.callback()
       }
     } finally {
-      if (!this.#stopSystem) this.#arm() // also after a callback that throws
+      if (!this.#stopSystem) this.#arm() // even after a callback that throws
     }
   }
 

@@ -284,7 +284,7 @@ test.each(LISTENERS)('an abort listener of a model %s', async (_, listen) => {
   await host.stop()
   expect(warnings).toEqual([
     'an abort listener of a model failed',
-    'a model call that was aborted has not ended, and is abandoned',
+    'an aborted model call did not settle and was abandoned',
   ])
 })
 

@@ -1,4 +1,4 @@
-// Types for the services that an agent's tools expect of a host. Nothing here runs.
+// Types of the services that an agent's tools expect from the host. Types only, no code.
 import type { Agent } from './agent.ts'
 import type { ToolContext } from './tool.ts'
 
@@ -9,7 +9,7 @@ export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>]
   ? Services
   : unknown
 
-/** Required where a tool of the agent says what it needs. */
+/** Required if a tool of the agent declares its services. */
 export type NeededServices<A extends Agent> =
   unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
 

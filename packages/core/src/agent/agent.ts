@@ -1,6 +1,15 @@
-// An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
+// An agent: a plain value with a model, instructions, tools and limits. It knows no host.
 import { BatonError } from '../errors.ts'
-import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, StopCondition, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import type {
+  BatchSpec,
+  Limits,
+  OrderRule,
+  RetrySpec,
+  Spec,
+  StopCondition,
+  ToolSpec,
+  WindowSpec,
+} from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
@@ -29,39 +38,44 @@ export interface AgentInit<
 > {
   /** 1 to 64 characters; part of the log and of telemetry. */
   readonly name: string
-  /** A model, the id of one (`anthropic/claude-haiku-4-5`), or several in the order of fallback. Absent: the host's choice. */
+  /** A model, a model id (`anthropic/claude-haiku-4-5`), or several in fallback order. By default the host chooses. */
   readonly model?: string | Model | readonly (string | Model)[]
   readonly instructions?: string
   readonly tools?: Tools
-  /** Tools that come and go while a session lives. */
+  /** Sources whose tools may change during a session. */
   readonly sources?: Sources
   /** How to handle two tools of the same name; `refuse` by default. */
   readonly collisions?: CollisionPolicy
-  /** Decides before a person is asked; its answer, if any, wins over a tool's own `approval`. */
+  /** Decides before a person is asked; a verdict wins over the tool's own `approval`. */
   readonly approvalPolicy?: ApprovalPolicy
-  /** Limits on what it may do at all, whoever approves. With several, each of them must allow it. All by default. */
+  /**
+   * Hard limits on what the agent may do, regardless of approvals. If there are several, each must allow the action.
+   * Everything by default.
+   */
   readonly permissions?: Permissions | readonly Permissions[]
   /** Changes one step: the tools in force, the model that answers, its instructions, settings and messages. */
   readonly prepareStep?: PrepareStep<ToolName<Tools, Sources>>
   /**
-   * The tool that each turn begins with: other calls are denied, and an answer is sent back, until it has given an `ok` result in the turn.
-   * The machine keeps it, whatever the model does; where a provider knows `toolChoice`, the model is made to call it.
+   * The tool that each turn starts with: until it has an `ok` result in the turn, other calls are denied and answers
+   * are sent back. The machine enforces it, whatever the model does; if the provider supports `toolChoice`, the model
+   * is made to call it.
    */
   readonly firstTool?: string
-  /** Which tools must have given an `ok` result in the turn before a tool runs, or before an answer is taken. */
+  /** Tools that need an `ok` result in the turn before another tool runs, or before an answer is accepted. */
   readonly order?: readonly OrderRule[]
   /**
-   * Conditions that end a turn with `stop: 'tool'` once the calls of a step have settled: `{ tool: 'submit' }` after an `ok` result of that
-   * tool, `{ rounds: 5 }` after five steps with calls. A turn continues while `firstTool` or `order` demands another tool before an answer.
-   * `limits.toolRounds` instead asks the model for a last answer without tools.
+   * Ends a turn with `stop: 'tool'` once the calls of a step have settled: `{ tool: 'submit' }` after an `ok` result of
+   * that tool, `{ rounds: 5 }` after five steps with calls. While `firstTool` or `order` still requires a tool before
+   * the answer, the turn continues. `limits.toolRounds` instead asks the model for a last answer without tools.
    */
   readonly stopWhen?: StopCondition | readonly StopCondition[]
   /**
-   * Checks each answer before it is taken: accepts it, asks the model again with a reason, or hands it to a person. It has 30 seconds. If
-   * it throws, or gives no verdict, the turn fails with `internal`: an answer is never taken unchecked.
+   * Checks each answer before it is accepted: accepts it, sends it back to the model with a reason, or passes it to a
+   * person. Times out after 30 seconds. If it throws or returns no verdict, the turn fails with `internal`: an answer
+   * is never accepted unchecked.
    */
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
-  /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
+  /** Limits and settings for a kind of program, such as `voice`; the agent's own settings win. */
   readonly profile?: AgentProfile
   readonly limits?: Partial<Limits>
   readonly window?: Partial<WindowSpec>
@@ -69,21 +83,21 @@ export interface AgentInit<
   readonly batch?: Partial<BatchSpec>
   readonly settings?: ModelSettings
   /**
-   * The agent's answers are values of this schema, an object at the root: `answer.output`. An answer that does not fit is
-   * asked for again, up to `limits.outputAttempts` (2) answers in all; then the turn fails with `invalid_output`, whose `data` has the last
-   * answer's `text`, its `issues`, `finish` and the turn's `usage`.
+   * Schema of the agent's answers, an object at the root: `answer.output`. If an answer does not fit, the model is asked
+   * again, for up to `limits.outputAttempts` answers (2). Then the turn fails with `invalid_output`; the error's `data`
+   * has the last answer's `text`, `issues` and `finish`, and the turn's `usage`.
    */
   readonly output?: Output
-  /** How to handle an answer that says nothing: ask once more (default), or take it as silence. */
+  /** How to handle an empty answer: ask once more (default), or treat it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 
-/** The names that a step may choose from; with sources, tools of any name may come. */
+/** Tool names that a step may choose from; any text if the agent has sources. */
 export type ToolName<Tools extends readonly Tool[], Sources extends readonly ToolSource[]> = Sources extends readonly []
   ? Tools[number]['name'] | typeof RESERVED_NAME
   : string
 
-/** A checked agent. Make one with `defineAgent()`. */
+/** A validated agent, created with `defineAgent()`. */
 export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonly Tool[]> {
   readonly name: string
   readonly models: readonly (string | Model)[]
@@ -92,7 +106,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly sources: readonly ToolSource[]
   readonly collisions: CollisionPolicy
   readonly approvalPolicy?: ApprovalPolicy
-  /** None: everything is allowed. */
+  /** Absent if everything is allowed. */
   readonly permissions?: readonly Permissions[]
   readonly prepareStep?: PrepareStep
   readonly firstTool?: string
@@ -108,7 +122,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly output?: Schema<Output>
   /** JSON Schema of `output`. */
   readonly outputSchema?: JsonObject
-  /** For the compiler alone: nothing is there. */
+  /** Type information only; always undefined at runtime. */
   readonly types?: { readonly output: Output }
 }
 
@@ -117,7 +131,7 @@ export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
 
 /**
  * Defines an agent.
- * @throws BatonError `invalid_agent` (name, model, settings, limits, two tools of one name), `invalid_schema` (of the output)
+ * @throws BatonError `invalid_agent` (name, model, settings, limits, or two tools with one name), `invalid_schema` (of the output)
  */
 export function defineAgent<
   const Output extends Schema | undefined = undefined,
@@ -135,7 +149,7 @@ export function defineAgent(init: AgentInit): Agent {
     throw new BatonError({
       code: 'invalid_agent',
       message: `an agent needs a name, which is text, not ${describeValue(init.name)}`,
-      hint: 'Write one, such as name: "shop". Sessions and logs name their agent by it.',
+      hint: 'Set one, such as name: "shop". Sessions and logs refer to the agent by its name.',
     })
   if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
   checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
@@ -183,19 +197,21 @@ export function defineAgent(init: AgentInit): Agent {
   }
 }
 
-/** @throws BatonError `invalid_agent` for what is no tool, and for two of one name */
+/** @throws BatonError `invalid_agent` if a value is not a tool or two tools share a name */
 function nameTools(agent: string, tools: unknown): ReadonlySet<string> {
-  if (!Array.isArray(tools)) throw wrong(agent, 'tools must be an array of what tool() gives, such as [weather, hours]')
+  if (!Array.isArray(tools))
+    throw wrong(agent, 'tools must be an array of tools made by tool(), such as [weather, hours]')
   const names = new Set<string>()
   for (const [index, one] of (tools as readonly Partial<Tool>[]).entries()) {
-    const { name, inputSchema, effect } = { ...one } // whatever it is
+    const { name, inputSchema, effect } = { ...one } // of any shape
     if (typeof name !== 'string' || inputSchema === undefined || effect === undefined)
       throw new BatonError({
         code: 'invalid_agent',
-        message: `agent "${agent}": tools[${index}] is not made by tool() of Baton`,
-        hint: 'Write tool({ name, description, input, execute }). Those of the AI SDK go through fromAiSdk of @baton/tools/ai-sdk, Effects through fromEffect of @baton/tools/effect.',
+        message: `agent "${agent}": tools[${index}] was not made by Baton’s tool()`,
+        hint: 'Write tool({ name, description, input, execute }). Convert AI SDK tools with fromAiSdk from @baton/tools/ai-sdk, and Effects with fromEffect from @baton/tools/effect.',
       })
-    if (name === RESERVED_NAME || name === ANSWER_APPROVAL) throw wrong(agent, `"${name}" is a name of Baton’s own`)
+    if (name === RESERVED_NAME || name === ANSWER_APPROVAL)
+      throw wrong(agent, `"${name}" is a name that Baton reserves`)
     if (names.has(name)) throw wrong(agent, `two tools are named "${name}"`)
     names.add(name)
   }
@@ -207,7 +223,9 @@ function readPermissions(name: string, given: Permissions | readonly Permissions
   return all.map((one) => checkPermissions(`agent "${name}": permissions`, one))
 }
 
-/** An agent made from another one has the other's fields too; `model` counts. */
+/**
+ * Fields to accept: an agent made from another one also has the other's fields, of which `model` wins over `models`.
+ */
 function listAgentFields(init: AgentInit): ReadonlySet<string> {
   const { fields } = AGENT_FIELDS
   return typeof init === 'object' && init !== null && 'model' in init
@@ -256,7 +274,7 @@ const AGENT_KINDS = {
   emptyAnswer: ['retry', 'silence'],
 } as const
 
-/** Reads on in a long result; the host brings it. */
+/** The tool that reads the rest of a long result; the host adds it. */
 const RESERVED_NAME = 'result.read'
 
 /** @throws BatonError `invalid_agent` for an unknown field: a misspelt limit must not be ignored */
@@ -296,7 +314,7 @@ const ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   retry: RETRY_ELSEWHERE,
 }
 
-/** The least value of a field; 0 for all others. */
+/** Minimum value of a field; 0 for all others. */
 const LEAST: Readonly<Record<string, number>> = {
   // With 0, no server tool would ever run.
   parallelCalls: 1,
@@ -309,7 +327,7 @@ const LEAST: Readonly<Record<string, number>> = {
   contextTokens: 1,
 }
 
-/** @throws BatonError `invalid_agent` for a limit that would never bite, always, or in the middle of something */
+/** @throws BatonError `invalid_agent` for a limit that would never or always apply, or that has a fraction */
 function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): void {
   for (const [group, fields] of Object.entries(groups))
     for (const [name, value] of Object.entries(fields) as Iterable<[string, unknown]>) {
@@ -335,16 +353,16 @@ function createNamedProfile(name: string, profile: string): BatonError {
   return new BatonError({
     code: 'invalid_agent',
     message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
-    hint: "The profile for spoken answers is exported: import { voice } from '@baton/host', and write profile: voice.",
+    hint: "The profile for spoken answers is an export: import { voice } from '@baton/host', and write profile: voice.",
   })
 }
 
-/** Characters that count as a token if nothing better is known. */
+/** Characters per token if no better estimate is known. */
 const CHARS_PER_TOKEN = 4
 
 /**
  * The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them; `interruptMs`
- * is the host's own (1,000): the milliseconds that an aborted model has to report what it had said.
+ * is the host's setting (1,000): milliseconds for an aborted model to report its partial answer.
  */
 export function createSpec(
   agent: Agent,
@@ -353,7 +371,7 @@ export function createSpec(
   interruptMs = DEFAULT_INTERRUPT_MS,
 ): Spec {
   const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
-  // The request has all of these tools but one, which is offered when a result was too long.
+  // `result.read` is left out: a request has it after a result was too long.
   const offered = schemas.filter((_, at) => agent.tools[at]?.name !== RESERVED_NAME)
   const overheadChars = agent.instructions.length + offered.join('').length
   const windowTokens = agent.window.contextTokens ?? contextTokens
@@ -367,7 +385,7 @@ export function createSpec(
       overheadTokens: agent.window.overheadTokens || Math.ceil(overheadChars / CHARS_PER_TOKEN),
       ...(windowTokens !== undefined && {
         contextTokens: windowTokens,
-        // In the window of a small model the default reserve would leave no room for a question.
+        // In the window of a small model, the default reserve would leave no room for a question.
         reserveTokens: Math.min(agent.window.reserveTokens, Math.floor(windowTokens / 2)),
       }),
     },

@@ -1,44 +1,44 @@
-// The input and the verdicts of an agent's `checkAnswer`, which sees an answer before it is taken.
+// The input and the verdicts of an agent's `checkAnswer`, which sees an answer before it is accepted.
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, Message } from '../messages.ts'
 import type { Principal } from './tool-context.ts'
 
 export interface AnswerToCheck<Output = unknown> {
-  /** The answer as it would be taken: with an output schema the JSON as the model wrote it, else the texts of all steps. */
+  /** The answer as it would be accepted: the model's JSON if there is an output schema, else the texts of all steps. */
   readonly text: string
-  /** The value, which fits the output schema of the agent or of the turn; undefined without one. */
+  /** The value that fits the output schema of the agent or the turn; undefined without one. */
   readonly output: Output
 }
 
-/** A call of the turn that has settled. */
+/** A settled call of the turn. */
 export interface AnsweredCall {
   readonly callId: string
   readonly name: string
-  /** The arguments; a text where they are no JSON. */
+  /** The arguments; text if they are not JSON. */
   readonly input: JsonValue
-  /** False: it was denied, failed, was cancelled or timed out, and `content` says so. */
+  /** False if the call was denied, failed, was cancelled or timed out; `content` says which. */
   readonly ok: boolean
   /** The result as the model read it. */
   readonly content: readonly ContentPart[]
 }
 
-/** Context of a check. All of it is copied: changing it has no effect. */
+/** Context of a check. It is a copy: changing it has no effect. */
 export interface AnswerContext<Services = unknown> {
   readonly session: string
   readonly agent: string
   readonly principal: Principal
   readonly services: Services
-  /** Answers of this turn that were sent back before, for whatever reason but the schema. */
+  /** Answers of this turn that were sent back before, except those that did not fit the schema. */
   readonly refusals: number
-  /** Calls of this turn, in their order. */
+  /** Calls of this turn, in order. */
   readonly calls: readonly AnsweredCall[]
   /** The conversation that the model had read. */
   readonly messages: readonly Message[]
 }
 
 /**
- * `again`: the model reads why, and answers once more. `ask`: a person approves the answer or denies it, and `title` is what the person is
- * shown; `by` names the principals who may decide, in place of the session's own.
+ * `again`: the model reads the reason and answers once more. `ask`: a person approves or denies the answer and sees
+ * `title`; `by` names the principals who may decide, instead of the session's own.
  */
 export type AnswerVerdict =
   | 'accept'

@@ -6,50 +6,53 @@ import type { SourcePart, Usage } from '../messages.ts'
 import type { Agent } from './agent.ts'
 
 /**
- * Events from the moment in which the model gets the input, up to the turn's end: `for await (const event of turn)`.
- * The loop throws what `answer` rejects with, after the last event. Text that nobody reads yet is joined, so an unread turn
- * stays small. A turn is not awaited itself: its `answer` is.
+ * Events from the moment the model gets the input until the turn ends: `for await (const event of turn)`. After the
+ * last event the loop throws what `answer` rejects with. Unread text is joined, so an unread turn stays small. Await
+ * its `answer`, not the turn itself.
  */
 export interface Turn<Output = unknown, Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
-  /** The id of the input that asks for it. */
+  /** Id of the input that started it. */
   readonly id: MessageId
-  /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
+  /** @throws BatonError with the code of a failed turn, or of the refusal if the input is not accepted */
   readonly answer: Promise<Answer<Output>>
 }
 
-/** `stop` says why it ended there: `end`, or what cut it short. With `end`, an agent with an output schema has an `output`. */
+/**
+ * `stop` says why the turn ended: `end`, or the reason it was cut short. With `end`, an agent with an output schema has
+ * an `output`.
+ */
 export type Answer<Output = unknown> = AnswerParts &
   (
     | { readonly stop: 'end'; readonly output: Output }
     /** The calls of the last step, with their results. */
     | { readonly stop: 'tool'; readonly calls: readonly CallView[]; readonly output?: undefined }
-    /** The value. Also present after a limit ended the answer, if it is whole; absent for an interrupted or silent turn. */
+    /** The value. Also present after a limit ended a complete answer; absent for an interrupted or silent turn. */
     | { readonly stop: Exclude<TurnStop, 'failed' | 'end' | 'tool'>; readonly output?: Output }
   )
 
 interface AnswerParts {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
-  /** The whole text. Of a turn that was interrupted or stopped, what was said until then and stays in the conversation. */
+  /** The full text. For an interrupted or stopped turn, the part that stays in the conversation. */
   readonly text: string
-  /** Summed over all steps of the turn. */
+  /** Total over all steps of the turn. */
   readonly usage: Usage
   /**
-   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
-   * were cited. The first `ANSWER_SOURCES_MAX` (200); the events have all of them.
+   * Pages and documents cited by the turn's steps, without duplicates, numbered (`source-1`) in order of citation. At
+   * most `ANSWER_SOURCES_MAX` (200); the events have all of them.
    */
   readonly sources: readonly SourcePart[]
   /** Limits that were reached. */
   readonly limits: readonly LimitName[]
-  /** The model was no longer told the oldest messages: they are summarised, or left out. */
+  /** The oldest messages no longer reach the model: they were summarised or dropped. */
   readonly forgotten: boolean
 }
 
-/** Sources that an `Answer` has at most. */
+/** Maximum sources of an `Answer`. */
 export const ANSWER_SOURCES_MAX = 200
 
 /**
- * The validated answer of an agent with an output schema, with its type.
- * @throws BatonError `invalid_output` when there is none: the agent has no schema, or the turn was not answered
+ * The validated, typed answer of an agent with an output schema.
+ * @throws BatonError `invalid_output` if there is none: the agent has no schema, or the turn was not answered
  */
 export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
   // It was validated by this agent's schema before the turn was answered.

@@ -19,7 +19,7 @@ test.each<[string, unknown]>([
 })
 
 test('a model of the AI SDK is told how to become one', () => {
-  const refusal = { hint: 'Make one of a model of the AI SDK by fromAiSdkModel of @baton/models/ai-sdk.' }
+  const refusal = { hint: 'Convert an AI SDK model with fromAiSdkModel from @baton/models/ai-sdk.' }
   expect(() => defineAgent({ name: 'a', model: fromAiSdk as never })).toThrow(expect.objectContaining(refusal))
 })
 

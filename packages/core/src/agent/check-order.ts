@@ -1,4 +1,5 @@
-// Checks `firstTool`, `order` and `stopWhen` of an agent: a name that no tool has would deny every call, or never end a turn.
+// Checks `firstTool`, `order` and `stopWhen` when an agent is defined: an unknown tool name would deny every call, or
+// never end a turn.
 import { BatonError } from '../errors.ts'
 import type { OrderRule, StopCondition } from '../machine/spec.ts'
 import { describeValue } from './value-reader.ts'
@@ -11,7 +12,7 @@ interface Ordered {
 }
 
 /**
- * @param tools the names of the agent's own; with sources, others may come
+ * @param tools names of the agent's own tools; sources may add others
  * @throws BatonError `invalid_agent`
  */
 export function checkOrder(

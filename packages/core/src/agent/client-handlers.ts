@@ -1,4 +1,4 @@
-// The handlers with which a program runs an agent's client tools, with the types of those tools.
+// Handlers with which a program runs an agent's client tools, typed by those tools.
 import type { JsonValue } from '../json.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'
@@ -6,17 +6,17 @@ import type { Accepted } from '../machine/refusal.ts'
 import type { Agent } from './agent.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
-/** Gets the validated input, and returns the result: a value, or content for the model. */
+/** Gets the validated input and returns the result: a value, or content for the model. */
 export type ClientHandler<Input, Output> = {
-  // A method: the handlers of an agent are handlers of any agent.
+  // A method, so that handlers of a specific agent are assignable to handlers of any agent.
   handle(input: Input, call: OpenCall): ToolResult<Output>
 }['handle']
 
 export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
 
 /**
- * Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, as of one
- * that is typed as `Agent`, of any. An agent without client tools takes none.
+ * Handlers of an agent's client tools, by name and with their types. If the tools are unknown, as with the type
+ * `Agent`, any handlers are accepted; an agent without client tools accepts none.
  */
 export type HandlersOf<A extends Agent> = [ClientRun<A['tools'][number]>] extends [never]
   ? { readonly [name: string]: never }
@@ -31,7 +31,7 @@ type HandlerOf<Types> =
 
 export interface Client {
   readonly connection: string
-  /** For calls without a handler. */
+  /** Settles a call that has no handler. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   detach(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A model that an app runs, such as a small one on its user's phone. The host asks it as it asks any model.
+// A model that an app runs, such as a small one on a phone. The host calls it like any other model.
 import type { Agent } from './agent.ts'
 import type { Model } from './model.ts'
 
@@ -7,8 +7,8 @@ export type ModelRunner = Pick<Model, 'run'>
 
 export interface ClientModel extends Model {
   /**
-   * From now on an app of this session runs the model; of several, the one that came last. The returned function takes the app away:
-   * what it was asked fails with `model_network_failed`, so that another attempt asks another app.
+   * Lets an app of this session run the model; the latest app wins. The returned function removes the app: its pending
+   * requests fail with `model_network_failed`, so that another attempt asks another app.
    */
   attach(session: string, runner: ModelRunner): () => void
 }
@@ -17,7 +17,7 @@ export function isClientModel(model: Model): model is ClientModel {
   return 'attach' in model && typeof model.attach === 'function'
 }
 
-/** The models of an agent that apps run; not those inside of another model. */
+/** The agent's models that apps run, excluding those inside another model. */
 export function listClientModels({ models }: Pick<Agent, 'models'>): readonly ClientModel[] {
   return models.filter((model): model is ClientModel => typeof model !== 'string' && isClientModel(model))
 }

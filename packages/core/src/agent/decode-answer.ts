@@ -1,5 +1,5 @@
-// Decodes a model's answer at the edge where it comes in. Adapters are code of others: an answer may be of any shape, and its
-// objects may be proxies. Only own data fields are read, so that no getter runs, and what comes out is a plain copy.
+// Decodes a model's answer at the boundary. Adapters are foreign code: an answer may have any shape, and its objects
+// may be proxies. It reads only own data fields, so that no getter runs, and returns a plain copy.
 import type { JsonValue } from '../json.ts'
 import type { FinishReason, ProviderState, SourcePart, Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
@@ -11,26 +11,29 @@ import { listWords, readJson } from './read-value.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
-/** Bounds of one answer, streamed or whole, beside `limits.answerChars` of the agent; past them it fails as `model_answer_too_large`. */
+/**
+ * Bounds of one answer, streamed or complete, in addition to the agent's `limits.answerChars`; beyond them it fails as
+ * `model_answer_too_large`.
+ */
 export const ANSWER_LIMITS = {
   parts: 10_000,
-  /** Pieces in which it is streamed. */
+  /** Pieces of a streamed answer. */
   pieces: 1_000_000,
 } as const
 
 type AnswerBound = Pick<Limits, 'answerChars'>
 
-/** UTF-16 units; what is longer is cut. */
+/** Maximum UTF-16 units; longer ids are cut. */
 const REQUEST_ID_CHARS = 200
 
-/** Says what is wrong, and where. */
+/** Reports what is wrong, and where. */
 type Refuse = (where: string, problem: string, code?: Code) => never
 type Code = 'model_malformed_answer' | 'model_answer_too_large'
 
 /**
- * Decodes what a model's `run` gave. Fields that nobody knows, and counts of its usage that are no numbers of 0 or more, are
- * left out; half of a surrogate pair becomes U+FFFD. Anything else that is not the documented shape is refused as
- * `model_malformed_answer` or `model_answer_too_large`, with the field's name. Never throws.
+ * Decodes the result of a model's `run`. Unknown fields and invalid usage counts are dropped; half of a surrogate pair
+ * becomes U+FFFD. Any other deviation from the documented shape is refused as `model_malformed_answer` or
+ * `model_answer_too_large`, naming the field. Never throws.
  */
 export function decodeModelAnswer(
   answer: unknown,
@@ -41,7 +44,7 @@ export function decodeModelAnswer(
     message: 'the answer cannot be read: it is, or holds, a proxy that fails',
   }
   const refuse: Refuse = (where, problem, code = 'model_malformed_answer') => {
-    refused = { code, message: `the model gave an answer that cannot be used: ${where} ${problem}` }
+    refused = { code, message: `the model returned an invalid answer: ${where} ${problem}` }
     throw new Error(problem)
   }
   try {
@@ -74,13 +77,13 @@ export function decodeModelAnswer(
     const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
     for (const name of USAGE_COUNTS) {
       const value = own(counts, name)
-      // JSON writes NaN as null, and past what a number holds exactly sums would be wrong.
+      // JSON writes NaN as null, and beyond the safe integers sums would be wrong.
       if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
     }
     const requestId = own(answer, 'requestId')
     const value: ModelAnswer = {
       parts: copies,
-      finish: finish as FinishReason, // it is one of the reasons
+      finish: finish as FinishReason, // checked above
       usage,
       model: wellFormed(model.slice(0, MODEL_CHARS)),
       ...(typeof requestId === 'string' && { requestId: wellFormed(requestId.slice(0, REQUEST_ID_CHARS)) }),
@@ -91,7 +94,7 @@ export function decodeModelAnswer(
   }
 }
 
-/** UTF-16 units of the model name that a provider reports. */
+/** Maximum UTF-16 units of the model name that a provider reports. */
 const MODEL_CHARS = 256
 
 const FINISHES: ReadonlySet<string> = new Set<FinishReason>([
@@ -145,7 +148,7 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
   }
 }
 
-/** UTF-16 units of why a call cannot be read: it stands in the log, and in every later request. */
+/** Maximum UTF-16 units of why a call cannot be read: the text goes into the log and every later request. */
 const UNREADABLE_CHARS = 2000
 const REPAIRS_MAX = 16
 
@@ -160,7 +163,7 @@ function readRepairs(given: unknown, where: string, refuse: Refuse): readonly st
   return words
 }
 
-/** UTF-16 units of a source that are kept; an address is whole or none. */
+/** Maximum UTF-16 units of a source's fields; a longer address is dropped, not cut. */
 const SOURCE_CHARS = { id: 256, url: 2048, title: 512, mediaType: 256, quote: 4096 }
 
 /** People may click it, so only `http` and `https` addresses are kept. */
@@ -184,7 +187,7 @@ function readSource(part: object, where: string, refuse: Refuse): SourcePart {
   }
 }
 
-/** Opaque, but it is kept and sent back: it must be JSON. */
+/** Opaque, but stored and sent back, so it must be JSON. */
 function readState(state: unknown, where: string, refuse: Refuse): ProviderState {
   if (typeof state !== 'object' || state === null)
     return refuse(where, `must be an object, not ${describeValue(state)}`)
@@ -196,7 +199,7 @@ function readState(state: unknown, where: string, refuse: Refuse): ProviderState
   return { provider, model, data: data.value }
 }
 
-/** JSON in well-formed text: a server may have cut what it said between the halves of a pair. */
+/** JSON with well-formed text: a server may have cut a surrogate pair in half. */
 const readData: Read<JsonValue> = (reader, value) => {
   if (typeof value === 'string') {
     reader.countChars(value.length)
@@ -207,14 +210,14 @@ const readData: Read<JsonValue> = (reader, value) => {
   if (typeof value !== 'object' || value === null) return readJson(reader, value)
   const copy: Record<string, JsonValue> = {}
   for (const [name, field] of reader.openObject(value)) {
-    // Assigned anywhere later, it would be the prototype.
+    // Assigned to an object later, it would become its prototype.
     if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
     copy[wellFormed(name)] = reader.at(name, field, readData)
   }
   return copy
 }
 
-/** An own data field; undefined for a getter, and for what is inherited. */
+/** An own data field; undefined for getters and inherited fields. */
 function own(value: object, name: string | number): unknown {
   return Object.getOwnPropertyDescriptor(value, name)?.value
 }

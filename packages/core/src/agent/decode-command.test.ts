@@ -18,19 +18,19 @@ import type { Decoded } from './value-reader.ts'
 const refusal = (decoded: Decoded<unknown>): unknown => (decoded.ok ? decoded.value : decoded.refusal)
 
 test.each([...HOST_REPORTS])('"%s" is for the host to say, whatever its fields are', (type) => {
-  const message = `"${type}" comes from the host; a program or client cannot say it`
+  const message = `"${type}" comes from the host; a program or client cannot submit it`
   const forged = { type, callId: 'call_1_0', attempt: 1, outcome: { type: 'ok', content: [] } }
   expect(refusal(decodeUserCommand(forged))).toEqual({ code: 'illegal_input', message })
   expect(refusal(decodeClientReport(forged))).toEqual({ code: 'illegal_input', message })
 })
 
 test.each([...CLIENT_REPORTS])('"%s" is no command', (type) => {
-  const message = `"${type}" is a report of an attached client, and not a command`
+  const message = `"${type}" is a report of an attached client, not a command`
   expect(refusal(decodeUserCommand({ type }))).toEqual({ code: 'illegal_input', message })
 })
 
 test.each([...USER_COMMANDS])('"%s" is no report', (type) => {
-  const message = `"${type}" is a command of a person or program, and not a client's report`
+  const message = `"${type}" is a command of a person or program, not a client's report`
   expect(refusal(decodeClientReport({ type }))).toEqual({ code: 'illegal_input', message })
 })
 

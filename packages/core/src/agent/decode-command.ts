@@ -1,6 +1,6 @@
-// Decodes what people and programs say through a session: commands, and the arguments of the Session API's methods. What
-// only a client or only the host may say is refused, whatever its fields are. Whether a command is allowed in the state of
-// the session is for the machine to say.
+// Decodes what people and programs submit through a session: commands, and arguments of the Session API. Inputs
+// reserved to clients or the host are refused, whatever their fields. The machine decides whether a command is allowed
+// in the session's state.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { Heard } from '../machine/input.ts'
@@ -31,9 +31,9 @@ import type { Cursor, SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
-/** UTF-16 units of a reason. */
+/** Maximum UTF-16 units of a reason. */
 const REASON_CHARS_MAX = 4096
-/** UTF-16 units; the id of a model in a file is as long as the file's path. */
+/** Maximum UTF-16 units; the id of a file-based model is as long as the file's path. */
 const MODEL_CHARS_MAX = 4096
 
 export const readReason = readTextBetween(0, REASON_CHARS_MAX)
@@ -77,7 +77,7 @@ const readKnownHeard = readVariant('type', {
   }),
 })
 
-/** Texts at which an answer ends, and their UTF-16 units; OpenAI and Gemini take 4 and 5. */
+/** Stop sequences of an answer, and their UTF-16 units; OpenAI and Gemini accept 4 and 5. */
 const STOPS_MAX = 4
 const STOP_CHARS_MAX = 256
 const SERVICE_TIER_CHARS_MAX = 64
@@ -89,21 +89,21 @@ const readToolChoice: Read<ToolChoice> = readVariant('type', {
   tool: readFields('a tool choice', { type: readOneOf('tool'), name: readName }),
 })
 
-/** Fields of request bodies, by the names of providers. */
+/** Fields of request bodies, by provider name. */
 const readProviderFields: Read<Readonly<Record<string, JsonObject>>> = (reader, value) => {
   const fields = readJsonObject(reader, value)
   for (const [provider, body] of Object.entries(fields))
     if (!isJsonObject(body)) reader.refuse(`must hold an object for each provider; "${provider}" has none`)
-  return fields as Readonly<Record<string, JsonObject>> // each was looked at
+  return fields as Readonly<Record<string, JsonObject>> // each was checked
 }
 
-/** Tools that providers run, by the names of providers. */
+/** Tools that providers run, by provider name. */
 const readServerTools: Read<Readonly<Record<string, readonly JsonObject[]>>> = (reader, value) => {
   const lists = readJsonObject(reader, value)
   for (const [provider, tools] of Object.entries(lists))
     if (!Array.isArray(tools) || !(tools as readonly JsonValue[]).every(isJsonObject))
       reader.refuse(`must hold a list of objects for each provider; "${provider}" has none`)
-  return lists as Readonly<Record<string, readonly JsonObject[]>> // each was looked at
+  return lists as Readonly<Record<string, readonly JsonObject[]>> // each was checked
 }
 
 const readShare: Read<number> = (reader, value) => {
@@ -140,7 +140,7 @@ export function decodeModelSettings(value: unknown): Decoded<ModelSettings> {
 
 const readRemember = readOneOf('tool', 'arguments')
 
-/** New arguments are validated before they are approved; an input that says that they were could say it of any. */
+/** New arguments are validated before they are approved; an input could claim that for any. */
 const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
   value === 'edit'
     ? reader.refuse('may not be "edit" here; session.decide takes new arguments, and validates them')
@@ -152,7 +152,7 @@ const readTrue: Read<true> = (reader, value) => (value === true ? value : reader
 
 const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
 
-/** The form with `decline`, where that is given, else the one with a value. */
+/** Reads the declining form if `decline` is present, else the form with a value. */
 function readAnswer<A, D>(answered: Read<A>, declined: Read<D>): Read<A | D> {
   return (reader, value) => (peek(reader, value, 'decline') === undefined ? answered : declined)(reader, value)
 }
@@ -244,9 +244,9 @@ const readCommand = readInputs({
 export type DecodedCommand = ReturnType<typeof readCommand>
 
 /**
- * Decodes a command of a person or a program. An approval that edits is refused, and so is the index of a rewind: both
- * are the host's to make. Never throws; `invalid_event` names the field, `illegal_input` who may say such an input,
- * `input_too_large` the limit.
+ * Decodes a command of a person or a program. An approval with edits and the index of a rewind are refused: only the
+ * host makes them. Never throws; `invalid_event` names the field, `illegal_input` says who may submit such an input,
+ * `input_too_large` names the limit.
  */
 export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
   return decodeWith('the command', value, readCommand)
@@ -260,7 +260,7 @@ export interface DecodedOutput {
 
 export interface DecodedSendOptions extends SendOptions {
   readonly output?: DecodedOutput
-  /** Whether who sends it can be asked for approvals and questions while it is answered. */
+  /** Whether the sender can be asked for approvals and questions during the answer. */
   readonly asks?: boolean
 }
 
@@ -274,8 +274,8 @@ const readOutputSchema: Read<DecodedOutput> = (reader, value) => {
   const schema = isStandardSchema(given) ? given : readJsonObject(reader, given)
   let described: JsonObject
   try {
-    // Without what the library left undefined, or hid.
-    described = JSON.parse(JSON.stringify(toObjectSchema('output', schema))) as JsonObject // it was one before
+    // Drops what the library left undefined or hid.
+    described = JSON.parse(JSON.stringify(toObjectSchema('output', schema))) as JsonObject // it was JSON before
   } catch (cause) {
     return reader.refuseAll('invalid_schema', cause instanceof Error ? cause.message : 'output: it cannot be described')
   }
@@ -298,7 +298,7 @@ const readSendOptions: Read<DecodedSendOptions> = readFields(
   SEND_ELSEWHERE,
 )
 
-/** Decodes the options of `send`; none are given as `undefined`. Never throws. */
+/** Decodes the options of `send`; `undefined` means none. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
 }
@@ -307,7 +307,7 @@ const readTurnOptions: Read<{ readonly output?: DecodedOutput }> = readFields('t
   output: { optional: readOutputSchema },
 })
 
-/** Decodes the options of `turn`; none are given as `undefined`. Never throws. */
+/** Decodes the options of `turn`; `undefined` means none. Never throws. */
 export function decodeTurnOptions(value: unknown): Decoded<{ readonly output?: DecodedOutput }> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readTurnOptions)
 }
@@ -317,7 +317,7 @@ const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason },
 export type DecodedDecision = {
   readonly approvalId: string
   readonly reason?: string
-  /** Decides later calls of this tool too, or those with the same arguments. */
+  /** Also decides later calls of this tool, or those with the same arguments. */
   readonly remember?: 'tool' | 'arguments'
 } & ({ readonly decision: 'approve' | 'deny' } | { readonly decision: 'edit'; readonly input: JsonObject })
 
@@ -326,14 +326,14 @@ const readDecision: Read<DecodedDecision> = readVariant('decision', {
   deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
   edit: readFields('an edit', {
     ...PLAIN_DECISION,
-    // An edit says nothing about other input, which nobody saw.
+    // An edit says nothing about other input, which the person has not seen.
     remember: { optional: readOneOf('arguments') },
     decision: readOneOf('edit'),
     input: readJsonObject,
   }),
 })
 
-/** Decodes what a person decided about a call; `input` is there for an edit, and only then. Never throws. */
+/** Decodes a person's decision about a call; `input` is present exactly for an edit. Never throws. */
 export function decodeDecision(value: unknown): Decoded<DecodedDecision> {
   return decodeWith('the decision', value, readDecision)
 }
@@ -351,7 +351,7 @@ const readQuestionAnswer: Read<DecodedQuestionAnswer> = readAnswer(
   }),
 )
 
-/** Decodes the answer to a tool's question: a value, or that it is declined. Never throws. */
+/** Decodes the answer to a tool's question: a value or a refusal to answer. Never throws. */
 export function decodeQuestionAnswer(value: unknown): Decoded<DecodedQuestionAnswer> {
   return decodeWith('the answer', value, readQuestionAnswer)
 }
@@ -363,14 +363,14 @@ export interface DecodedDescription {
 
 const readDescription: Read<DecodedDescription> = readFields('a description', DESCRIPTION)
 
-/** Decodes a session's title and what a program notes about it. A title of null takes it away. Never throws. */
+/** Decodes a session's title and the program's notes about it. A null title removes it. Never throws. */
 export function decodeDescription(value: unknown): Decoded<DecodedDescription> {
   return decodeWith('the description', value, readDescription)
 }
 
 const readCursor = readFields('a cursor', { pos: readInteger(0) })
 
-/** Decodes the place to read from. Never throws. */
+/** Decodes the position to read from. Never throws. */
 export function decodeCursor(value: unknown): Decoded<Cursor> {
   return decodeWith('the cursor', value, readCursor)
 }

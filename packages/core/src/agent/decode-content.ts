@@ -1,5 +1,5 @@
-// Decodes what people, programs and tools say: text, images and files. Parts as other libraries write them are refused
-// with the form that Baton has.
+// Decodes text, images and files from people, programs and tools. Parts in another library's format are refused with
+// Baton's format in the message.
 import type { ContentPart, ImagePart, InlineSource } from '../messages.ts'
 import { nameImageType, readDataAddress, sniffImageType } from './media-type.ts'
 import {
@@ -16,9 +16,9 @@ import {
 import type { Decoded, Read, ValueReader } from './value-reader.ts'
 import { decodeWith, describeValue, VALUE_LIMITS } from './value-reader.ts'
 
-/** Parts of one input or result. */
+/** Maximum parts of one input or result. */
 export const PARTS_MAX = 1000
-/** UTF-16 units. */
+/** Maximum UTF-16 units of an address. */
 const URL_CHARS_MAX = 16_384
 
 const FORMS = {
@@ -29,11 +29,11 @@ const FORMS = {
 } as const
 
 /**
- * Decodes what `send` is given: text, or an array of text, image and file parts. A text becomes one part. Refuses anything
- * else with `invalid_event`, a value over `VALUE_LIMITS` with `input_too_large`; it never throws.
+ * Decodes the argument of `send`: text, or an array of text, image and file parts. Text becomes one part. Refuses
+ * anything else with `invalid_event`, and a value over `VALUE_LIMITS` with `input_too_large`; it never throws.
  */
 export function decodeUserInput(value: unknown): Decoded<readonly ContentPart[]> {
-  // Nearly every input, so without the way through the readers. A text with surrogates is looked at there, pair by pair.
+  // Fast path for nearly every input. Text with surrogates takes the slow path, which checks each pair.
   if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && !SURROGATE.test(value))
     return { ok: true, value: [{ type: 'text', text: value }] }
   return decodeWith('the input', value, readUserInput)
@@ -54,7 +54,7 @@ const INSTEAD_OF_MESSAGE =
 // Opaque provider state, as it once came from the provider.
 const readState = readFields('the state of a part', { provider: readName, model: readText, data: readJson })
 
-/** Parameters of a media type (`; charset=utf-8`) are taken as they stand. */
+/** Parameters of a media type (`; charset=utf-8`) are kept as is. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,255})?$/
 
 const readMediaType: Read<string> = (reader, value) => {
@@ -64,7 +64,7 @@ const readMediaType: Read<string> = (reader, value) => {
 }
 
 const readImageType: Read<string> = (reader, value) => {
-  // As pickers of files and the AI SDK say it: the bytes know better.
+  // File pickers and the AI SDK use it; the bytes tell the actual type.
   if (value === ANY_IMAGE) return ANY_IMAGE
   const mediaType = readMediaType(reader, value)
   if (/^image\//i.test(mediaType)) return mediaType
@@ -82,15 +82,15 @@ const readBase64: Read<string> = (reader, value) => {
   return issue === undefined ? value : reader.refuse(issue)
 }
 
-/** Why a text is not base64, to be said after its name; undefined when it is. */
+/** Why a text is not base64, worded to follow its name; undefined if it is. */
 function findBase64Issue(value: string): string | undefined {
   if (value.startsWith('data:')) return 'must be base64 alone, without "data:…;base64," before it'
   const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0
   const wrongAt = value.search(NOT_BASE64)
   if (wrongAt !== -1 && wrongAt < value.length - padding)
-    return `is not base64: ${describeValue(value[wrongAt])} stands at ${wrongAt}`
+    return `is not base64: ${describeValue(value[wrongAt])} at position ${wrongAt}`
   if (value === '' || value.length % 4 !== 0)
-    return `is not base64: it has ${value.length} characters, and not a multiple of 4 above 0`
+    return `is not base64: its length ${value.length} is not a positive multiple of 4`
   return undefined
 }
 
@@ -108,7 +108,7 @@ const readKnownSource: Read<InlineSource> = readVariant('type', {
   url: readFields('an address', { type: readOneOf('url'), url: readUrl }),
 })
 
-/** The bytes of a `data:` address are bytes like any others. */
+/** Bytes of a `data:` address are accepted like any others. */
 const readSource: Read<InlineSource> = (reader, value) => {
   const url = typeof value === 'object' && value !== null ? Reflect.getOwnPropertyDescriptor(value, 'url')?.value : ''
   const address = typeof url === 'string' ? readDataAddress(url) : undefined
@@ -142,7 +142,7 @@ const readPart: Read<ContentPart> = (reader, value) => {
   }
 }
 
-/** A provider refuses a JPEG that is called PNG, so the first bytes of a picture win over what is said of it. */
+/** A provider refuses a JPEG labelled as PNG, so the first bytes of an image win over its declared type. */
 function withTrueType(reader: ValueReader, image: ImagePart): ImagePart {
   const { source } = image
   const told = nameImageType(image.mediaType)
@@ -150,12 +150,12 @@ function withTrueType(reader: ValueReader, image: ImagePart): ImagePart {
   const mediaType = found ?? told
   if (mediaType === ANY_IMAGE)
     return reader.refuse(
-      `has the media type "${ANY_IMAGE}", and what it is cannot be seen; say it, such as "image/png"`,
+      `has the media type "${ANY_IMAGE}", and its bytes do not tell the actual type; name it, such as "image/png"`,
     )
   return mediaType === image.mediaType ? image : { ...image, mediaType }
 }
 
-/** The form that the caller most likely means, from what other libraries call theirs. */
+/** The form that the caller most likely means, judged by other libraries' names. */
 function guessForm(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return FORMS.text
   const own = (key: string): unknown => Reflect.getOwnPropertyDescriptor(value, key)?.value
@@ -167,5 +167,5 @@ function guessForm(value: unknown): string {
   return type.includes('text') ? FORMS.text : `${FORMS.text}; ${FORMS.image}`
 }
 
-/** Parts that people, programs and tools may say. */
+/** Parts that people, programs and tools may send. */
 export const readContent: Read<readonly ContentPart[]> = readList(readPart, PARTS_MAX, 'an array of parts')

@@ -1,4 +1,4 @@
-// Decodes what programs say of a session's course: how it is interrupted, taken back and configured.
+// Decodes how programs steer a session: interrupts, rewinds and configuration.
 import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
@@ -22,7 +22,7 @@ const readInterruptOptions: Read<InterruptOptions> = readFields('the options of 
   queue: { optional: readOneOf('keep', 'withdraw') },
 })
 
-/** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
+/** Decodes the options of `interrupt`; `undefined` means none. Never throws. */
 export function decodeInterruptOptions(value: unknown): Decoded<InterruptOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
 }
@@ -46,7 +46,7 @@ const readRewind: Read<DecodedRewind> = readFields(
   MESSAGE_ELSEWHERE,
 )
 
-/** Decodes where a conversation is taken back to. Never throws. */
+/** Decodes the target of a rewind. Never throws. */
 export function decodeRewind(value: unknown): Decoded<DecodedRewind> {
   return decodeWith('the rewind', value, readRewind)
 }
@@ -59,7 +59,7 @@ const readTranscript: Read<TranscriptEntry> = readFields('a transcript entry', {
   ...REPORTED,
 })
 
-/** Decodes what a speaker said. Never throws. */
+/** Decodes a speaker's words. Never throws. */
 export function decodeTranscript(value: unknown): Decoded<TranscriptEntry> {
   return decodeWith('the entry', value, readTranscript)
 }
@@ -74,12 +74,12 @@ const readUrgent: Read<UrgentEvent> = readFields('an urgent event', {
   ...REPORTED,
 })
 
-/** Decodes what happened. Never throws. */
+/** Decodes an event. Never throws. */
 export function decodeUrgent(value: unknown): Decoded<UrgentEvent> {
   return decodeWith('the event', value, readUrgent)
 }
 
-/** Decodes what is done with a session. Never throws. */
+/** Decodes a control action. Never throws. */
 export function decodeAction(value: unknown): Decoded<SessionAction> {
   return decodeWith('the action', value, readOneOf('pause', 'continue', 'stop', 'start'))
 }
@@ -93,7 +93,7 @@ const readConfiguration: Read<SessionConfiguration> = readFields(
   CONFIGURE_ELSEWHERE,
 )
 
-/** Decodes what a session is configured with. Never throws. */
+/** Decodes a session's configuration. Never throws. */
 export function decodeConfiguration(value: unknown): Decoded<SessionConfiguration> {
   return decodeWith('the configuration', value, readConfiguration)
 }

@@ -1,11 +1,11 @@
-// Decodes where a program wants to read a session.
+// Decodes the position from which a program reads a session.
 import type { EventCursor } from '../events/session-event.ts'
 import { readBoolean, readFields, readInteger, readList, readOneOf, readSignal, readText } from './read-value.ts'
 import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
 
-/** Calls of one step, as a cursor counts them. */
+/** Maximum calls of one step, as a cursor counts them. */
 const CALLS_MAX = 4096
 
 const readCursor: Read<EventCursor> = readFields('a cursor of an event', {
@@ -25,12 +25,12 @@ const readOptions = readFields('the options of events', {
   delivery: { optional: readBoolean },
 })
 
-/** Decodes the options of `events`; the signal is kept as it is. Never throws. */
+/** Decodes the options of `events`; the signal is passed through. Never throws. */
 export function decodeEventsOptions(options: unknown): Decoded<EventsOptions> {
   return decodeWith('the options', options, readOptions)
 }
 
-/** Messages of a page at most. */
+/** Maximum messages of a page. */
 const PAGE_MAX = 200
 
 const readQuery = readFields('a page of messages', { before: { optional: readText }, limit: { optional: readLimit } })
@@ -40,7 +40,7 @@ function readLimit(...[reader, value]: Parameters<Read<unknown>>): number {
   return limit <= PAGE_MAX ? limit : reader.refuse(`must be from 1 to ${PAGE_MAX}, not ${limit}`)
 }
 
-/** Decodes the page that `messages` is asked for. Never throws. */
+/** Decodes a query of `messages`. Never throws. */
 export function decodeMessagesQuery(query: unknown): Decoded<MessagesQuery> {
   return decodeWith('the page', query, readQuery)
 }

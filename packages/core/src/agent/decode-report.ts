@@ -1,5 +1,5 @@
-// Decodes what an attached client, or the front that carries it, says: that it is there, what it can run, what became of
-// its calls. Whether the client is attached and the call is its own is for the machine to say.
+// Decodes reports of an attached client, or of the front that carries it: its presence, its tools, the outcome of its
+// calls. The machine checks whether the client is attached and the call is its own.
 import type { ErrorCode } from '../errors.ts'
 import { isErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
@@ -23,7 +23,7 @@ import type { LeaseClientInit } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
-/** Names of tools that a client can run, and tools that it brings. */
+/** Maximum tool names that a client can run, and tools that it provides. */
 const TOOLS_MAX = 1000
 
 const OUTCOME_FORMS =
@@ -48,7 +48,7 @@ const readOutcome: Read<Outcome> = (reader, value) => {
   }
 }
 
-/** Providers take only objects as arguments. */
+/** Providers accept only objects as arguments. */
 const readInputSchema: Read<JsonObject> = (reader, value) => {
   const schema = readJsonObject(reader, value)
   if (schema['type'] === 'object') return schema
@@ -86,7 +86,7 @@ const readLeaseClientInit: Read<LeaseClientInit> = readFields('a client', {
   onlyResults: { optional: readBoolean },
 })
 
-/** Decodes a client that holds its place by a lease. Never throws. */
+/** Decodes a client that holds a lease. Never throws. */
 export function decodeLeaseClientInit(value: unknown): Decoded<LeaseClientInit> {
   return decodeWith('the client', value, readLeaseClientInit)
 }
@@ -139,14 +139,14 @@ const readReport: Read<ClientReport> = readInputs({
 })
 
 /**
- * Decodes a report of a client. Never throws; `invalid_event` names the field, `illegal_input` who may say such an input,
- * `input_too_large` the limit.
+ * Decodes a client's report. Never throws; `invalid_event` names the field, `illegal_input` says who may submit such an
+ * input, `input_too_large` names the limit.
  */
 export function decodeClientReport(value: unknown): Decoded<ClientReport> {
   return decodeWith('the report', value, readReport)
 }
 
-/** Decodes what a client's tool gave back. Never throws. */
+/** Decodes the outcome of a client's tool. Never throws. */
 export function decodeOutcome(value: unknown): Decoded<Outcome> {
   return decodeWith('the outcome', value, readOutcome)
 }

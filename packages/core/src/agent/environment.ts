@@ -1,4 +1,5 @@
-// The only ways from Baton to the world. Hosts and fronts get them injected, so the simulator can stand in for all of them.
+// Baton's only access to the outside world. It is injected into hosts and fronts, so the simulator can replace all of
+// it.
 
 /** The part of the web's AbortSignal that Baton needs; core runs where no DOM types exist. */
 export interface AbortSignalLike {
@@ -9,8 +10,7 @@ export interface AbortSignalLike {
 }
 
 /**
- * The platform's own AbortSignal where its types are known, so that `fetch` takes it; elsewhere the part that Baton
- * needs.
+ * The platform's AbortSignal if its types are known, so that `fetch` accepts it; otherwise the part that Baton needs.
  */
 export type PlatformAbortSignal = typeof globalThis extends {
   readonly AbortSignal: { readonly prototype: infer Signal extends AbortSignalLike }
@@ -19,22 +19,25 @@ export type PlatformAbortSignal = typeof globalThis extends {
   : AbortSignalLike
 
 export interface Clock {
-  /** The wall clock: milliseconds since 1970. People and time services set it, so it is data, and no wait is measured by it. */
+  /**
+   * Wall clock in milliseconds since 1970. People and time services can change it, so it is data; no wait is measured
+   * by it.
+   */
   nowMs(): number
   /**
-   * Milliseconds since any moment, at the pace of a second a second; nobody can set them. All waits are measured by them.
-   * Absent: `nowMs` stands in for them, and must never be set back or forward while a host runs.
+   * Monotonic clock in milliseconds; all waits are measured by it. If absent, `nowMs` is used instead and must never
+   * jump while a host runs.
    */
   monotonicMs?(): number
 }
 
-/** Milliseconds on a clock that only goes forward. Waits are measured as the difference of two readings. */
+/** Reads a clock that only moves forward. Waits are measured as the difference of two readings. */
 export function readMonotonicMs(clock: Clock): number {
   return clock.monotonicMs?.() ?? clock.nowMs()
 }
 
 export interface TimerOptions {
-  /** A process that has nothing else to wait for may end. */
+  /** Does not keep the process alive. */
   readonly isBackground?: boolean
 }
 
@@ -47,9 +50,9 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Milliseconds to the first byte of the answer. */
+  /** Milliseconds to the first byte of the response. */
   readonly firstByteTimeoutMs: number
-  /** Milliseconds between two bytes of the answer. */
+  /** Milliseconds between two bytes of the response. */
   readonly betweenBytesTimeoutMs: number
 }
 
@@ -59,10 +62,10 @@ export interface HttpHead {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** One HTTP POST whose answer streams. It never retries and never follows a redirect. */
+/** One HTTP POST with a streamed response. It never retries and never follows a redirect. */
 export interface Transport {
   /**
-   * Calls `onBytes` for every piece of the body, whatever the status, and resolves when the body has ended.
+   * Calls `onBytes` for every piece of the body, whatever the status, and resolves at the end of the body.
    * @throws BatonError `model_timeout`, `model_network_failed`, `cancelled` (when `signal` aborts)
    */
   post(
@@ -72,7 +75,7 @@ export interface Transport {
   ): Promise<HttpHead>
 }
 
-/** Everything that is not decided by the machine or the agent comes through here. */
+/** The outside world: everything that neither the machine nor the agent decides. */
 export interface Environment {
   readonly clock: Clock
   readonly timers: Timers

@@ -1,13 +1,14 @@
-// Models, and providers whose schemas cannot leave a property out, write null where nothing is meant.
+// Removes nulls that models write for absent properties, for example because a provider's schemas cannot leave a
+// property out.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { SchemaPlace } from './schema-parts.ts'
 import { findProperty, findReference, listParts, listTypes, SCHEMA_DEPTH_MAX } from './schema-parts.ts'
 
-/** Schemas that one question looks at; behind them nothing is demanded, and null may be meant. */
+/** Maximum schemas to visit per lookup; beyond that nothing counts as required, and null may be intended. */
 const SCHEMAS_MAX = 1000
 
-/** The value without properties that are null, that its schema does not require, and that may not be null there. */
+/** Removes properties that are null, not required by the schema, and not nullable. */
 export function withoutForcedNulls(schema: JsonObject, value: JsonValue): JsonValue {
   return clean({ root: schema, depth: 0 }, schema, value)
 }
@@ -32,7 +33,10 @@ function clean(place: SchemaPlace, schema: JsonValue | undefined, value: JsonVal
   return Object.fromEntries(kept)
 }
 
-/** The fields that every variant requires. A field that only some require may be left out because the model means another variant. */
+/**
+ * Fields that every variant requires. A field that only some require may be missing because the model means another
+ * variant.
+ */
 function listRequired(
   { root }: SchemaPlace,
   schema: JsonValue | undefined,
@@ -42,7 +46,7 @@ function listRequired(
   const before = known.get(schema)
   if (before) return before
   if (known.size >= SCHEMAS_MAX) return new Set()
-  known.set(schema, new Set()) // inside of itself it demands no more
+  known.set(schema, new Set()) // a recursive reference requires nothing more
   const read = (one: JsonValue | undefined): ReadonlySet<string> => listRequired({ root, depth: 0 }, one, known)
   const whole = [...listSchemas(schema['allOf']), findReference(root, schema['$ref'])].map(read)
   const choices = ['anyOf', 'oneOf'].map((keyword) => {
@@ -66,7 +70,7 @@ function allowsNull(
   if (!isJsonObject(schema)) return schema !== false
   const before = known.get(schema)
   if (before !== undefined || known.size >= SCHEMAS_MAX) return before ?? true
-  known.set(schema, true) // inside of itself it forbids no more
+  known.set(schema, true) // a recursive reference forbids nothing more
   const { type, nullable, enum: values, $ref: reference } = schema
   if (nullable === true) return true
   if (type !== undefined && !listTypes(schema).includes('null')) return false

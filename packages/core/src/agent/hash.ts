@@ -1,6 +1,6 @@
-// A short, stable name for a text. It tells versions apart; it protects nothing.
+// A short, stable name for a text. It distinguishes versions; it is not a security measure.
 
-/** 64 bits as 16 hexadecimal digits: two FNV-1a hashes with different beginnings. */
+/** 64 bits as 16 hexadecimal digits: two FNV-1a hashes with different offsets. */
 export function shortHash(text: string): string {
   return fnv1a(text, 0x811c9dc5) + fnv1a(text, 0x7ee3623a)
 }

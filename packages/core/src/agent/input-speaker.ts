@@ -1,9 +1,10 @@
-// Who may say which input of a session. What a client or the host says is refused to others before its fields are read.
+// Decides who may submit which input of a session. Inputs of a client or the host are refused for others before their
+// fields are read.
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { peek, readVariant } from './read-value.ts'
 import type { Read, ValueReader } from './value-reader.ts'
 
-/** Inputs of one speaker, told apart by their `type`. */
+/** Reads the inputs of one speaker, distinguished by `type`. */
 export function readInputs<const V extends Readonly<Record<string, Read<unknown>>>>(
   inputs: V,
 ): Read<ReturnType<V[keyof V]>> {
@@ -18,13 +19,13 @@ export function readInputs<const V extends Readonly<Record<string, Read<unknown>
   }
 }
 
-/** Gives back when nobody says such a thing: then the type is unknown, and that is refused as such. */
+/** Refuses an input of another speaker. Returns for an unknown type, which is refused as such. */
 function refuseSpeaker(reader: ValueReader, type: string): void {
   const isAmong = (types: ReadonlySet<string>): boolean => types.has(type)
   if (isAmong(HOST_REPORTS))
-    reader.refuseAll('illegal_input', `"${type}" comes from the host; a program or client cannot say it`)
+    reader.refuseAll('illegal_input', `"${type}" comes from the host; a program or client cannot submit it`)
   if (isAmong(CLIENT_REPORTS))
-    reader.refuseAll('illegal_input', `"${type}" is a report of an attached client, and not a command`)
+    reader.refuseAll('illegal_input', `"${type}" is a report of an attached client, not a command`)
   if (isAmong(USER_COMMANDS))
-    reader.refuseAll('illegal_input', `"${type}" is a command of a person or program, and not a client's report`)
+    reader.refuseAll('illegal_input', `"${type}" is a command of a person or program, not a client's report`)
 }

@@ -1,5 +1,5 @@
-// The type of the values that a JSON Schema describes, where it is written as a literal. It knows what tools use: types, objects,
-// arrays, constants, enums and alternatives; what it does not know is any JSON value.
+// The type of the values that a literal JSON Schema describes. Supports what tools use: types, objects, arrays,
+// constants, enums and alternatives; anything else is any JSON value.
 import type { JsonObject, JsonValue } from '../json.ts'
 
 /** `{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }` is `{ city: string }`. */
@@ -43,5 +43,5 @@ type FromProperties<Properties, Required> = Flat<
   }
 >
 
-/** As people read it. */
+/** Flattens a type for readable editor hints. */
 type Flat<T> = { [Name in keyof T]: T[Name] }

@@ -1,5 +1,5 @@
-// Fields of what a program defines: one that does not exist is refused. Ignored in silence, a misspelt `approval` would let a
-// tool run unasked.
+// Checks the fields of definitions: unknown ones are refused, since ignoring a misspelt `approval` would let a tool run
+// without asking.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import { describeValue } from './value-reader.ts'
@@ -9,14 +9,14 @@ export interface KnownFields {
   readonly what: string
   readonly code: ErrorCode
   readonly fields: ReadonlySet<string>
-  /** Names that other libraries have for a field: the field's name, or a sentence that says where it belongs. */
+  /** Other libraries' names for a field, mapped to the field's name or a sentence that says where it belongs. */
   readonly elsewhere?: Readonly<Record<string, string>>
 }
 
-/** A name that is so near, in letters added, dropped or changed, is meant. */
+/** Maximum edits (letters added, dropped or changed) of a misspelt name. */
 const NEAR = 2
 
-/** @throws BatonError with the code, for a value that is no object, and for the first field that does not exist */
+/** @throws BatonError with the code if the value is not an object, or for its first unknown field */
 export function checkFields(value: unknown, { what, code, fields, elsewhere = {} }: KnownFields): void {
   if (typeof value !== 'object' || value === null)
     throw new BatonError({ code, message: `${what} must be an object of options, not ${String(value).slice(0, 100)}` })
@@ -33,11 +33,14 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   })
 }
 
-/** The values that a field accepts: one of some words, or a kind of value. */
+/** Values that a field accepts: one of some words, or a kind of value. */
 export type FieldKind =
   readonly string[] | 'text' | 'true or false' | 'a function' | 'true, false or a function' | 'an array' | 'an object'
 
-/** @throws BatonError with the code, for a field of another kind: a misspelt `untrusted` would be trusted. Absent ones are right. */
+/**
+ * @throws BatonError with the code for a field of the wrong kind: a misspelt `untrusted` would be trusted. Absent
+ * fields pass.
+ */
 export function checkKinds(
   value: object,
   { what, code, kinds }: Pick<KnownFields, 'what' | 'code'> & { readonly kinds: Readonly<Record<string, FieldKind>> },
@@ -69,7 +72,7 @@ function isOfKind(given: unknown, kind: FieldKind): boolean {
   }
 }
 
-/** The field that is meant by a name that does not exist, or a sentence of `elsewhere`; undefined where nobody can say. */
+/** The field that an unknown name means, or a sentence of `elsewhere`; undefined if unclear. */
 export function findMeant(
   unknown: string,
   fields: Iterable<string>,
@@ -78,12 +81,12 @@ export function findMeant(
   return Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : findNearName(fields, unknown)
 }
 
-/** The name that is most likely meant by one that does not exist; undefined where none is near. */
+/** The nearest name to an unknown one; undefined if none is near. */
 export function findNearName(names: Iterable<string>, unknown: string): string | undefined {
   return [...names].find((name) => countEdits(name, unknown) <= NEAR || name.startsWith(unknown))
 }
 
-/** The distance of Levenshtein, for names of a few letters. */
+/** Levenshtein distance, for short names. */
 function countEdits(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > NEAR) return Infinity
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)

@@ -35,9 +35,9 @@ test.each<[string, unknown]>([
 test.each<[unknown, string]>([
   ['', 'have 1 to 256 characters, not 0'],
   ['a'.repeat(257), 'have 1 to 256 characters, not 257'],
-  ['ab\u001b[2J', 'have no control characters; at 2 stands U+001B, a control character'],
-  ['a\ud800', 'have no control characters; at 1 stands U+D800, half of a surrogate pair'],
-  ['😀\u202e', 'have no control characters; at 2 stands U+202E, a control character'],
+  ['ab\u001b[2J', 'have no control characters; position 2 has U+001B, a control character'],
+  ['a\ud800', 'have no control characters; position 1 has U+D800, half of a surrogate pair'],
+  ['😀\u202e', 'have no control characters; position 2 has U+202E, a control character'],
   [null, 'be text, not null'],
   [1, 'be text, not number'],
 ])('what is wrong with %j is said, and where', (name, issue) => {
@@ -47,7 +47,7 @@ test.each<[unknown, string]>([
 
 test('a session is not named like a folder, which an address would lose', () => {
   for (const name of ['.', '..'])
-    expect(() => checkSessionId(name)).toThrow(`not be "${name}", which no address over HTTP can name`)
+    expect(() => checkSessionId(name)).toThrow(`not be "${name}", which an HTTP address cannot contain`)
   for (const name of ['...', '.a', 'a/..']) expect(() => checkSessionId(name)).not.toThrow()
   expect(() => checkSessionId('')).toThrow('a session’s id must have 1 to 256 characters')
 })

@@ -1,7 +1,10 @@
-// Results that JSON cannot write, as types: a tool that returns one does not compile. Where only the value says what it is, the
-// result is refused when the tool has run.
+// Types of results that JSON cannot write: a tool that returns one does not compile. If only the value shows it, the
+// result is refused after the tool has run.
 
-/** Values that JSON writes as `{}` or without their content. Matched by shape, because platforms have different types of one name. */
+/**
+ * Values that JSON writes as `{}` or without their content. Matched by shape, because platforms have different types
+ * with one name.
+ */
 type Lost =
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
@@ -17,10 +20,10 @@ type Lost =
   | { append(name: string, value: string): void; has(name: string): boolean; delete(name: string): void }
   | { getReader(): unknown; readonly locked: boolean }
 
-/** An object with a name and a message alone is none. */
+/** An object with only a name and a message does not count. */
 type LostError<T> = T extends Error ? ('stack' extends keyof T ? T : never) : never
 
-/** The parts of a result, three levels deep, that JSON loses. What has a `toJSON` says itself what it is. */
+/** The parts of a result, three levels deep, that JSON loses. A value with `toJSON` describes itself. */
 type LostIn<T, Levels extends readonly unknown[] = [3, 2, 1]> = 0 extends 1 & T
   ? never
   : T extends string | number | boolean | null | undefined | void | { toJSON(): unknown }
@@ -34,7 +37,7 @@ type LostIn<T, Levels extends readonly unknown[] = [3, 2, 1]> = 0 extends 1 & T
         : T
 
 type LostInside<T, Levels extends readonly unknown[]> = T extends (...given: never) => unknown
-  ? never // a method, which JSON leaves out
+  ? never // a method, which JSON omits
   : T extends readonly (infer Item)[]
     ? LostIn<Item, Levels>
     : T extends object

@@ -1,6 +1,9 @@
-// Media types as they come from people, tools and servers, and what the bytes say instead; `data:` addresses. Reads text only.
+// Media types declared by people, tools and servers, the types that the bytes show, and `data:` addresses. Reads text
+// only.
 
-/** Signatures of https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern, and the brands of ISO 23008-12. */
+/**
+ * Signatures from https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern, and the brands of ISO 23008-12.
+ */
 const SIGNATURES: readonly (readonly [type: string, at: number, text: string])[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', 0, '\xff\xd8\xff'],
@@ -20,7 +23,7 @@ const SIGNATURES: readonly (readonly [type: string, at: number, text: string])[]
 /** Base64 characters that hold the longest signature, 12 bytes. */
 const SIGNATURE_CHARS = 16
 
-/** The type of a picture by its first bytes; undefined where they are none of a known picture. */
+/** The type of an image by its first bytes; undefined if unknown. */
 export function sniffImageType(base64: string): string | undefined {
   const head = readBytes(base64.slice(0, SIGNATURE_CHARS))
   return SIGNATURES.find(([, at, text]) => head.startsWith(text, at))?.[0]
@@ -34,14 +37,14 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['image/x-bmp', 'image/bmp'],
 ])
 
-/** The registered name of a picture's type: in lower case, without parameters. */
+/** The registered name of an image type: in lower case, without parameters. */
 export function nameImageType(mediaType: string): string {
   const name = (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase()
   return ALIASES.get(name) ?? name
 }
 
 export interface DataAddress {
-  /** As it stands in the address, parameters included; empty where there is none. */
+  /** The type as written in the address, including parameters; empty if absent. */
   readonly mediaType: string
   /** Padded base64. */
   readonly data: string
@@ -63,7 +66,7 @@ export function readDataAddress(address: string): DataAddress | undefined {
   return { mediaType, data: data.padEnd(Math.ceil(data.length / 4) * 4, '=') }
 }
 
-/** One character for each byte. */
+/** One character per byte. */
 function unescapeBytes(text: string): string {
   const escaped = text.replace(/\P{ASCII}/gu, (char) => encodeURIComponent(/\p{Cs}/u.test(char) ? '\ufffd' : char))
   return escaped.replace(/%[\da-f]{2}/gi, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)))

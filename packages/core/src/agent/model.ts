@@ -1,4 +1,4 @@
-// A model: what a host asks it for and what it streams back. Adapters implement `Model`.
+// A model: its requests and its streamed answers. Adapters implement `Model`.
 import type { JsonObject } from '../json.ts'
 import type {
   FinishReason,
@@ -14,12 +14,12 @@ import type { AbortSignalLike } from './environment.ts'
 import type { EffectClass } from './tool.ts'
 
 export interface ToolDeclaration {
-  /** As its author wrote it; adapters encode it for their wire. */
+  /** Name chosen by the author; adapters encode it for their wire. */
   readonly name: string
   readonly description: string
   /** JSON Schema (draft 2020-12) of the arguments; its root is an object. */
   readonly inputSchema: JsonObject
-  /** How often the tool may run. Providers are not told; a planner without judgement calls `pure` tools only. */
+  /** How often the tool may run. Not sent to providers; a planner without judgement calls only `pure` tools. */
   readonly effect?: EffectClass
 }
 
@@ -32,46 +32,46 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 /** Settings of a model call, for an agent, a session or a single turn. An absent field means the model's default. */
 export interface ModelSettings {
   /**
-   * Most tokens of one answer without its thoughts; by default as many as the model can write. Adapters add room for thoughts,
-   * and never ask for more than the model can write or its window leaves.
+   * Maximum tokens of one answer without its thoughts; by default as many as the model can write. Adapters add room for
+   * thoughts, and never request more than the model can write or its window leaves.
    */
   readonly maxOutputTokens?: number
   /**
-   * While tools are active, the provider's own included, an answer may have four times `maxOutputTokens`, up to 4,096, and never
-   * less than `maxOutputTokens`: arguments are longer than what is spoken. The profile `voice` sets it.
+   * While tools are active, including the provider's own, an answer may have four times `maxOutputTokens`, up to 4,096
+   * and never less than `maxOutputTokens`: arguments are longer than spoken text. The profile `voice` sets it.
    */
   readonly moreForTools?: boolean
   readonly temperature?: number
-  /** Tokens that the model may think; 0 or absent: off, or as little as the model can where it always thinks. */
+  /** Tokens that the model may think; 0 or absent means off, or the model's minimum if it always thinks. */
   readonly reasoningTokens?: number
   /** Overrides `reasoningTokens`. */
   readonly effort?: Effort
-  /** Nucleus sampling, above 0 and to 1. Like `temperature` it is left out where the model refuses it. */
+  /** Nucleus sampling, above 0 and up to 1. Like `temperature`, omitted if the model refuses it. */
   readonly topP?: number
-  /** Texts at which the answer ends, 4 at most; left out where the model refuses them. */
+  /** Stop sequences, at most 4; omitted if the model refuses them. */
   readonly stop?: readonly string[]
-  /** Makes answers repeatable where the model supports it: Chat Completions, Gemini, GGUF files and the AI SDK. */
+  /** Makes answers repeatable if the model supports it: Chat Completions, Gemini, GGUF files and the AI SDK. */
   readonly seed?: number
-  /** In the provider's words: `flex`, `priority`, `standard_only`. */
+  /** The provider's own value: `flex`, `priority`, `standard_only`. */
   readonly serviceTier?: string
   /** How long the provider's prompt cache keeps marked content; `off` sends no cache marks and no session key. */
   readonly cache?: 'off' | '5m' | '1h'
-  /** For the first step of each turn; the steps after it choose themselves. */
+  /** Applies to the first step of each turn; later steps choose themselves. */
   readonly toolChoice?: ToolChoice
-  /** Whether the provider keeps the arguments of calls to their schemas, as far as its strict dialect can say them. */
+  /** Whether the provider enforces the schemas of call arguments, as far as its strict dialect can express them. */
   readonly strictTools?: boolean
   /**
-   * Fields of the request's body that go to one provider unchanged and over Baton's own, by the provider's name:
-   * `{ anthropic: { metadata: { user_id: 'u' } } }`. The history, the model, tools and streaming are Baton's.
+   * Fields added unchanged to the request's body for one provider, overriding Baton's own, by provider name: `{
+   * anthropic: { metadata: { user_id: 'u' } } }`. Baton keeps control of the history, the model, tools and streaming.
    */
   readonly provider?: Readonly<Record<string, JsonObject>>
   /**
-   * Tools that the provider runs itself, between two pieces of one answer, by the provider's name and as its API takes them:
-   * `{ anthropic: [{ type: 'web_search_20250305', name: 'web_search' }], gemini: [{ googleSearch: {} }] }`. What an answer
-   * cites becomes `source` parts; the provider's own blocks go back to it with the history.
+   * Tools that the provider runs itself within an answer, by provider name and in its API's format: `{ anthropic: [{
+   * type: 'web_search_20250305', name: 'web_search' }], gemini: [{ googleSearch: {} }] }`. Citations become `source`
+   * parts; the provider's own blocks are sent back with the history.
    */
   readonly serverTools?: Readonly<Record<string, readonly JsonObject[]>>
-  /** Whether the model may ask for several calls in one answer; true by default. */
+  /** Whether the model may make several calls in one answer; true by default. */
   readonly parallelCalls?: boolean
 }
 
@@ -81,9 +81,9 @@ export interface ModelRequest {
   readonly tools: readonly ToolDeclaration[]
   readonly toolChoice: ToolChoice
   readonly settings: ModelSettings
-  /** The answer's text is to be a value of this JSON Schema; only for models whose capability `output` is native. */
+  /** JSON Schema that the answer's text must fit; only for models whose capability `output` is native. */
   readonly output?: { readonly name: string; readonly schema: JsonObject }
-  /** Stable for a session: providers with a prompt cache use it as the cache's key. */
+  /** Stable for a session: providers with a prompt cache use it as the cache key. */
   readonly session: string
 }
 
@@ -94,21 +94,26 @@ export type ModelEvent =
   | { readonly type: 'call-start'; readonly index: number; readonly name: string }
   | { readonly type: 'call-delta'; readonly index: number; readonly text: string }
   | { readonly type: 'call-end'; readonly index: number }
-  /** A tool that the provider runs (see `serverTools`): its name in the provider's words. */
+  /** A tool that the provider runs (see `serverTools`), under the provider's name for it. */
   | { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' }
   | { readonly type: 'usage'; readonly usage: Usage }
 
-/** A call as a model asked for it; the machine gives it Baton's own id. */
+/** A call as requested by a model; the machine gives it Baton's own id. */
 export interface ModelCallPart {
   readonly type: 'call'
-  /** Decoded: the name that the tool's author wrote, or what the model invented. */
+  /** Decoded: the name that the tool's author wrote, or that the model invented. */
   readonly name: string
-  /** The raw JSON text; `{}` for no arguments. Empty where they never came: such a call settles as `arguments_cut_off`. */
+  /**
+   * The raw JSON text; `{}` for no arguments. Empty if they never arrived: such a call settles as `arguments_cut_off`.
+   */
   readonly arguments: string
   readonly state?: ProviderState
-  /** Repairs by the adapter in the text of the call, such as `trailing-comma`: the log tells it. At most 16 words. */
+  /** Repairs by the adapter in the text of the call, such as `trailing-comma`, for the log. At most 16 words. */
   readonly repairs?: readonly string[]
-  /** Why the call cannot be read, in words for the model. Present: it never runs, and the model gets them as its result. */
+  /**
+   * Why the call cannot be read, in words for the model. If present, the call never runs, and the model gets them as
+   * its result.
+   */
   readonly unreadable?: string
 }
 
@@ -121,7 +126,7 @@ export interface ModelAnswer {
   readonly usage: Usage
   /** The model that answered, in the provider's words. */
   readonly model: string
-  /** The provider's id of the request, for its support. */
+  /** The provider's request id, for its support. */
   readonly requestId?: string
   /** Only for `refusal`: the provider's category, if it gives one. */
   readonly refusal?: string
@@ -130,34 +135,36 @@ export interface ModelAnswer {
 export interface ModelCapabilities {
   /** Tokens of input and output together; absent when unknown. */
   readonly contextTokens?: number
-  /** `unknown`: it depends on a server of one's own, its model and its flags; `withToolProbe` finds out. */
+  /** `unknown` if it depends on a self-hosted server, its model and its flags; `withToolProbe` finds out. */
   readonly tools: 'native' | 'none' | 'unknown'
-  /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
+  /**
+   * Whether the provider enforces an output schema; `without-tools`: not while tools are offered. `none` by default.
+   */
   readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean
-  /** False: it runs on this machine, in the process or at a loopback address. Absent: what it is asked may leave the machine. */
+  /** False: runs on this machine, in the process or at a loopback address. Absent: requests may leave the machine. */
   readonly network?: boolean
-  /** The table row that was assumed for a model name that no row knows: the newest of its family. */
+  /** The table row assumed for an unknown model name: the newest of its family. */
   readonly assumedTraits?: string
-  /** The id that may be meant, where this one looks misspelt. */
+  /** The id that was probably meant if this one looks misspelt. */
   readonly meantId?: string
 }
 
 export interface Model {
-  /** As the user writes it: `anthropic/claude-haiku-4-5`. */
+  /** Id as the user writes it: `anthropic/claude-haiku-4-5`. */
   readonly id: string
   /** The provider that `ProviderState` is matched with. */
   readonly provider: string
   readonly capabilities: ModelCapabilities
   /**
-   * One model call. `sink` is called synchronously for each piece; the promise has the whole answer.
+   * Makes one model call. `sink` is called synchronously for each piece; the promise resolves with the whole answer.
    * It never retries.
    * @throws BatonError with a `model_*` code, or `cancelled` when `signal` aborts
    */
   run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
 }
 
-/** Output tokens of a call where they are set. Undefined: as many as the model can write. */
+/** Output tokens of a call if they are set; undefined for as many as the model can write. */
 export function outputTokensFor(
   { maxOutputTokens, moreForTools = false, serverTools }: ModelSettings,
   hasTools: boolean,

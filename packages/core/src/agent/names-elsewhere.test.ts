@@ -33,7 +33,7 @@ test.each([
   ['memory', '{ window: { exchanges: 20 } }'],
   ['transformContext', '{ window: { exchanges: 20 } }'],
   ['cacheControl', 'go into settings'],
-  ['tts', 'createVoice of @baton/client/voice'],
+  ['tts', 'createVoice from @baton/client/voice'],
   ['llm', 'it is called "model" here'],
   ['allowInterruptions', 'onInterrupt: "cancel", "finish" or "detach"'],
   ['toolExecution', 'parallel: false in tool()'],
@@ -99,13 +99,13 @@ test.each([
   ['nothing', undefined],
 ])('an agent does not take %s as a tool', (_, one) => {
   expect(catchText(() => defineAgent({ name: 'a', tools: [one as never] }))).toContain(
-    'agent "a": tools[0] is not made by tool() of Baton',
+    'agent "a": tools[0] was not made by Baton’s tool()',
   )
 })
 
 test.each([
-  ['an Output', { name: 'object', responseFormat: {}, parseCompleteOutput: () => {} }, 'give the schema itself'],
-  ['a jsonSchema()', { jsonSchema: { type: 'object' }, validate: () => {} }, 'give the JSON Schema itself'],
+  ['an Output', { name: 'object', responseFormat: {}, parseCompleteOutput: () => {} }, 'pass the schema itself'],
+  ['a jsonSchema()', { jsonSchema: { type: 'object' }, validate: () => {} }, 'pass the JSON Schema itself'],
 ])('%s of the AI SDK is no schema', (_, schema, told) => {
   expect(catchText(() => defineAgent({ name: 'a', output: schema as never }))).toContain(told)
   expect(catchText(() => tool({ name: 't', description: 't', input: schema as never }))).toContain(told)

@@ -1,5 +1,5 @@
-// Field names of the AI SDK and other libraries for agents, tools and messages, with their names here. A value is the
-// name of a field, or a sentence for what is said in another place. It knows no schema and checks nothing.
+// Field names of the AI SDK and other libraries for agents, tools and messages, mapped to Baton's. A value is the name
+// of a field, or a sentence that says where it belongs. It knows no schema and checks nothing.
 
 type Elsewhere = Readonly<Record<string, string>>
 
@@ -10,10 +10,10 @@ const SAY_AGENT = 'it is part of the agent: write it in defineAgent'
 const SAY_WINDOW =
   'how much of a conversation the model reads is its window, such as { window: { exchanges: 20 } }; the session keeps all messages'
 const SAY_VOICE =
-  'for answers that are spoken write profile: voice, which @baton/host exports; createVoice of @baton/client/voice says them'
+  'for answers that are spoken write profile: voice, which @baton/host exports; createVoice from @baton/client/voice speaks them'
 const SAY_INTERRUPT =
-  'write onInterrupt: "cancel", "finish" or "detach" in tool(): what becomes of the tool when the user interrupts'
-const SAY_PARALLEL = 'write parallel: false in tool() for a tool that never runs beside another call'
+  'write onInterrupt: "cancel", "finish" or "detach" in tool(): what happens to the tool when the user interrupts'
+const SAY_PARALLEL = 'write parallel: false in tool() for a tool that must not run next to another call'
 const SAY_MESSAGE = 'send a message with session.send(…); the session keeps the older ones'
 
 const SETTINGS_APART: Elsewhere = {
@@ -73,10 +73,11 @@ export const AGENT_ELSEWHERE: Elsewhere = {
   abortSignal: 'it belongs to a message: session.send(text, { signal })',
   toolApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
   needsApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
-  experimental_context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
-  context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  experimental_context: 'pass services for tools to createHost({ services }); tools get them as context.services',
+  context: 'pass services for tools to createHost({ services }); tools get them as context.services',
   memory: SAY_WINDOW,
-  workingMemory: 'notes about a user are a tool of yours and prepareStep: see "Remember a user" in docs/cookbook.md',
+  workingMemory:
+    'keep notes about a user with your own tool and prepareStep: see "Remember a user" in docs/cookbook.md',
   lastMessages: SAY_WINDOW,
   contextWindow: SAY_WINDOW,
   contextTokens: SAY_WINDOW,
@@ -112,8 +113,8 @@ export const TOOL_ELSEWHERE: Elsewhere = {
   func: 'execute',
   function: 'execute',
   inputExamples: 'put examples into the description',
-  strict: 'it is a setting of the model: defineAgent({ settings: { strictTools: true } })',
-  contextSchema: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  strict: 'it is a model setting: defineAgent({ settings: { strictTools: true } })',
+  contextSchema: 'pass services for tools to createHost({ services }); tools get them as context.services',
   abortSignal: 'execute gets it: context.signal',
   onUpdate: 'execute gets it: context.progress',
   executionMode: SAY_PARALLEL,
@@ -154,9 +155,9 @@ export const SETTINGS_ELSEWHERE: Elsewhere = {
   reasoningEffort: 'effort',
   parallelToolCalls: 'parallelCalls',
   providerOptions: 'provider',
-  topK: 'what only one provider has goes into provider, such as { provider: { anthropic: { top_k: 5 } } }',
-  presencePenalty: 'what only one provider has goes into provider, such as { provider: { openai: { … } } }',
-  frequencyPenalty: 'what only one provider has goes into provider, such as { provider: { openai: { … } } }',
+  topK: 'provider-specific fields go into provider, such as { provider: { anthropic: { top_k: 5 } } }',
+  presencePenalty: 'provider-specific fields go into provider, such as { provider: { openai: { … } } }',
+  frequencyPenalty: 'provider-specific fields go into provider, such as { provider: { openai: { … } } }',
 }
 
 export const LIMITS_ELSEWHERE: Elsewhere = { maxSteps: 'toolRounds', steps: 'toolRounds', rounds: 'toolRounds' }
@@ -174,5 +175,5 @@ export const WINDOW_ELSEWHERE: Elsewhere = {
 
 export const RETRY_ELSEWHERE: Elsewhere = { maxRetries: 'attempts', maxAttempts: 'attempts' }
 
-/** For calls that name a message: `rewind`, `fork`. */
+/** Names for calls that take a message id: `rewind`, `fork`. */
 export const MESSAGE_ELSEWHERE: Elsewhere = { messageId: 'message', id: 'message', upTo: 'message' }

@@ -33,11 +33,11 @@ test('deny wins over allow, and each of several permissions must allow a tool', 
   const permissions: Permissions[] = [{ allow: ['fs.*', 'web.*'], deny: ['fs.write'] }, { allow: ['fs.*'] }]
   expect(findToolRefusal(permissions, 'fs.read')).toBe(undefined)
   expect(findToolRefusal(permissions, 'fs.write')).toBe('"fs.write" denies it')
-  expect(findToolRefusal(permissions, 'web.fetch')).toBe('no pattern of allow names it')
+  expect(findToolRefusal(permissions, 'web.fetch')).toBe('no pattern in allow matches it')
 })
 
 test('an empty allow leaves nothing', () => {
-  expect(findToolRefusal([{ allow: [] }], 'fs.read')).toBe('no pattern of allow names it')
+  expect(findToolRefusal([{ allow: [] }], 'fs.read')).toBe('no pattern in allow matches it')
 })
 
 test('without the network no external model is asked', () => {

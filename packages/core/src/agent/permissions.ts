@@ -1,24 +1,24 @@
-// Permissions limit an agent whoever approves: which tools it has, and whether anything leaves this machine. The catalog of the runtime
-// enforces it for tools, sources and models; this file reads and checks it.
+// Permissions limit an agent regardless of approvals: its tools, and whether anything leaves this machine. The
+// runtime's catalog enforces them for tools, sources and models; this file reads and checks them.
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { checkFields } from './known-fields.ts'
 import { nameServerTool } from './server-tool-name.ts'
 import { describeValue } from './value-reader.ts'
 
-/** Several of them all hold: each can only take away. */
+/** Hard limits of an agent. Several combine: each can only remove something. */
 export interface Permissions {
   /**
-   * The tools that the agent has, by patterns of their names: `fs.*`, `GetIssueDetails`. `*` stands for any characters, also none. All by
-   * default. A tool of a source counts by the name that the agent has for it, and one that the provider runs (`settings.serverTools`) by the
-   * provider's, such as `web_search`.
+   * Tools that the agent has, by name patterns: `fs.*`, `GetIssueDetails`. `*` matches any characters, including none.
+   * All by default. A source's tool counts under the name it has in the agent, and a provider's
+   * (`settings.serverTools`) under the provider's, such as `web_search`.
    */
   readonly allow?: readonly string[]
-  /** The tools that it does not have; it wins over `allow`. None by default. */
+  /** Tools that the agent does not have; wins over `allow`. None by default. */
   readonly deny?: readonly string[]
   /**
-   * False: nothing leaves this machine. Of the tools that the host runs, and of the sources of tools, it has those alone that say
-   * `network: false`; of the models those alone that run on this machine. True by default.
+   * False: nothing leaves this machine. The agent has only those host-run tools and tool sources that declare `network:
+   * false`, and only models that run on this machine. True by default.
    */
   readonly network?: boolean
   /** False: only models that run on this machine, in the process or at a loopback address. True by default. */
@@ -30,7 +30,7 @@ const PATTERNS_MAX = 1000
 const PATTERN_CHARS = 256
 
 /**
- * @param what begins errors, such as `agent "shop": permissions`
+ * @param what begins error messages, such as `agent "shop": permissions`
  * @throws BatonError `invalid_option`
  */
 export function checkPermissions(what: string, permissions: Permissions): Permissions {
@@ -61,15 +61,15 @@ function wrong(message: string): BatonError {
   return new BatonError({ code: 'invalid_option', message })
 }
 
-/** Why the agent may not have a tool of this name; undefined where it may. */
+/** Why the agent may not have a tool of this name; undefined if it may. */
 export function findToolRefusal(permissions: readonly Permissions[], name: string): string | undefined {
   return findRefusal(permissions, (pattern) => matchesPattern(pattern, name))
 }
 
 /**
- * Why the agent may not have a tool that its provider runs, as `settings.serverTools` holds it; undefined where it may. It counts by the
- * provider's name for it (`web_search`), in which `_` and `.` are the same: a pattern that denies `web.search` denies both. It uses the
- * network at the provider, also where a model on this machine is only the way to it.
+ * Why the agent may not have a provider-run tool, as in `settings.serverTools`; undefined if it may. It counts under
+ * the provider's name (`web_search`), where `_` and `.` are the same: a pattern that denies `web.search` denies both.
+ * It uses the network at the provider, even if a model on this machine passes it on.
  */
 export function findServerToolRefusal(permissions: readonly Permissions[], tool: JsonObject): string | undefined {
   if (!mayUseNetwork(permissions)) return 'it may use the network'
@@ -81,7 +81,7 @@ function findRefusal(permissions: readonly Permissions[], matches: (pattern: str
   for (const { allow, deny = [] } of permissions) {
     const denying = deny.find(matches)
     if (denying !== undefined) return `"${denying}" denies it`
-    if (allow && !allow.some(matches)) return 'no pattern of allow names it'
+    if (allow && !allow.some(matches)) return 'no pattern in allow matches it'
   }
   return undefined
 }
@@ -94,7 +94,7 @@ export function mayUseExternalModels(permissions: readonly Permissions[]): boole
   return permissions.every(({ network, externalModels }) => network !== false && externalModels !== false)
 }
 
-/** In time of the product of both lengths at most, whatever the pattern. */
+/** Runs in time proportional to the product of both lengths at most, whatever the pattern. */
 function matchesPattern(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

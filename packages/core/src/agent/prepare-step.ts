@@ -10,9 +10,9 @@ export interface StepToPrepare<Name extends string = string> {
   readonly rounds: number
   /** The step's number in the session, from 1: the number that events have. */
   readonly step: number
-  /** Model calls of the session so far, this one included; a retry or a fallback is a further one. */
+  /** Model calls of the session so far, including this one. A retry or a fallback counts. */
   readonly attempt: number
-  /** The model that would be asked. */
+  /** The model that would be called. */
   readonly model: string
   /** The request's messages, oldest first. They are a copy. */
   readonly messages: readonly Message[]
@@ -20,11 +20,11 @@ export interface StepToPrepare<Name extends string = string> {
   readonly tools: readonly Name[]
 }
 
-/** Absent fields change nothing. */
+/** Changes to a step; absent fields change nothing. */
 export interface StepChange<Name extends string = string> {
-  /** Names of the tools in force; a call of another one is denied. A name that the agent does not have fails the step. */
+  /** Names of the tools in force; calls of others are denied. An unknown name fails the turn. */
   readonly tools?: readonly Name[]
-  /** Ignored once the turn has used up its tool rounds: then it is `none`. */
+  /** Ignored once the turn has used up its tool rounds: then it is always `none`. */
   readonly toolChoice?: ToolChoice<Name>
   /** A model, or the id of one. */
   readonly model?: string | Model
@@ -32,15 +32,15 @@ export interface StepChange<Name extends string = string> {
   /** Overrides single settings; the others stay. */
   readonly settings?: ModelSettings
   /**
-   * The messages of this request, in place of the session's. The session keeps its own. A tool message must have the results of the
-   * calls of the assistant message before it, all of them and no others.
+   * The messages of this request; the session keeps its own. A tool message must have the result of each call of the
+   * assistant message before it, and no others.
    */
   readonly messages?: readonly Message[]
 }
 
 /**
- * Called before each model call; it may take 30 seconds. If it throws or returns an invalid change, the turn fails with
- * `prepare_step_failed` and its message.
+ * Called before each model call. Times out after 30 seconds. If it throws or returns an invalid change, the turn fails
+ * with `prepare_step_failed` and its message.
  */
 export type PrepareStep<Name extends string = string> = (
   step: StepToPrepare<Name>,

@@ -1,12 +1,12 @@
-// Profiles: limits and settings that belong together, for a kind of program. An agent takes one and changes what it likes.
+// Profiles: limits and settings for a kind of program. An agent takes one and overrides what it likes.
 import type { AgentInit } from './agent.ts'
 
-/** Defaults for an agent. A value that the agent sets itself wins. */
+/** Defaults for an agent. The agent's own values win. */
 export type AgentProfile = Pick<AgentInit, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
 
 /**
- * For voice: answers that are short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges
- * without summaries, 8 rounds of tools, and 30 seconds for the first word of an answer.
+ * For voice: answers short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges without
+ * summaries, 8 tool rounds, and 30 seconds for the first word of an answer.
  */
 export const voice: AgentProfile = {
   settings: { maxOutputTokens: 512, moreForTools: true },

@@ -1,5 +1,5 @@
-// Readers of the values that a caller hands in. Each gives a fresh plain copy of what it takes, or refuses it through the
-// ValueReader; what a command or a report consists of is put together from them in the files that decode it.
+// Readers of the values that a caller passes in. Each returns a fresh plain copy, or refuses the value through the
+// ValueReader; the decoders combine them into commands and reports.
 import type { AbortSignalLike } from './environment.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { findMeant } from './known-fields.ts'
@@ -7,13 +7,13 @@ import { isLegalName, NAME_CHARS_MAX } from './legal-name.ts'
 import type { Read, ValueReader } from './value-reader.ts'
 import { describeValue, quote } from './value-reader.ts'
 
-/** Any half of a surrogate pair, also one that has its other half. */
+/** Any surrogate, paired or not. */
 export const SURROGATE = /[\ud800-\udfff]/
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 /**
- * Whether the text can be written as UTF-8. A half of a surrogate pair cannot: providers refuse the request that it is in,
- * and every later one. The first question is the cheap one, and nearly always enough.
+ * Whether the text is valid Unicode. Providers refuse a request with half of a surrogate pair, and every later one. The
+ * first check is cheap and nearly always enough.
  */
 function isLegalText(text: string): boolean {
   return !SURROGATE.test(text) || !LONE_SURROGATE.test(text)
@@ -23,10 +23,10 @@ export const readText: Read<string> = (reader, value) => {
   if (typeof value !== 'string') return reader.refuseForm(`must be text, not ${describeValue(value)}`)
   reader.countChars(value.length)
   if (isLegalText(value)) return value
-  return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is not legal text`)
+  return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is not valid Unicode`)
 }
 
-/** A text of `least` to `most` UTF-16 units. */
+/** Text of `least` to `most` UTF-16 units. */
 export function readTextBetween(least: number, most: number): Read<string> {
   return (reader, value) => {
     const text = readText(reader, value)
@@ -35,7 +35,7 @@ export function readTextBetween(least: number, most: number): Read<string> {
   }
 }
 
-/** UTF-16 units of an event's label. */
+/** Maximum UTF-16 units of an event's label. */
 const LABEL_CHARS_MAX = 64
 
 export const readName: Read<string> = (reader, value) => {
@@ -64,7 +64,7 @@ export function readNumber(least: number): Read<number> {
       : reader.refuse(`must be a number of ${least} or more, not ${describeValue(value)}`)
 }
 
-/** A whole number of `least` or more. */
+/** An integer of `least` or more. */
 export function readInteger(least: number): Read<number> {
   return (reader, value) =>
     Number.isSafeInteger(value)
@@ -72,7 +72,7 @@ export function readInteger(least: number): Read<number> {
       : reader.refuse(`must be a whole number, not ${describeValue(value)}`)
 }
 
-/** JSON has one zero. */
+/** Normalises -0: JSON has one zero. */
 function dropNegativeZero(value: number): number {
   return value === 0 ? 0 : value
 }
@@ -111,9 +111,9 @@ const readJsonList: Read<readonly JsonValue[]> = (reader, value) =>
 export const readJsonObject: Read<JsonObject> = (reader, value) => {
   const copy: Record<string, JsonValue> = {}
   for (const [name, field] of reader.openObject(value)) {
-    // Assigned anywhere later, it would be the prototype.
+    // Assigned to an object later, it would become its prototype.
     if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    if (!isLegalText(name)) return reader.refuse(`has a field whose name is not legal text: ${quote(name)}`)
+    if (!isLegalText(name)) return reader.refuse(`has a field whose name is not valid Unicode: ${quote(name)}`)
     reader.countChars(name.length)
     copy[name] = reader.at(name, field, readJson)
   }
@@ -142,8 +142,8 @@ type FieldsApart<F extends Fields> = {
 }
 
 /**
- * A plain object of these fields and no others. `what` names it in messages: `an image part`. `elsewhere` has the names that
- * other libraries have for its fields.
+ * A plain object with these fields and no others. `what` names it in messages: `an image part`. `elsewhere` has other
+ * libraries' names for its fields.
  */
 export function readFields<const F extends Fields>(
   what: string,
@@ -157,7 +157,7 @@ export function readFields<const F extends Fields>(
   )
   const knows = (name: string): boolean => Object.hasOwn(fields, name)
   return (reader, value) => {
-    // Nearly every value. What is wrong with another one is found below, field by field.
+    // Fast path for nearly every value. What is wrong with others is found below, field by field.
     const right = reader.readPlain(value, plain, knows)
     if (right) return right as FieldsOf<F> // each field was read by its own reader
     const given = reader.openObject(value)
@@ -175,12 +175,12 @@ export function readFields<const F extends Fields>(
       else if (!('optional' in read))
         return reader.at(name, undefined, () => reader.refuseForm(`is missing; ${what} has ${names}`))
     }
-    // Each field was read by its own reader, and those that are not there are optional.
+    // Each field was read by its own reader; missing fields are optional.
     return copy as FieldsOf<F>
   }
 }
 
-/** An object of one of several forms, told apart by the text in its field `key`. */
+/** An object of one of several forms, distinguished by the text in its field `key`. */
 export function readVariant<const V extends Readonly<Record<string, Read<unknown>>>>(
   key: string,
   variants: V,
@@ -195,14 +195,14 @@ export function readVariant<const V extends Readonly<Record<string, Read<unknown
   }
 }
 
-/** One field of an object, before its form is known; undefined for a getter. */
+/** Reads one field of an object before its form is known; undefined for a getter. */
 export function peek(reader: ValueReader, value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return reader.refuseForm(`must be a plain object, not ${describeValue(value)}`)
   return Reflect.getOwnPropertyDescriptor(value, key)?.value
 }
 
-/** The signal itself: nothing of it is copied. */
+/** Returns the signal itself, not a copy. */
 export function readSignal(...[reader, value]: Parameters<Read<unknown>>): AbortSignalLike {
   const isSignal = typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
   return isSignal ? (value as AbortSignalLike) : reader.refuse('must be an AbortSignal') // it has what Baton uses

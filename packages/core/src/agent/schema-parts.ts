@@ -1,5 +1,5 @@
-// Collects what a JSON Schema says about a value over all its variants and references: which of them is meant only a validator
-// can say.
+// Collects what a JSON Schema says about a value over all its variants and references; only a validator can tell which
+// applies.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 
@@ -9,16 +9,16 @@ export interface SchemaPlace {
   readonly depth: number
 }
 
-/** A schema may stand inside itself; a value so deep is taken as it is. */
+/** Schemas may be recursive; values deeper than this are accepted as is. */
 export const SCHEMA_DEPTH_MAX = 64
 
-/** The schema, what it refers to, and all its variants. */
+/** The schema, its references, and all its variants. */
 export function listParts(
   place: SchemaPlace,
   schema: JsonValue | undefined,
   seen: Set<JsonObject> = new Set(),
 ): readonly JsonObject[] {
-  // Once each: variants that share variants would double with every level.
+  // Visit each once: variants that share variants would double with every level.
   if (!isJsonObject(schema) || place.depth > SCHEMA_DEPTH_MAX || seen.has(schema)) return []
   seen.add(schema)
   const inner = { ...place, depth: place.depth + 1 }
@@ -40,7 +40,7 @@ export function listTypes({ type }: JsonObject): readonly JsonValue[] {
   return Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
 }
 
-/** `#/$defs/name`, `#/definitions/name` and `#anchor`: what schema libraries write. */
+/** Resolves `#/$defs/name`, `#/definitions/name` and `#anchor`, the forms that schema libraries write. */
 export function findReference(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root

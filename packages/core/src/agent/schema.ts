@@ -1,5 +1,5 @@
-// A tool's schema: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
-// Valibot with its adapter), or a plain JSON Schema object. The types follow standardschema.dev 1.1, which asks to be copied.
+// A tool's schema: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType, Valibot with its
+// adapter), or a plain JSON Schema object. The types are copied from standardschema.dev 1.1, which asks for that.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
@@ -17,7 +17,7 @@ export interface SchemaIssue {
 export type SchemaResult<Output> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 
-/** The slice of standardschema.dev's interface that Baton uses. */
+/** The part of standardschema.dev's interface that Baton uses. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -33,21 +33,21 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 
 export type Schema<Output = unknown> = StandardSchema<unknown, Output> | JsonObject
 
-/** The type that a schema validates to. A JSON Schema says it where it is written as a literal; else it is a `JsonObject`. */
+/** The type that a schema validates to. A literal JSON Schema determines it; any other is a `JsonObject`. */
 export type OutputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer Output }
     ? Output
     : unknown
   : FromLiteral<S>
 
-/** The type that a schema takes, before it fills in defaults and transforms. */
+/** The type that a schema accepts, before defaults and transforms. */
 export type InputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly input: infer Input }
     ? Input
     : unknown
   : FromLiteral<S>
 
-/** Undefined where there is no schema. */
+/** Undefined without a schema. */
 type FromLiteral<S> = S extends JsonObject ? (string extends keyof S ? JsonObject : FromJsonSchema<S>) : S
 
 export function isStandardSchema(schema: Schema): schema is StandardSchema {
@@ -55,18 +55,18 @@ export function isStandardSchema(schema: Schema): schema is StandardSchema {
   return isObject && '~standard' in schema
 }
 
-/** Advice for users of a library whose schemas cannot describe themselves, by vendor. */
+/** Advice by vendor for libraries whose schemas cannot describe themselves. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'zod',
-    ', which Zod has since 4.2; update it, or take the tool as one of the AI SDK, which may have Zod 3 (docs/ai-sdk-tools.md)',
+    ', which Zod has since 4.2; update it, or use the tool as an AI SDK tool, which may have Zod 3 (docs/ai-sdk-tools.md)',
   ],
   ['valibot', '; wrap it in toStandardJsonSchema of @valibot/to-json-schema'],
 ])
 
 /**
  * The JSON Schema (draft 2020-12) of a tool's input.
- * @throws Error when a Standard Schema cannot describe itself; `defineTool` turns it into `invalid_schema`.
+ * @throws Error if a Standard Schema cannot describe itself; `defineTool` turns it into `invalid_schema`.
  */
 export function toJsonSchema(schema: Schema): JsonObject {
   if (!isStandardSchema(schema)) return schema
@@ -79,17 +79,20 @@ export function toJsonSchema(schema: Schema): JsonObject {
 }
 
 /**
- * The same for a schema that must describe an object, and that nothing may be left out of. `what` begins the message.
+ * The JSON Schema of a schema that must describe an object in full. `what` begins the message.
  * @throws BatonError `invalid_schema`
  */
 export function toObjectSchema(what: string, schema: Schema): JsonObject {
   const { schema: read, faults } = readObjectSchema(what, schema)
   if (faults.length === 0) return read
   const message = `${what}: ${listWarnings(faults).join('; ')}`
-  throw new BatonError({ code: 'invalid_schema', message, hint: 'Say it in another way, or leave it out.' })
+  throw new BatonError({ code: 'invalid_schema', message, hint: 'Express it differently, or leave it out.' })
 }
 
-/** The same, with what is left out. A JSON Schema is read in its own dialect. @throws BatonError `invalid_schema` */
+/**
+ * The JSON Schema with its unsupported parts. A plain JSON Schema is read in its own dialect. @throws BatonError
+ * `invalid_schema`
+ */
 export function readObjectSchema(what: string, schema: Schema): ReadSchema {
   const foreign = describeForeignSchema(schema)
   if (foreign !== undefined)
@@ -122,7 +125,10 @@ export function readObjectSchema(what: string, schema: Schema): ReadSchema {
   })
 }
 
-/** Reads a described schema. A library checks its own schemas itself, so nothing of those is left unchecked. @throws BatonError `invalid_schema` */
+/**
+ * Reads a described schema. A library validates its own schemas, so those have no unchecked parts. @throws BatonError
+ * `invalid_schema`
+ */
 function readForeign(what: string, schema: Schema, described: JsonObject): ReadSchema {
   try {
     const read = readSchema(described, { isObject: true })
@@ -133,14 +139,14 @@ function readForeign(what: string, schema: Schema, described: JsonObject): ReadS
   }
 }
 
-/** Words that say something of an object, or of what any value must be. */
+/** Keywords about objects, or about any value. */
 const OBJECT_WORDS =
   'properties required additionalProperties patternProperties propertyNames minProperties maxProperties dependencies dependentRequired dependentSchemas unevaluatedProperties $ref $dynamicRef $recursiveRef if not'.split(
     ' ',
   )
 const VARIANT_DEPTH = 8
 
-/** Whether an object may fit a schema: by its type or, where it has none, by its words and variants. */
+/** Whether an object may fit a schema: by its type or, without one, by its keywords and variants. */
 function canBeObject(schema: JsonValue, depth = 0): boolean {
   if (!isJsonObject(schema)) return depth > 0 && schema === true
   const { type, allOf, anyOf, oneOf } = schema
@@ -157,7 +163,7 @@ function canBeObject(schema: JsonValue, depth = 0): boolean {
   return Object.keys(schema).length === 0
 }
 
-/** The names of a schema's fields where nothing says that they are an object's, such as `{ city: z.string() }`. */
+/** Names of a schema's fields if nothing marks them as an object's, such as `{ city: z.string() }`. */
 function listBareFields(schema: Schema): readonly string[] | undefined {
   if (isStandardSchema(schema)) return undefined
   const names = Object.keys(schema)
@@ -165,7 +171,7 @@ function listBareFields(schema: Schema): readonly string[] | undefined {
   return isSchema ? undefined : names.slice(0, 10).map((name) => name.slice(0, 50))
 }
 
-/** By one of these a JSON Schema without an object's `type` is known. */
+/** Keywords that identify a JSON Schema without an object's `type`. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   'type',
   'properties',
@@ -178,14 +184,14 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'items',
 ])
 
-/** Names the AI SDK wrapper around a schema; undefined for everything else. No getter is read. */
+/** Names the AI SDK wrapper around a schema; undefined for everything else. Reads no getter. */
 export function describeForeignSchema(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return undefined
-  if ('parseCompleteOutput' in schema) return 'this is an Output of the AI SDK, not a schema; give the schema itself'
-  if ('jsonSchema' in schema) return 'this is a jsonSchema() of the AI SDK; give the JSON Schema itself'
+  if ('parseCompleteOutput' in schema) return 'this is an Output of the AI SDK, not a schema; pass the schema itself'
+  if ('jsonSchema' in schema) return 'this is a jsonSchema() of the AI SDK; pass the JSON Schema itself'
   return undefined
 }
 
-const GIVE_ITSELF = 'Write z.object({ … }) of Zod, or { type: "object", properties: { … } }, with nothing around it.'
-const GIVE_ROOT = 'Write z.object({ … }) of Zod around the fields, or { type: "object", properties: { … } }.'
+const GIVE_ITSELF = 'Write z.object({ … }) with Zod, or { type: "object", properties: { … } }, without a wrapper.'
+const GIVE_ROOT = 'Wrap the fields in z.object({ … }) of Zod, or { type: "object", properties: { … } }.'
 const INEXPRESSIBLE = 'Use types that JSON has, such as text for a date.'

@@ -1,8 +1,8 @@
-// Names of tools that a provider runs. Each provider writes them in a form of its own.
+// Names of provider-run tools. Each provider writes them in its own form.
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 
-/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: by what a choice calls it. */
+/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: the name that a tool choice uses. */
 export function nameServerTool(tool: JsonObject): string | undefined {
   const { name, systemTool, toolSpec, function: declared, type, server_label: label } = tool
   if (typeof name === 'string') return name

@@ -4,18 +4,18 @@ import type { Principal } from './tool.ts'
 
 /** The sessions of a host, for lists and side bars. */
 export interface SessionDirectory {
-  /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
+  /** Sessions ordered by name, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
   sessions(query?: SessionQuery): Promise<SessionPage>
-  /** Whether there is a session of this name; asking makes none. @throws BatonError `store_failed` */
+  /** Whether a session with this name exists; does not create one. @throws BatonError `store_failed` */
   has(session: string): Promise<boolean>
   /**
-   * Changes of sessions from now on: made, described, turn begun or ended, removed. Unread changes of one session are
-   * joined; the newest counts. Ends when the reading is left, or the host stops.
+   * Changes of sessions from now on: created, described, turn begun or ended, removed. Unread changes of one session
+   * are merged into the newest. Ends when the reader leaves or the host stops.
    */
   watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
   /**
-   * Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one.
-   * @throws BatonError `unauthorized` (it is of another principal than `by`), `session_held` (another host has it),
+   * Closes a session and removes everything that belongs to it; opening it again creates a new one.
+   * @throws BatonError `unauthorized` (it belongs to a principal other than `by`), `session_held` (another host has it),
    * `store_failed`
    */
   remove(session: string, by?: Principal): Promise<void>
@@ -24,9 +24,9 @@ export interface SessionDirectory {
 export interface SessionQuery {
   /** Only sessions of this principal. */
   readonly principal?: string
-  /** Only sessions of the agent of this name. */
+  /** Only sessions of the agent with this name. */
   readonly agent?: string
-  /** Only sessions whose meta has these fields with these values. */
+  /** Only sessions whose metadata has these fields with these values. */
   readonly meta?: JsonObject
   /** The cursor from the previous page. */
   readonly cursor?: string
@@ -36,7 +36,7 @@ export interface SessionQuery {
 
 export interface SessionPage {
   readonly sessions: readonly SessionInfo[]
-  /** Present: there are more. */
+  /** Present if there are more. */
   readonly cursor?: string
 }
 
@@ -46,7 +46,7 @@ export interface SessionInfo {
   readonly principal: string
   readonly title?: string
   readonly meta: JsonObject
-  /** `running`: a turn is under way. For a session that is not open, its log tells. */
+  /** `running`: a turn is in progress. Read from the log if the session is not open. */
   readonly activity: 'idle' | 'running' | 'paused' | 'stopped'
   /** Milliseconds since 1970. */
   readonly createdMs: number

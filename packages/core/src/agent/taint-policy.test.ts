@@ -56,7 +56,7 @@ test.each([
   [
     'a tool that a stranger describes',
     { untrusted: [], described: ['echo'] },
-    { ask: 'The model was offered tools that others describe, and a description may give it orders: echo' },
+    { ask: 'The model was offered tools described by third parties, and a description may give it orders: echo' },
   ],
   [
     'many tools',

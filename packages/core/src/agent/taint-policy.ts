@@ -1,30 +1,33 @@
-// An approval policy against orders in data: once a model has read a stranger's text, a person approves each place that it writes or
-// sends to. It knows what the model has read and where a call goes, not what the words mean.
+// An approval policy against prompt injection: once a model has read untrusted text, a person approves each place that
+// it writes or sends to. It knows what the model has read and where a call goes, not what the words mean.
 import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 
 export interface TaintPolicyInit {
   /**
-   * Which calls could do harm. By default those of tools that are not pure, and those of tools of kind `fetch`, or of an untrusted source,
-   * with an argument that the model composed itself: an address, or a question to a stranger, can carry data away. Of all other tools, but
-   * those with `network: false`, an address of the web counts that the model composed.
+   * Which calls could do harm. By default, calls of tools that are not pure, and calls of tools of kind `fetch` or of
+   * an untrusted source with an argument that the model composed: an address, or a question to a third party, can carry
+   * data away. For all other tools except those with `network: false`, a web address that the model composed counts.
    */
   readonly isRisky?: (call: PolicyCall) => boolean
-  /** Destinations that need no approval, compared with the `destination` of the call's description: a folder of drafts, the user's own address. */
+  /**
+   * Destinations that need no approval, matched against the `destination` of the call's description: a drafts folder,
+   * the user's own address.
+   */
   readonly allows?: (destination: string, call: PolicyCall) => boolean
-  /** Names of tools whose results count as trusted after all. */
+  /** Names of tools whose results count as trusted. */
   readonly trusts?: readonly string[]
   /** False: descriptions of tools from untrusted sources count as trusted. True by default. */
   readonly descriptions?: boolean
-  /** Decides about all other calls. What it denies is denied here too. */
+  /** Decides about all other calls. Its denials also apply here. */
   readonly otherwise?: ApprovalPolicy
 }
 
 /**
- * Asks before a risky call once the model has read untrusted data. An approval covers later calls of the tool to the same destination in
- * the session. If `otherwise` or the tool's own `approval` asks about a call anyway, the approval covers later ones only if the person says
- * so. For a tool that names no destination, it asks each time.
+ * Creates a policy that asks before a risky call once the model has read untrusted data. An approval covers later calls of the tool to
+ * the same destination in the session. If `otherwise` or the tool's own `approval` asks about a call anyway, the approval covers later
+ * ones only if the person says so. For a tool that names no destination, it asks each time.
  * @throws BatonError `invalid_agent` for an unknown option
  */
 export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
@@ -64,7 +67,7 @@ function isRiskyByDefault({ tool, input, composed }: PolicyCall): boolean {
 
 const ADDRESS = /\bhttps?:/i
 
-/** Names count too, and what stands below a place. */
+/** Names count too, as does everything below a path. */
 function holdsAddress(path: string, input: unknown): boolean {
   const names = path.split('/').slice(1)
   const value = names.reduce<unknown>((inner, name) => {
@@ -80,5 +83,5 @@ function explain(read: readonly string[], described: readonly string[]): string 
   const list = (names: readonly string[]): string =>
     names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ')
   if (read.length > 0) return `The model has read text from outside, which may give it orders: ${list(read)}`
-  return `The model was offered tools that others describe, and a description may give it orders: ${list(described)}`
+  return `The model was offered tools described by third parties, and a description may give it orders: ${list(described)}`
 }

@@ -1,11 +1,11 @@
-// Models write a list or an object as a text of JSON where the schema wants the thing itself.
+// Unwraps lists and objects that models write as JSON text although the schema wants the value itself.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { repairJson } from '../repair-json.ts'
 import type { SchemaPlace } from './schema-parts.ts'
 import { findProperty, listParts, listTypes, SCHEMA_DEPTH_MAX } from './schema-parts.ts'
 
-/** The value with texts read as JSON, where its schema wants a list or an object there and allows no text. */
+/** Parses texts as JSON where the schema wants a list or an object and allows no text. */
 export function withoutTextValues(schema: JsonObject, value: JsonValue): JsonValue {
   return read({ root: schema, depth: 0 }, schema, value)
 }

@@ -1,4 +1,4 @@
-// Options of a tool that are objects of their own, and their checks.
+// Options of a tool that are objects, and their checks.
 import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'

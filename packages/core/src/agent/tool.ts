@@ -126,13 +126,8 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
 }
 
 /** The options of `tool()`. With `execute` the host runs the tool; without it, a connected client does. */
-export interface ToolOptions<
-  Name extends string,
-  Input extends Schema,
-  Output extends Schema,
-  Run,
-  RunFallback,
-> extends ToolInit<Name, Input, Output>, MisnamedToolFields {
+export interface ToolOptions<Name extends string, Input extends Schema, Output extends Schema, Run, RunFallback>
+  extends ToolInit<Name, Input, Output>, MisnamedToolFields {
   /** Runs one call. `context.services` is what the host was given: annotate it as `context: ToolContext<Services>`. */
   readonly execute?: Run | undefined
   /**

@@ -361,7 +361,7 @@ test('after a store that failed for long, a start goes on, and tells the answer 
   Object.assign(store, { append: () => Promise.reject(new Error('disk full')) })
   await time.pass(60_000)
   expect(told).toEqual([['error', 'session_closed']])
-  expect(hints).toEqual([expect.stringContaining('Call start() to go on')])
+  expect(hints).toEqual([expect.stringContaining('Call start() to resume')])
   Object.assign(store, { append })
   await expect(time.until(listener.event({ type: 'TWO' }))).rejects.toMatchObject({ code: 'store_failed' })
   await time.until(listener.start())

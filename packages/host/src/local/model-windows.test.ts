@@ -25,7 +25,7 @@ test('a session never asks for more than the window of its model, and says once 
   expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('"0xxx')
   expect(warnings).toEqual([
     [
-      'a model is in no table; it is asked as the newest known of its family is',
+      'the model is not in any table; it is treated like the newest known model of its family',
       { model: 'x/new', as: 'Claude Fable 5.1' },
     ],
   ])

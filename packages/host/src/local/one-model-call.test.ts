@@ -126,7 +126,7 @@ describe('a model call that does not settle', () => {
     expect([running.calls, warnings]).toEqual([1, []])
     await time.pass(1)
     expect(running.calls).toBe(2)
-    expect(warnings).toEqual(['a model call that was aborted has not ended, and is abandoned'])
+    expect(warnings).toEqual(['an aborted model call did not settle and was abandoned'])
   })
 
   test('of a wrong option is refused', () => {

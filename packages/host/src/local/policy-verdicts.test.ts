@@ -34,7 +34,7 @@ test.each([
   for await (const event of session.send('go'))
     if (event.type === 'call' && event.call.result?.type === 'error') seen.push(event.call.result.message)
   expect(seen).toEqual([
-    expect.stringMatching(/^the call was not run, because it could not be checked: the approval policy answered/),
+    expect.stringMatching(/^the call was not run, because it could not be checked: the approval policy returned/),
   ])
   await first.stop()
 

@@ -179,7 +179,7 @@ test('a damaged session is left out of lists, told once, and read again only whe
   await disk.restore('broken', [broken])
   for (let looks = 0; looks < 10; looks++)
     expect((await host.sessions()).sessions.map(({ id }) => id)).toEqual(['whole'])
-  expect(warnings).toEqual(['a session is left out of lists: its log cannot be read'])
+  expect(warnings).toEqual(['a session is omitted from lists: its log cannot be read'])
   expect(reads.filter((session) => session === 'broken').length).toBeLessThan(3)
   const before = reads.length
   await disk.remove('broken')

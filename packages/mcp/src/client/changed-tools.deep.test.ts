@@ -109,6 +109,6 @@ test('where nobody can be asked, the call is denied at once', async () => {
   for await (const event of session.send('Go.', { asks: false }))
     if (event.type === 'call' && event.call.result) told.push(event.call.result)
   await host.stop()
-  const message = expect.stringContaining('not sent: nobody is connected who could be asked') as string
+  const message = expect.stringContaining('not sent: no connected client can ask the user') as string
   expect(told).toMatchObject([{ type: 'error', code: 'call_denied', message }])
 })

@@ -89,7 +89,7 @@ test('a call whose client cancels it while it is asked is taken back', async () 
   await asked.promise
   leaving.abort()
   await expect(call).rejects.toThrow(/abort/i)
-  expect(await outcome.promise).toMatch(/the call was over before its question was answered/)
+  expect(await outcome.promise).toMatch(/the call ended before its question was answered/)
 })
 
 test.each(ERAS)('progress of a call of %s is told as it grows', async (era) => {

@@ -1,8 +1,8 @@
-// Refusals of a catalog: wrong options and unknown models.
+// Catalog errors: invalid options and unknown models.
 import type { Agent, Model, Usage } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 
-/** Milliseconds: the longest that an interrupted model may be waited for. */
+/** Longest time, in milliseconds, to wait for an interrupted model. */
 const INTERRUPT_MAX_MS = 60_000
 
 /** @throws BatonError `invalid_option` */
@@ -23,18 +23,18 @@ export function checkNamed({ models }: Agent): void {
   if (named !== undefined) throw createUnknownModelError(named, false)
 }
 
-/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
+/** @throws BatonError `invalid_agent` if the value was not made by `defineAgent` */
 export function checkAgent(agent: unknown): void {
   const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
   if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
   throw new BatonError({
     code: 'invalid_agent',
     message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
-    hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
+    hint: 'Pass the result of defineAgent({ name, model, tools }).',
   })
 }
 
-/** A call of this size has a price wherever the model has one. */
+/** A call large enough to have a price for any model that has one. */
 const PRICED: Usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 }
 
 interface Prices {
@@ -43,7 +43,7 @@ interface Prices {
 }
 
 /**
- * A limit on the cost bites only where the price is known. A model that runs on this machine has none.
+ * A cost limit needs a known price. Models that run on this machine have none.
  * @throws BatonError `model_not_configured`
  */
 export function checkPriced(
@@ -56,8 +56,8 @@ export function checkPriced(
   if (priceOf?.(model, PRICED) !== undefined || runsHere(asked, modelOf)) return
   throw new BatonError({
     code: 'model_not_configured',
-    message: `the agent "${name}" limits what a turn costs (limits.turnCostMicros), and the price of its model "${model}" is not known`,
-    hint: `Give the host or the worker its price: priceOf: createPriceOf({ '${model}': { input: 1, output: 5 } }), in dollars for a million tokens.`,
+    message: `the agent "${name}" limits the cost of a turn (limits.turnCostMicros), but the price of its model "${model}" is unknown`,
+    hint: `Set its price on the host or the worker: priceOf: createPriceOf({ '${model}': { input: 1, output: 5 } }), in dollars per million tokens.`,
   })
 }
 
@@ -66,6 +66,6 @@ function runsHere(asked: string | Model, modelOf: Prices['modelOf']): boolean {
     const model = typeof asked === 'string' ? modelOf?.(asked) : asked
     return model?.capabilities.network === false
   } catch {
-    return false // it is not configured, and fails when it is asked
+    return false // not configured: it fails when it is called
   }
 }

@@ -1,4 +1,4 @@
-// Agents that a host is given: a model that nobody can find is refused before a session begins.
+// Agents of a host: a model that cannot be found is refused before a session begins.
 import type { Environment } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { expect, test } from 'vitest'

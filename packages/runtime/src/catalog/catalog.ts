@@ -1,5 +1,5 @@
-// The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
-// that is opened, also at recovery.
+// The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
+// session opens, including at recovery.
 import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
 import { BatonError, createSpec } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
@@ -20,37 +20,37 @@ import { Permitted } from './permitted.ts'
 import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 
-/** Facts about a session at the time its agent is chosen. */
+/** Facts about a session when its agent is chosen. */
 export interface SessionIdentity {
   readonly id: string
-  /** The name of the agent that it has; empty for a new session. */
+  /** Name of the session's current agent; empty for a new session. */
   readonly agent: string
   readonly principal: string
-  /** As `describe` set it. */
+  /** Metadata set by `describe`. */
   readonly meta: JsonObject
 }
 
-/** The agent of one session, with what is this session's own. */
+/** The agent of one session and the parts specific to that session. */
 export interface SessionParts {
   readonly agent: Agent
-  /** `context.services` of its tools; the host's by default. */
+  /** Passed to its tools as `context.services`; the host's by default. */
   readonly services?: unknown
-  /** Models by id, with this session's keys; the host's by default. */
+  /** Resolves models by id, with this session's keys; the host's by default. */
   readonly modelOf?: (id: string) => Model
-  /** Sources of tools for this session alone, after those of the agent. */
+  /** Tool sources for this session only, listed after the agent's. */
   readonly sources?: readonly ToolSource[]
   /** Called once, when the session leaves the process. A failure is logged. */
   dispose?(): void | Promise<void>
 }
 
 export interface AgentChoice {
-  /** The agent of sessions that name none. */
+  /** Agent for sessions that name none. */
   readonly agent?: Agent
-  /** Agents by name: a session that is opened again, or recovered, gets the one whose name it has. */
+  /** Agents by name. A reopened or recovered session gets the agent it names. */
   readonly agents?: readonly Agent[]
   /**
-   * Asked for every opening, also at recovery; wins over `agent` and `agents`. Undefined: those decide. It has 30 s; what
-   * it throws is thrown by the opening.
+   * Called on every opening, including recovery; wins over `agent` and `agents`, which decide if it returns undefined.
+   * Times out after 30 s; what it throws, the opening throws.
    */
   readonly agentOf?: (
     session: SessionIdentity,
@@ -58,17 +58,17 @@ export interface AgentChoice {
 }
 
 export interface CatalogInit extends AgentChoice {
-  /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
+  /** Resolves a model id. @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf?: (id: string) => Model
-  /** The model of agents that name none. */
+  /** Model for agents that name none. */
   readonly defaultModel?: string | Model
-  /** Returns the cost of a model call in millionths of a US dollar; undefined if it is not known. */
+  /** Returns the cost of a model call in millionths of a US dollar, or undefined if unknown. */
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
-  /** Handed to every tool as `context.services`. */
+  /** Passed to every tool as `context.services`. */
   readonly services?: unknown
-  /** Secrets, such as keys, that messages of failed tools and models must not show; each is replaced by `[redacted]`. */
+  /** Secrets, such as keys, to keep out of error messages of tools and models; each is replaced by `[redacted]`. */
   readonly secrets?: readonly string[]
-  /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
+  /** Milliseconds for an interrupted model to report its partial answer; 0 to 60,000, 1,000 by default. */
   readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Store of long results, images and files. */
@@ -78,36 +78,36 @@ export interface CatalogInit extends AgentChoice {
   readonly runTool?: RunTool
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
-  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  /** SHA-256 in hex of the bytes that a base64 text encodes. */
   readonly digestMedia: (base64: string) => string
 }
 
 export interface Catalog {
   /**
-   * The world of a session; `given` wins over what the catalog would choose.
-   * @throws BatonError `invalid_agent` (there is none, or `agentOf` took too long), `unknown_model`
+   * Opens the world of a session; `given` wins over the catalog's choice.
+   * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`
    */
   open(session: SessionIdentity, given?: Agent): Promise<SessionWorld>
-  /** Whether a session of this agent can be opened without anybody naming the agent. */
+  /** Whether a session of this agent can be opened without passing the agent. */
   knows(agent: string): boolean
 }
 
-/** The world of one session: its agent with the tools and models that are its own. It knows no actor and no store. */
+/** The world of one session: its agent, tools and models. It knows no actor and no store. */
 export interface SessionWorld extends WorkContext {
   /** Ids of the agent's models in the order of fallback. */
   readonly models: readonly string[]
-  /** The agent as the machine sees it. It and the tools are replaced when the tools change. */
+  /** The agent as the machine sees it. Replaced, like the tools, when the tools change. */
   readonly spec: Spec
-  /** Whether there are sources, whose tools come and go. */
+  /** Whether the session has sources, so its tools may change. */
   readonly changes: boolean
-  /** Calls the listener after every change of the tools; one listener at most. */
+  /** Calls the listener after every change of the tools; holds one listener. */
   readonly onChange: (listener: () => void) => void
-  /** Frees what was made for this session alone. Never rejects. */
+  /** Frees what was created for this session. Never rejects. */
   readonly dispose: () => Promise<void>
 }
 
-const GIVE_AGENT = 'Give one: createHost({ agent: defineAgent({ … }) }), or host.session(id, { agent }).'
-/** Milliseconds that `agentOf` may take. */
+const GIVE_AGENT = 'Pass one: createHost({ agent: defineAgent({ … }) }), or host.session(id, { agent }).'
+/** Time limit of `agentOf`, in milliseconds. */
 const AGENT_MS = 30_000
 
 export function createCatalog(init: CatalogInit): Catalog {
@@ -120,10 +120,10 @@ class SharedCatalog implements Catalog {
   readonly #breakers: CircuitBreakers
   readonly #readResult: Tool
   readonly #agents: ReadonlyMap<string, Agent>
-  /** Made once for an agent: hashing the schemas of all tools is the dearest part of an opening. */
+  /** Cached per agent: hashing all tool schemas is the most expensive part of an opening. */
   readonly #known = new WeakMap<Agent, AgentFacts>()
   readonly #tellSchemas: (agent: Agent) => void
-  /** Models of which it was said that nothing is known of their names. */
+  /** Models already logged as unknown. */
   readonly #assumed = new Set<string>()
 
   constructor(init: CatalogInit) {
@@ -133,7 +133,7 @@ class SharedCatalog implements Catalog {
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
-    // Names that nobody can resolve are refused before the first turn.
+    // Names that cannot be resolved are refused before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
     const { defaultModel = [] } = init
     for (const agent of this.#agents.values())
@@ -213,14 +213,14 @@ class SharedCatalog implements Catalog {
       dispose: () => this.#close(opened),
     }
     sources?.onChange(() => {
-      // Arguments that the schema of a changed tool validated are validated again.
+      // A changed tool may have a new schema, so its arguments are validated again.
       Object.assign(world, examine(), { validated: new ValidatedArguments() })
       tell()
     })
     return world
   }
 
-  /** Undefined where nothing of the tools may change. */
+  /** Returns undefined if the tools cannot change. */
   async #openSources(
     session: string,
     { agent, sources: own = [] }: SessionParts,
@@ -241,7 +241,7 @@ class SharedCatalog implements Catalog {
     const asking = Promise.resolve(agentOf?.(session))
     const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
     const chosen = await within(timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
-      // A late result belongs to nobody.
+      // A late result has no session: dispose of it.
       asking.then((late) => late && disposeParts(toParts(late), session.id, { log, timers })).catch(() => {})
       throw cause
     })
@@ -252,7 +252,7 @@ class SharedCatalog implements Catalog {
     throw new BatonError({ code: 'invalid_agent', message: missing, hint: GIVE_AGENT })
   }
 
-  /** Those of the agent, in the order of fallback. */
+  /** The agent's models, in fallback order. */
   #listCandidates(agent: Agent): readonly (string | Model)[] {
     const { defaultModel } = this.#init
     const named = agent.models.length > 0 ? agent.models : defaultModel ? [defaultModel] : []
@@ -271,14 +271,14 @@ class SharedCatalog implements Catalog {
       const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
       const model = own ?? find?.(id)
       if (!model) throw createUnknownModelError(id, find !== undefined)
-      // Somebody must be asked: the last candidate is never left alone.
+      // The last candidate is never skipped: one model must be called.
       return model.id === lastId ? model : this.#breakers.guard(model)
     }
   }
 
   #examine({ listed, parts, permitted, models, modelOf }: Examined): AgentFacts {
     const { agent, modelOf: own } = parts
-    // A session with models of its own may have other windows.
+    // A session with its own models may have other windows.
     const isShared = !own && !listed
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
@@ -301,7 +301,7 @@ class SharedCatalog implements Catalog {
   }
 }
 
-/** A first look, which most agents pass: `createToolSearch` looks at each tool. */
+/** A cheap check that most agents pass: `createToolSearch` inspects every tool. */
 function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   for (const { defer } of tools) if (defer) return true
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
@@ -311,7 +311,7 @@ type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
-/** Parts to close when the session leaves, or could not be opened. */
+/** Parts to close when the session leaves or fails to open. */
 interface Opened {
   readonly session: string
   readonly parts: SessionParts
@@ -319,7 +319,7 @@ interface Opened {
 }
 
 interface Examined {
-  /** The agent's own and those of sources; undefined where there are no sources. */
+  /** The agent's tools and those of its sources; undefined without sources. */
   readonly listed: readonly Tool[] | undefined
   readonly parts: SessionParts
   readonly permitted: Permitted | undefined
@@ -328,16 +328,19 @@ interface Examined {
 }
 
 interface AgentFacts {
-  /** The agent's own, those of the session's sources, and `result.read`. */
+  /** Tools of the agent, of the session's sources, and `result.read`. */
   readonly tools: readonly Tool[]
   readonly toolSearch: ToolSearch | undefined
   readonly spec: Spec
 }
 
-/** Models that are warned of; a program that makes up names is not warned for ever. */
+/** Models to warn about, so a program that makes up names is not warned forever. */
 const ASSUMED_MAX = 1000
 
-/** The smallest of the candidates' windows: a fallback must be able to go on. Says once of which models little is known. */
+/**
+ * The smallest of the candidates' windows, so that a fallback can continue the conversation. Warns once per unknown
+ * model.
+ */
 function findWindow(
   models: readonly string[],
   modelOf: ModelOf,
@@ -348,7 +351,7 @@ function findWindow(
       const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
       if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
         told.add(id)
-        log.warn('a model is in no table; it is asked as the newest known of its family is', {
+        log.warn('the model is not in any table; it is treated like the newest known model of its family', {
           model: id,
           as: assumedTraits,
           ...(meantId !== undefined && { meant: meantId }),
@@ -356,13 +359,13 @@ function findWindow(
       }
       return contextTokens
     } catch {
-      return [] // a fallback that is not configured fails when it is asked, not before
+      return [] // an unconfigured fallback fails when it is called, not before
     }
   })
   return sizes.length === 0 ? undefined : Math.min(...sizes)
 }
 
-/** @throws BatonError `invalid_agent` for two agents of one name */
+/** @throws BatonError `invalid_agent` if two agents share a name */
 function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, Agent> {
   const index = new Map<string, Agent>()
   for (const one of agents) {
@@ -376,7 +379,7 @@ function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, A
   return index
 }
 
-/** @throws BatonError `invalid_agent` for what is no agent */
+/** @throws BatonError `invalid_agent` if the value is not an agent */
 function toParts(chosen: Agent | SessionParts): SessionParts {
   const isObject = typeof chosen === 'object'
   const parts: SessionParts = isObject && 'agent' in chosen ? chosen : { agent: chosen as Agent } // checked here

@@ -1,4 +1,4 @@
-// A model that fails in a row is left alone; one call tries it again after a while.
+// A model that keeps failing is skipped; after a while one call tries it again.
 import type { Model, ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -64,7 +64,7 @@ test('who is refused is told of what the model failed', async () => {
   await fail()
   const refused = run(REQUEST, () => {}, new AbortController().signal)
   await expect(refused).rejects.toMatchObject({
-    message: 'scripted/model failed 5 times in a row and is left alone for 30 s; the last time: busy',
+    message: 'scripted/model failed 5 times in a row and is skipped for 30 s; last failure: busy',
     cause: { code: 'model_overloaded' },
   })
 })

@@ -1,14 +1,14 @@
-// A model that fails and fails is left alone for a while, so that turns go to the next candidate at once instead of waiting
-// for its time-outs. One breaker for each model of a host, over all its sessions.
+// Skips a model that keeps failing, so that turns go straight to the next candidate instead of waiting for time-outs.
+// Each model of a host has one breaker, shared by all sessions.
 import type { Clock, ErrorCode, Model } from '@baton/core'
 import { BatonError, isBatonError, readMonotonicMs } from '@baton/core'
 
 export interface CircuitBreakers {
-  /** The model, refusing with `model_unavailable` while it is left alone. */
+  /** Wraps the model; calls fail with `model_unavailable` while the breaker is open. */
   guard(model: Model): Model
 }
 
-/** Failures in a row after which a model is left alone, and for how many milliseconds; then one call tries it. */
+/** Consecutive failures that open the breaker, and milliseconds until one trial call is let through. */
 export const FAILURES_MAX = 5
 export const OPEN_MS = 30_000
 
@@ -16,11 +16,11 @@ interface Breaker {
   failures: number
   openUntilMs: number
   lastFailure: BatonError | undefined
-  /** A call is trying whether the model is back. */
+  /** Whether a trial call is running. */
   isTrying: boolean
 }
 
-/** Failures that say something of the model or the way to it, and nothing of the request. */
+/** Failures of the model or the network, not of the request. */
 const COUNTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_overloaded',
   'model_provider_failed',
@@ -41,7 +41,7 @@ export function createCircuitBreakers(clock: Clock): CircuitBreakers {
   }
   return {
     guard: (model) => {
-      const { id, provider, capabilities } = model // not spread: what a class says by getters would be lost
+      const { id, provider, capabilities } = model // not spread: getters of a class would be lost
       return { id, provider, capabilities, run: (...request) => runGuarded(model, findBreaker(id), { clock, request }) }
     },
   }
@@ -68,16 +68,16 @@ async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Gu
     }
     throw cause
   } finally {
-    // Not by a call that began before the model was left alone.
+    // A call that began before the breaker opened is not the trial.
     if (isBroken) breaker.isTrying = false
   }
 }
 
 function unavailable({ id }: Model, { failures, lastFailure }: Breaker): BatonError {
-  const message = `${id} failed ${failures} times in a row and is left alone for ${OPEN_MS / 1000} s`
+  const message = `${id} failed ${failures} times in a row and is skipped for ${OPEN_MS / 1000} s`
   return new BatonError({
     code: 'model_unavailable',
-    message: lastFailure ? `${message}; the last time: ${lastFailure.message}` : message,
+    message: lastFailure ? `${message}; last failure: ${lastFailure.message}` : message,
     cause: lastFailure,
   })
 }

@@ -1,19 +1,19 @@
-// The world of an open session: another one when its agent changes, and the same with other tools when a source changes.
+// The world of an open session: replaced when its agent changes, updated when a source changes its tools.
 import type { Agent } from '@baton/core'
 import type { State } from '@baton/core/machine'
 import type { Catalog, SessionIdentity, SessionWorld } from './catalog.ts'
 
 export interface OpenWorldInit {
   readonly catalog: Pick<Catalog, 'open'>
-  /** Called after every change: what is decided from now on is decided with the new spec. */
+  /** Called after every change; later decisions use the new spec. */
   readonly onChange: () => void
-  /** The session left this process: nothing changes any more. */
+  /** Whether the session has left this process; a closed world no longer changes. */
   readonly isClosed: () => boolean
 }
 
 export class OpenWorld {
   isOpen = false
-  /** From `open` on. */
+  /** Set by `open`. */
   current!: SessionWorld
   readonly #init: OpenWorldInit
   #adopting: Promise<void> = Promise.resolve()
@@ -23,13 +23,13 @@ export class OpenWorld {
     this.#init = init
   }
 
-  /** Called once, before anything else. @throws BatonError `invalid_agent`, `unknown_model` */
+  /** Called once, before any other method. @throws BatonError `invalid_agent`, `unknown_model` */
   async open(identity: SessionIdentity, agent?: Agent): Promise<void> {
     this.#set(await this.#init.catalog.open(identity, agent))
   }
 
   /**
-   * Goes on with this agent, where it is another one. One change at a time; none once the session is closed.
+   * Switches to this agent if it differs. Changes run one at a time; a closed session ignores them.
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
   adopt(agent: Agent, state: () => State): Promise<void> {
@@ -38,7 +38,7 @@ export class OpenWorld {
     return adopted
   }
 
-  /** Once, although a session that was given up may also be closed. Never rejects. */
+  /** Runs once, even if an abandoned session is also closed. Never rejects. */
   dispose(): Promise<void> {
     return (this.#disposal ??= this.isOpen ? this.current.dispose() : Promise.resolve())
   }
@@ -50,9 +50,9 @@ export class OpenWorld {
     const world = await this.#init.catalog.open({ id, agent: name, principal, meta }, agent)
     if (this.#init.isClosed()) return await world.dispose()
     this.#set(world)
-    // The same definition made anew is no change for the machine; its functions may be others all the same.
+    // The machine sees no change in a redefined but equal agent; its functions may still differ.
     if (world.spec.hash !== before.spec.hash) this.#init.onChange()
-    void before.dispose() // which never rejects, and nobody waits for
+    void before.dispose() // never rejects, and needs no waiting
   }
 
   #set(world: SessionWorld): void {

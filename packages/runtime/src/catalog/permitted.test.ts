@@ -1,4 +1,4 @@
-// Permissions as a session has them: the tools that a model is offered, the sources that are asked, and the models that are.
+// Permissions in a session: the tools that a model is offered, and the sources and models that are called.
 import type { Agent, JsonObject, Model, Permissions, Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -49,7 +49,7 @@ const TOOLS = [
   withFallback,
 ]
 
-/** Tools that the model was offered, and the end of each of its calls. */
+/** Tools offered to the model, and the end of each of its calls. */
 async function play(
   permissions: Permissions,
   init: { readonly sources?: ToolSource[]; readonly calls?: string[] } = {},
@@ -77,7 +77,7 @@ test('deny takes tools away: the model is not offered them, and a call of one fi
   const { offered, ended, notes } = await play({ deny: ['fs.w*', 'phone.*'] }, { calls: ['fs.write', 'fs.read'] })
   expect(offered).toEqual(['fs.read', 'web.fetch', 'old'])
   expect(ended).toEqual(['fs.write tool_not_found', 'fs.read ok'])
-  expect(notes).toContainEqual({ message: 'a tool is left out: "fs.w*" denies it', session: 'one', tool: 'fs.write' })
+  expect(notes).toContainEqual({ message: 'a tool is skipped: "fs.w*" denies it', session: 'one', tool: 'fs.write' })
 })
 
 test('allow names all that there is, of sources too', async () => {
@@ -104,7 +104,7 @@ async function offeredTo(agent: Agent): Promise<readonly string[]> {
   open.stop = () => host.stop()
   const session = await host.session('one')
   await session.send('Go.').answer
-  const [model] = agent.models as readonly ReturnType<typeof createScriptedModel>[] // as the test gave it
+  const [model] = agent.models as readonly ReturnType<typeof createScriptedModel>[] // created by the test
   return model?.requests[0]?.tools.map(({ name }) => name) ?? []
 }
 
@@ -116,7 +116,7 @@ test('without the network: what may use it is gone, and a source that may is not
   expect(offered).toEqual(['fs.read', 'fs.write', 'phone.vibrate', 'near.read'])
   expect(remote.asked()).toBe(0)
   expect(notes).toContainEqual({
-    message: 'a source of tools is left out: it may use the network',
+    message: 'a tool source is skipped: it may use the network',
     session: 'one',
     source: 'remote',
   })
@@ -143,7 +143,7 @@ test('an agent whose models are all elsewhere does not open', async () => {
   open.stop = () => host.stop()
   await expect(host.session('one')).rejects.toMatchObject({
     code: 'not_permitted',
-    message: 'agent "tester" may not ask test/away: its permissions allow only models that run on this machine',
+    message: 'agent "tester" may not use test/away: its permissions allow only models that run on this machine',
   })
 })
 
@@ -192,7 +192,7 @@ test('a tool that a client brings is offered and called only where its name is a
   })
 })
 
-/** The provider's own tools of a request, and of one whose step sets them again. */
+/** The provider's own tools of a request, before and after a step sets them again. */
 async function offeredOfProvider(permissions: Permissions, own: readonly JsonObject[]): Promise<unknown> {
   const model = createScriptedModel({ steps: [{ text: 'Done.' }] })
   const settings = { serverTools: { openai: own }, temperature: 0 }
@@ -235,7 +235,7 @@ test("a provider's own tool that is left out is told, with the reason", async ()
   open.stop = () => host.stop()
   await host.session('one')
   expect(told).toContainEqual([
-    'a tool of the provider is left out: "web.*" denies it',
+    'a provider tool is skipped: "web.*" denies it',
     { session: 'one', provider: 'openai', tool: 'web_search' },
   ])
 })

@@ -1,5 +1,4 @@
-// The one place that enforces an agent's permissions: what its session has of tools, sources and models passes here, and nothing else
-// decides it.
+// The one place that enforces an agent's permissions: the tools, sources and models of a session all pass through here.
 import type { Agent, JsonObject, Logger, Model, ModelSettings, Permissions, Tool, ToolSource } from '@baton/core'
 import {
   BatonError,
@@ -30,34 +29,34 @@ export class Permitted {
     this.#externalModels = mayUseExternalModels(this.#permissions)
   }
 
-  /** Nothing is asked of a source that is left out, since already its list would come over the network. */
+  /** Skipped sources are never called: even listing their tools would use the network. */
   sources(sources: readonly ToolSource[]): readonly ToolSource[] {
     if (this.#network) return sources
     return sources.filter(({ name, network }) => {
       if (network === false) return true
-      this.#tell('a source of tools is left out: it may use the network', { source: name })
+      this.#tell('a tool source is skipped: it may use the network', { source: name })
       return false
     })
   }
 
-  /** @param always the one that every agent has, since it only reads on in results that were allowed */
+  /** @param always the tool that every agent has, since it only reads results that were permitted */
   tools(tools: readonly Tool[], always: Tool): readonly Tool[] {
     if (this.#permissions.length === 0) return tools
     return tools.filter((tool) => {
       if (tool === always) return true
       const refusal = findPermissionRefusal(this.#permissions, tool)
-      if (refusal !== undefined) this.#tell(`a tool is left out: ${refusal}`, { tool: tool.name })
+      if (refusal !== undefined) this.#tell(`a tool is skipped: ${refusal}`, { tool: tool.name })
       return refusal === undefined
     })
   }
 
-  /** Says which of the agent's own settings `permitSettings` takes away from each request. */
+  /** Logs the agent's own settings that `permitSettings` removes from each request. */
   settings({ serverTools = {} }: ModelSettings): void {
     for (const [provider, tools] of Object.entries(serverTools))
       for (const tool of tools) {
         const refusal = findServerToolRefusal(this.#permissions, tool)
         if (refusal === undefined) continue
-        this.#tell(`a tool of the provider is left out: ${refusal}`, {
+        this.#tell(`a provider tool is skipped: ${refusal}`, {
           provider,
           tool: nameServerTool(tool) ?? 'unnamed',
         })
@@ -65,8 +64,8 @@ export class Permitted {
   }
 
   /**
-   * Those that may be asked, in the order of fallback. One that is not configured stays: it fails when it is asked.
-   * @throws BatonError `not_permitted` where none may
+   * The permitted models, in fallback order. An unconfigured one stays and fails when it is called.
+   * @throws BatonError `not_permitted` if none is permitted
    */
   candidates(
     candidates: readonly (string | Model)[],
@@ -81,7 +80,7 @@ export class Permitted {
         return true
       } catch (cause) {
         if (!isBatonError(cause) || cause.code !== 'not_permitted') return true
-        this.#tell('a model is left out: it may use the network', { model: toId(candidate) })
+        this.#tell('a model is skipped: it may use the network', { model: toId(candidate) })
         refusal ??= cause
         return false
       }
@@ -95,7 +94,7 @@ export class Permitted {
     if (this.#externalModels || model.capabilities.network === false) return model
     throw new BatonError({
       code: 'not_permitted',
-      message: `agent "${this.#init.agent.name}" may not ask ${model.id}: its permissions allow only models that run on this machine`,
+      message: `agent "${this.#init.agent.name}" may not use ${model.id}: its permissions allow only models that run on this machine`,
     })
   }
 
@@ -104,24 +103,27 @@ export class Permitted {
   }
 }
 
-/** Why an agent with these permissions does not have a tool; undefined where it has it. */
+/** Why an agent with these permissions may not use a tool; undefined if it may. */
 export function findPermissionRefusal(
   permissions: readonly Permissions[],
   { name, network, execute, fallback }: Tool,
 ): string | undefined {
   const refusal = findToolRefusal(permissions, name)
   if (refusal !== undefined || mayUseNetwork(permissions)) return refusal
-  // A client runs its tools elsewhere, over the connection that it made.
+  // A client runs its tools elsewhere, over its own connection.
   const runsHere = execute !== undefined || fallback !== undefined
   return network === false || (!runsHere && network === undefined) ? undefined : 'it may use the network'
 }
 
-/** Why a tool that a client brought is neither offered nor called; undefined where it is. It runs at the client, so the network does not matter. */
+/**
+ * Why a client's tool is neither offered nor called; undefined if it is. Such tools run at the client, so network
+ * access does not matter.
+ */
 export function findClientToolRefusal({ permissions = [] }: Agent, name: string): string | undefined {
   return findToolRefusal(permissions, name)
 }
 
-/** Without the tools of providers that an agent may not have. */
+/** Removes provider tools that the agent may not use. */
 export function permitSettings({ permissions = [] }: Agent, settings: ModelSettings): ModelSettings {
   const { serverTools, ...kept } = settings
   if (!serverTools) return settings

@@ -1,14 +1,14 @@
-// Says in the log which of an agent's own tools have a schema that calls are not checked against whole. Sources say it of theirs.
+// Logs which of an agent's own tools have a schema that is only checked in part. Sources log their own.
 import type { Agent, JsonObject, Logger } from '@baton/core'
 
-/** Tells it once for each tool. */
+/** Logs each tool once. */
 export function createSchemaTeller(log: Logger): (agent: Agent) => void {
   const told = new WeakSet<JsonObject>()
   return ({ name, tools }) => {
     for (const { name: tool, inputSchema, schemaWarnings } of tools) {
       if (!schemaWarnings || told.has(inputSchema)) continue
       told.add(inputSchema)
-      log.warn('the schema of a tool is not checked whole', { agent: name, tool, leftOut: schemaWarnings })
+      log.warn('the schema of a tool is checked only in part', { agent: name, tool, leftOut: schemaWarnings })
     }
   }
 }

@@ -1,4 +1,4 @@
-// Sources that are slow: the session opens without their tools, and gets them when they come.
+// Slow sources: the session opens without their tools, and gets them when they arrive.
 import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -8,7 +8,7 @@ import { SourceTools } from './source-tools.ts'
 const make = (name: string): Tool =>
   tool({ name, description: name, input: { type: 'object' }, execute: () => null }) as Tool
 
-/** A source whose listings end when the test says so, and a session's tools over it. */
+/** A source whose listings resolve on demand, and a session's tools over it. */
 async function openSlow() {
   const listings: ((tools: readonly Tool[]) => void)[] = []
   const told: string[][] = []
@@ -27,7 +27,7 @@ async function openSlow() {
     agent: defineAgent({ name: 'tester', model: createScriptedModel({ steps: [] }) }),
     sources: [source],
     always: [],
-    // Every wait is over at once.
+    // Every wait ends at once.
     timers: {
       start: (_, callback) => {
         queueMicrotask(callback)

@@ -1,5 +1,5 @@
-// The tools of one session: the agent's own, then those of its sources as they come and go, under one policy about names
-// that two of them have.
+// The tools of one session: the agent's own, then those of its sources as they change, with one policy for name
+// collisions.
 import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core'
 import { BatonError, isLegalName } from '@baton/core'
 import { within } from '../deadline.ts'
@@ -8,7 +8,7 @@ import { describeThrown } from '../describe-thrown.ts'
 export interface SourceToolsInit {
   readonly session: string
   readonly agent: Agent
-  /** The sources of the agent, then those of this session alone. */
+  /** The agent's sources, then those of this session. */
   readonly sources: readonly ToolSource[]
   /** Tools that every agent has. */
   readonly always: readonly Tool[]
@@ -16,20 +16,20 @@ export interface SourceToolsInit {
   readonly log: Logger
 }
 
-/** Milliseconds that a session waits for a source to list its tools, and to close. */
+/** Milliseconds to wait for a source to list its tools or to close. */
 const SOURCE_MS = 10_000
-/** Tools of one session; further ones are left out, which is logged. */
+/** Tools of one session; more are skipped and logged. */
 const TOOLS_MAX = 512
 
 export class SourceTools {
   readonly #init: SourceToolsInit
   readonly #listed = new Map<ToolSource, readonly Tool[]>()
-  /** The newest listing of each source: an older one that comes late counts no more. */
+  /** The newest listing of each source. An older listing that arrives late is ignored. */
   readonly #latest = new Map<ToolSource, Promise<ListedTools>>()
   readonly #stops: (() => void)[] = []
   #tools: readonly Tool[] = []
   #onChange: () => void = () => {}
-  /** Sources that are being listed again, and whether they changed meanwhile. */
+  /** Sources being listed again, and whether they changed meanwhile. */
   readonly #relisting = new Map<ToolSource, boolean>()
   #closed = false
 
@@ -37,7 +37,7 @@ export class SourceTools {
     this.#init = init
   }
 
-  /** @throws BatonError `invalid_agent` for two tools of one name, where the agent refuses that */
+  /** @throws BatonError `invalid_agent` if two tools share a name and the agent refuses collisions */
   static async open(init: SourceToolsInit): Promise<SourceTools> {
     const tools = new SourceTools(init)
     await Promise.all(init.sources.map((source) => tools.#list(source)))
@@ -66,7 +66,7 @@ export class SourceTools {
       try {
         stop()
       } catch (cause) {
-        this.#init.log.warn('a source of tools cannot be left', { cause: describeThrown(cause) })
+        this.#init.log.warn('unsubscribing from a tool source failed', { cause: describeThrown(cause) })
       }
     await Promise.all(
       this.#init.sources.map((source) => this.#guard(source, 'could not be closed', () => source.close?.())),
@@ -105,7 +105,7 @@ export class SourceTools {
     this.#latest.set(source, listing)
     const listed = await this.#guard(source, 'lists no tools', () => listing)
     this.#keep(source, listed)
-    // A source may only be slow, such as a server that is downloaded first: what it lists joins when it comes.
+    // A source may just be slow, for example a server that is downloaded first. Its tools join when they arrive.
     if (!listed)
       listing.then(
         (late) => {
@@ -120,7 +120,7 @@ export class SourceTools {
   #keep(source: ToolSource, { tools, leftOut }: ListedTools = { tools: [], leftOut: 0 }): void {
     const { log, session } = this.#init
     if (leftOut > 0)
-      log.warn('a source lists something that is not a tool', {
+      log.warn('a tool source listed something that is not a tool', {
         session,
         source: source.name,
         leftOut,
@@ -134,7 +134,7 @@ export class SourceTools {
     this.#onChange()
   }
 
-  /** Runs a source, which is code of others: it may throw, hang or answer nonsense. */
+  /** Calls a source, which is foreign code: it may throw, hang or return garbage. */
   async #guard<Value>(
     source: ToolSource,
     what: string,
@@ -146,7 +146,7 @@ export class SourceTools {
     try {
       return await within(timers, limit, Promise.resolve(act()))
     } catch (cause) {
-      log.warn(`a source of tools ${what}`, { session, source: source.name, cause: describeThrown(cause) })
+      log.warn(`a tool source ${what}`, { session, source: source.name, cause: describeThrown(cause) })
       return undefined
     }
   }
@@ -157,14 +157,14 @@ export class SourceTools {
     for (const [source, listed] of this.#listed)
       for (const tool of listed) {
         const named = this.#resolve(byName, source, tool, when)
-        if (!named) log.warn('a tool is left out: its name is taken', { session, source: source.name, tool: tool.name })
+        if (!named) log.warn('a tool is skipped: its name is taken', { session, source: source.name, tool: tool.name })
         else if (byName.size < TOOLS_MAX) byName.set(named.name, named)
-        else log.warn('a tool is left out: there are too many', { session, source: source.name, limit: TOOLS_MAX })
+        else log.warn('a tool is skipped: there are too many', { session, source: source.name, limit: TOOLS_MAX })
       }
     return [...byName.values()]
   }
 
-  /** The tool under the name that it has here; undefined when it is left out. */
+  /** The tool under its name in this session; undefined if it is skipped. */
   #resolve(
     taken: ReadonlyMap<string, Tool>,
     source: ToolSource,
@@ -188,7 +188,7 @@ export class SourceTools {
   }
 }
 
-/** Applies the source's own trust to its tools that name none. */
+/** Applies the source's network setting to tools that have none. */
 function networkOf(tool: Tool, source: ToolSource): { readonly network?: boolean } {
   const network = tool.network ?? source.network
   return network === undefined ? {} : { network }
@@ -198,13 +198,16 @@ const EFFECTS: ReadonlySet<unknown> = new Set<Tool['effect']>(['pure', 'idempote
 
 interface ListedTools {
   readonly tools: readonly Tool[]
-  /** How much of the list was no tool. */
+  /** Number of entries that are not tools. */
   readonly leftOut: number
 }
 
-/** Copies, since a source may change its own. What `tool()` would not have made is left out and counted. */
+/**
+ * Copies the tools, since a source may change its own. Values that `tool()` would not have made are skipped and
+ * counted.
+ */
 function copyTools(listed: unknown): ListedTools {
-  if (!Array.isArray(listed)) throw new TypeError('list() must give an array of tools')
+  if (!Array.isArray(listed)) throw new TypeError('list() must return an array of tools')
   const tools = listed.flatMap((given: unknown): readonly Tool[] => {
     try {
       const copy = { ...(given as Tool) } // checked below

@@ -1,15 +1,15 @@
-// A turn that ends with the signal of whoever asked for it.
+// Ends a turn when its caller's signal aborts.
 import type { AbortSignalLike, Turn } from '@baton/core'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 
-/** The turn, which is withdrawn or interrupted once the signal aborts. `accepted`: settles when its input was taken in. */
+/** Withdraws or interrupts the turn once the signal aborts. `accepted` settles when its input was accepted. */
 export function endWithSignal(
   turn: Turn,
   signal: AbortSignalLike,
   { engine, accepted }: { readonly engine: SessionEngine; readonly accepted: Promise<unknown> },
 ): Turn {
-  // A session that is gone has no turn to end: the answer says so.
+  // A closed session has no turn to end; the answer reports it.
   const abort = (): void => void accepted.then(() => takeBack(engine, turn.id)).catch(ignore)
   signal.addEventListener('abort', abort, { once: true })
   // One signal may outlive many turns.
@@ -22,7 +22,7 @@ async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
   const withdrawn = await submitAlone(engine, { type: 'withdraw', target: inputId })
   if (withdrawn.type === 'accepted') return
   const { turn, index } = engine.state()
-  // The model has read it: its turn ends, and no other one.
+  // The model has read the input: end its turn, and no other.
   const isRunning = index.some(({ exchange, inputs }) => exchange === turn?.exchange && inputs?.includes(inputId))
   if (isRunning) await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard: { type: 'reported' } })
 }

@@ -1,5 +1,5 @@
-// Approvals and questions as people see them, and their decisions as the machine gets them. New input and answers
-// are validated here, where their schemas are known.
+// Approvals and questions as people see them, and decisions as the machine takes them. Edited input and answers are
+// validated here, where their schemas are known.
 import type { PendingApproval, PendingQuestion, Principal } from '@baton/core'
 import { checkName, isJsonObject, parseJson } from '@baton/core'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
@@ -35,13 +35,13 @@ export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>):
   })
 }
 
-/** The person in whose name a program decides. @throws BatonError `invalid_option` */
+/** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
 export function readDecider(principal: Principal | undefined): Principal | undefined {
   if (principal) checkName('principal.id', principal.id)
   return principal
 }
 
-/** A request that is not open goes on as it is: the machine says what became of it. */
+/** Passes on a request that is not open: the machine knows what became of it. */
 export async function createApproval(
   engine: SessionEngine,
   { id: principal }: Principal,
@@ -77,13 +77,13 @@ export async function createApproval(
   return { ...given, edited: { arguments: text, check } }
 }
 
-/** The answer that waits for a person: the newest step's text where it is a value, else the texts of all steps. */
+/** The answer that waits for approval: the newest step's text for a value, else the texts of all steps. */
 function readAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
   const texts = history.turnTexts().map(({ text }) => text)
   return as === 'value' ? (texts.at(-1) ?? '') : texts.join(TEXT_SEPARATOR)
 }
 
-/** Says what is wrong with an answer. Undefined when it fits, or when the question is not open. */
+/** Describes what is wrong with an answer; undefined if it fits or the question is not open. */
 export async function findAnswerIssues(
   engine: SessionEngine,
   answer: DecodedQuestionAnswer,
@@ -102,6 +102,6 @@ export async function findAnswerIssues(
     )
     return checked.ok ? undefined : `${questionId}: the answer does not fit: ${checked.issues}`
   } catch (cause) {
-    return `${questionId}: no answer can be checked against the schema of the question: ${describeThrown(cause)}`
+    return `${questionId}: the question's schema cannot check answers: ${describeThrown(cause)}`
   }
 }

@@ -1,4 +1,4 @@
-// A connected app, as its front speaks for it: each word is an input of the session.
+// A connected app, as its front represents it: each method submits one input to the session.
 import type { Accepted, ClientConnection, ConnectionInit, Principal, Refused } from '@baton/core'
 import type { ClientReport, UserCommand } from '@baton/core/machine'
 

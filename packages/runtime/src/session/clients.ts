@@ -1,4 +1,4 @@
-// The clients that one handle has made of its program, and its results by hand.
+// The clients that one handle made of its program, and results submitted by hand.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
 import { BatonError, findNearName } from '@baton/core'
 import type { ClientReport, Outcome } from '@baton/core/machine'
@@ -16,10 +16,10 @@ export interface SessionClientsInit {
 
 export class SessionClients {
   readonly #init: SessionClientsInit
-  /** The attached clients; created with the first one. */
+  /** Attached clients; created with the first one. */
   #clients: Map<string, Client> | undefined
   #closed = false
-  /** Never rejects; there while a result is being checked by a schema that takes its time. */
+  /** Never rejects. Set while a result is validated by an asynchronous schema. */
   #checking: Promise<void> | undefined
 
   constructor(init: SessionClientsInit) {
@@ -45,12 +45,12 @@ export class SessionClients {
     if (holder) return await holder.toolResult(callId, outcome)
     const call = engine.history().openCall(callId)
     if (!call || call.settled) throw new BatonError({ code: 'illegal_input', message: 'there is no such open call' })
-    // Only for this tool: a program that answers one call by hand takes no others away from their clients.
+    // Only for this tool: a program that answers one call by hand must not take other calls from their clients.
     const client = await this.#attachFor({}, [call.name])
     return await client.toolResult(callId, outcome)
   }
 
-  /** Reports keep their order, also behind a result that is being checked. */
+  /** Keeps reports in order, even behind a result that is still being validated. */
   report(report: ClientReport): Promise<Accepted | Refused> {
     const { engine } = this.#init
     const before = this.#checking
@@ -66,7 +66,7 @@ export class SessionClients {
     return answer
   }
 
-  /** For good. */
+  /** Detaches all clients permanently. */
   async detachAll(): Promise<void> {
     this.#closed = true
     for (const client of this.#clients?.values() ?? []) await client.detach()
@@ -86,7 +86,7 @@ export class SessionClients {
       ...(tools && { tools }),
     })
     if (this.#closed) {
-      await client.detach() // it came after `detachAll`, and nobody else would see to it
+      await client.detach() // attached after `detachAll`, which no longer sees it
       throw createClosedError()
     }
     this.#clients = (this.#clients ?? new Map<string, Client>()).set(connection, client)
@@ -95,7 +95,7 @@ export class SessionClients {
 }
 
 /**
- * A misspelt name would let its calls wait in silence. Where tools come and go, one that is not there yet may be meant.
+ * Catches a misspelt name, whose calls would wait silently. With changing tools, an unknown name may appear later.
  * @throws BatonError `invalid_option` for a name that no client tool has
  */
 export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
@@ -109,7 +109,7 @@ export function checkClientTools({ tools, changes, agent }: SessionWorld, names:
   throw new BatonError({
     code: 'invalid_option',
     message: isServers
-      ? `the tool ${shown} of agent "${agent.name}" has an execute of its own: no client runs it`
+      ? `the tool ${shown} of agent "${agent.name}" has its own execute: no client runs it`
       : `agent "${agent.name}" has no client tool ${shown}${near === undefined ? '' : `; did you mean "${near}"?`}`,
     hint:
       known.length > 0 ? `Its client tools are ${known.join(', ')}.` : 'It has no client tools: tools without execute.',
@@ -125,7 +125,7 @@ function checkHandlers(handlers: unknown): void {
   if (isObject && !wrong) return
   const message = wrong
     ? `the handler of "${wrong[0].slice(0, 100)}" must be a function, not ${typeof wrong[1]}`
-    : `handlers must be an object of functions by the names of tools, not ${typeof handlers}`
+    : `handlers must be an object of functions by tool name, not ${typeof handlers}`
   throw new BatonError({ code: 'invalid_event', message })
 }
 

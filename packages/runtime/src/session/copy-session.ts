@@ -1,4 +1,4 @@
-// A session's log under another name, up to where it last rested: what ran then would run twice.
+// Copies a session's log under another name, up to where it last rested: work running at that moment would run twice.
 import type { LogStore } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
@@ -36,7 +36,7 @@ function rests({ turn, step, attempt, queue }: State): boolean {
   return turn === null && step === null && attempt === null && queue.length === 0
 }
 
-/** Tools of interrupted turns that run on: they do so for the original alone. */
+/** Detached tools of interrupted turns keep running for the original session only. */
 function leaveDetached(state: State): readonly SessionRecord[] {
   const records: SessionRecord[] = []
   let left = state

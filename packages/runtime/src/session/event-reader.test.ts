@@ -1,4 +1,5 @@
-// Session events over frames: a reader that was too slow reads the log again, and each record is told once and whole.
+// Session events over frames: a reader that was too slow reads the log again, and each record is emitted once and
+// whole.
 import type { EventCursor, Frame } from '@baton/core'
 import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
@@ -23,7 +24,7 @@ const frame = (pos: number, fact: Fact, more?: true): Frame => ({
   ...(more && { more }),
 })
 
-/** A reading whose frames the test hands out: one reader after the other, as it follows again. */
+/** A reading whose frames the test supplies: one reader after another, as it follows again. */
 function read(from: EventCursor = { pos: 0 }) {
   const asked: (number | undefined)[] = []
   const readers: FrameReader[] = []
@@ -112,11 +113,11 @@ test('whoever goes on from a cursor in the middle of a text is told the rest of 
   whole.end(0)
   const cursors: EventCursor[] = []
   for await (const event of whole.events) if (event.type === 'text') cursors.push(event.cursor)
-  expect(cursors).toHaveLength(1) // joined while it waited
+  expect(cursors).toHaveLength(1) // joined while waiting
   expect(cursors[0]).toMatchObject({ attempt: 1, text: 12 })
   const told: string[] = []
   const again = read({ pos: 2, since: 1, attempt: 1, text: 7 })
-  // Live text comes behind the records, and once before them where it was said meanwhile.
+  // Live text arrives behind the records, and once before them because it was written meanwhile.
   again.push(0, piece(0, 'All is '), ...turn, piece(0, 'All is well.'), piece(12, ' Really.'))
   again.end(0)
   for await (const event of again.events) if (event.type === 'text') told.push(event.text)

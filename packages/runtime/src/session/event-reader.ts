@@ -1,5 +1,5 @@
-// Session events for one reader: the frames of an engine, projected. Where the reader was too slow for the feed, it reads
-// the log again, from where it was.
+// Session events for one reader: an engine's frames, projected. A reader that was too slow for the feed reads the log
+// again from where it was.
 import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
@@ -9,11 +9,11 @@ export interface EventReaderInit {
   readonly follow: SessionEngine['follow']
   readonly frames: FrameReader
   readonly projection: SessionProjection
-  /** Records before this cursor are read, and not told. */
+  /** Records before this cursor are read but not emitted. */
   readonly from: EventCursor
-  /** The last record of the past; absent: `live` is not told. */
+  /** The last record of the past; if absent, `live` is not emitted. */
   readonly headPos?: number
-  /** For a device: it is not told of what it missed, but that it did. */
+  /** For a device: it learns that it missed events, not which. */
   readonly delivery?: boolean | undefined
   /** Called once, when the reading has ended. */
   readonly onEnd?: (reader: EventReader) => void
@@ -22,13 +22,13 @@ export interface EventReaderInit {
 export class EventReader implements EventStream, AsyncIterator<SessionEvent, undefined> {
   readonly #init: EventReaderInit
   #frames: FrameReader
-  /** Position of the record that is being read. */
+  /** Facts of the record being read. */
   #facts: Fact[] = []
   #nextPos = 0
   #isResumed = false
   #isLive: boolean
   #ended = false
-  /** Events that the iterator took and has not handed out. */
+  /** Events that the iterator took but has not returned. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
 
@@ -42,7 +42,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this
   }
 
-  /** Undefined at the end. Without `waits` also once the past was told, and what is being written, as far as it is. */
+  /** Returns undefined at the end. Without `waits`, also when the past and the current partial text were emitted. */
   async nextBatch(waits = true): Promise<EventBatch | undefined> {
     for (;;) {
       const events: SessionEvent[] = []
@@ -59,7 +59,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       const last = events.at(-1)
       if (!last) continue
       const { projection } = this.#init
-      // Records behind the last event may have told nothing.
+      // Records after the last event may have emitted nothing.
       return { events, next: last.cursor.pos === projection.pos ? last.cursor : projection.cursor }
     }
   }
@@ -68,7 +68,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     return this.#takeNext() ?? this.#nextOfBatches()
   }
 
-  /** Hands out events that were taken already, without an async function for each. */
+  /** Returns events already taken, without an async call for each. */
   #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
     const event = this.#batch[this.#handedOut]
     if (!event) return undefined
@@ -106,20 +106,20 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       this.#facts = []
       if (this.#init.delivery) {
         events.push({ type: 'behind', cursor: projection.cursor })
-        return // it was the last frame
+        return // the last frame
       }
       this.#frames = follow(Math.max(frame.pos, this.#nextPos))
       return
     }
     if (frame.type !== 'fact') {
-      // It comes again after the records that this reader skips.
+      // Repeated after the records that this reader skips.
       if (projection.pos < from.pos) return
       this.#resume()
       const event = projection.takeLive(frame)
       if (event) events.push(event)
       return
     }
-    // Told again after a reading that was too slow.
+    // Repeated after a reading that was too slow.
     if (frame.pos < this.#nextPos) return
     this.#facts.push(frame.fact)
     if (frame.more) return
@@ -131,14 +131,14 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     this.#nextPos = pos + 1
     if (pos > from.pos) events.push(...told)
     else if (pos === from.pos) {
-      // No event leaves such a cursor behind: it is where a turn begins. A device is told all of the record.
+      // No event carries such a cursor: it is the start of a turn. A device gets all of the record.
       const beginsTurn = from.since === pos && from.read === undefined && !this.#init.delivery
       events.push(...(beginsTurn ? dropFormerTurn(told, facts) : told.slice(from.read ?? 0)))
     }
     if (!this.#isLive) this.#tellLive(events)
   }
 
-  /** The projection knows how much of an unfinished step was sent once it has read as far. */
+  /** The projection knows how much of an unfinished step was sent once it has read this far. */
   #resume(): void {
     if (this.#isResumed) return
     this.#isResumed = true
@@ -153,7 +153,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   }
 }
 
-/** A message that waited begins its turn in the record that ends the turn before: that end is not of the newer turn. */
+/** A queued message begins its turn in the record that ends the previous one; that end belongs to the older turn. */
 function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): readonly SessionEvent[] {
   const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
   const former = told.findLastIndex((event) => event.type === 'turn-finished' && event.turn < begun)

@@ -1,4 +1,4 @@
-// The feed of one session: live pieces in their place among the records, whatever order they come in.
+// The feed of one session: live pieces in their place among the records, whatever order they arrive in.
 import type { Frame, LiveFrame } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
@@ -72,7 +72,7 @@ test('a reader learns that it missed records which another host wrote, and reads
   })
   feed.publishRecord(record(0, 1))
   const reader = feed.read(0)
-  // The session was opened again, from a snapshot of a host that had it in between.
+  // The session was reopened from a snapshot of a host that had it meanwhile.
   feed.startAfter(2)
   feed.publishRecord(record(3, 4))
   expect(await reader.nextBatch()).toMatchObject([{ type: 'fact', pos: 0 }])
@@ -95,7 +95,7 @@ function of(pos: number, ...facts: readonly Fact[]): SessionRecord {
   return { ...record(pos, 1), facts }
 }
 
-/** Whatever a reader has been told so far, without waiting for more. */
+/** All frames that a reader has so far, without waiting for more. */
 async function readAll(reader: FrameReader): Promise<readonly Frame[]> {
   const frames: Frame[] = []
   for (let batch = await reader.nextBatch(false); batch?.length; batch = await reader.nextBatch(false))

@@ -1,19 +1,19 @@
-// All readers of one session in this process: every record reaches each of them once, and live frames in their place among
-// the records, whatever order an engine hears of them in.
+// All readers of one session in this process. Every record reaches each reader once, with live frames in their place
+// among the records, in whatever order an engine learns of them.
 import type { Frame, LiveFrame } from '@baton/core'
 import type { Fact, FactType, SessionRecord } from '@baton/core/machine'
 import { FrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
 
 export interface FeedInit {
-  /** Records that were published before a reader came. */
+  /** Reads records published before a reader joined. */
   readonly readPast: (fromPos: number) => AsyncIterable<SessionRecord>
 }
 
 type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' | 'server-tool' }>
 
 /**
- * Pieces of attempts, and UTF-16 units of their text, that may wait for the record that begins the attempt; neighbouring
- * text counts as one. More is dropped, which shows in the offsets.
+ * Bounds on attempt pieces, and on UTF-16 units of their text, that wait for the record that begins the attempt;
+ * adjacent text counts as one piece. More is dropped, which shows in the offsets.
  */
 const EARLY_MAX = 10_000
 const EARLY_CHARS_MAX = TEXT_MAX
@@ -23,7 +23,7 @@ export class SessionFeed {
   readonly #readers = new Set<FrameReader>()
   #publishedPos = -1
   #ended = false
-  /** The attempt that is being written, and what it has said, for a reader that comes in the middle of it. */
+  /** The attempt being written and its text so far, for a reader that joins midway. */
   #written: WrittenAttempt | undefined
   #lastAttempt = 0
   #early: Piece[] = []
@@ -33,7 +33,7 @@ export class SessionFeed {
     this.#init = init
   }
 
-  /** A piece of an attempt that is over is dropped; one that comes before its attempt's record waits for it. */
+  /** Drops a piece of a finished attempt; holds a piece that arrives before its attempt's record. */
   publishLive(frame: LiveFrame): void {
     if (frame.type === 'tool-progress') {
       this.#push(frame)
@@ -49,7 +49,7 @@ export class SessionFeed {
     } else if (frame.attempt > this.#lastAttempt) this.#keepEarly(frame)
   }
 
-  /** A record that was published before, as when the log is read again, is passed over. */
+  /** Skips a record that was already published, for example when the log is read again. */
   publishRecord(record: SessionRecord): void {
     const { pos, facts } = record
     if (pos <= this.#publishedPos) return
@@ -73,8 +73,8 @@ export class SessionFeed {
   }
 
   /**
-   * Records up to this position are not published: a reader that wants them gets them from `readPast`. One that was there
-   * before another host wrote them is told where it must read again.
+   * Records up to this position are not published: readers get them from `readPast`. A reader present before another
+   * host wrote them is told where to read again.
    */
   startAfter(pos: number): void {
     const missedPos = this.#publishedPos + 1
@@ -84,14 +84,14 @@ export class SessionFeed {
     for (const reader of this.#readers) reader.lag(missedPos)
   }
 
-  /** The text that an attempt has streamed so far. */
+  /** The text streamed by an attempt so far. */
   textOfAttempt(attempt: number): string {
     return this.#written?.attempt === attempt ? this.#written.text.read() : ''
   }
 
   /**
-   * Frames from `fromPos` on, or from now on. Old facts come from `readPast`, new ones live; the reader is registered
-   * first, so that none falls between. `onEnd` is called when the reading has ended, whoever ended it.
+   * Frames from `fromPos`, or from now on. Old facts come from `readPast`, new ones live; the reader is registered
+   * first, so none is lost. Calls `onEnd` when the reading ends for any reason.
    */
   read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {
     const nextPos = this.#publishedPos + 1
@@ -110,7 +110,7 @@ export class SessionFeed {
     return reader
   }
 
-  /** Ends every reading, also those that begin later. */
+  /** Ends every reading, including later ones. */
   end(): void {
     this.#ended = true
     for (const reader of this.#readers) reader.end()
@@ -127,7 +127,7 @@ export class SessionFeed {
     if (!joined && last + 1 >= EARLY_MAX) return
     this.#earlyChars += piece.text.length
     if (joined)
-      this.#early[last] = joined as Piece // of two pieces one is made
+      this.#early[last] = joined as Piece // two pieces make one
     else this.#early.push(piece)
   }
 
@@ -139,7 +139,7 @@ export class SessionFeed {
   }
 }
 
-/** After these, what an attempt said stands in the log or is void. */
+/** After these, an attempt's text is in the log or void. */
 const ENDS_ATTEMPT: ReadonlySet<string> = new Set<FactType>([
   'step-finished',
   'step-salvaged',
@@ -152,7 +152,7 @@ interface WrittenAttempt {
   readonly attempt: number
   readonly text: GrowingText
   readonly reasoning: GrowingText
-  /** By their index. */
+  /** Calls by index. */
   readonly calls: Map<number, { readonly name: string; readonly text: GrowingText }>
 }
 
@@ -171,7 +171,7 @@ function listWritten(written: WrittenAttempt): readonly LiveFrame[] {
   return frames
 }
 
-/** False: the piece came before, or pieces before it are missing. A text with a hole would never be shown right. */
+/** Returns false if the piece is a repeat or leaves a gap. Text with a hole could never be shown correctly. */
 function write(attempt: WrittenAttempt, piece: Piece): boolean {
   const { offset, text } = piece
   const call =
@@ -186,11 +186,14 @@ function write(attempt: WrittenAttempt, piece: Piece): boolean {
 interface PastInit {
   readonly fromPos: number
   readonly nextPos: number
-  /** The reasoning of the running attempt, which its records do not have. */
+  /** Reasoning of the running attempt, which its records do not have. */
   readonly written: Piece | undefined
 }
 
-/** The running attempt's reasoning comes where the attempt begins. The log has only its text, which would otherwise come first. */
+/**
+ * The running attempt's reasoning goes where the attempt begins. The log has only its text, which would otherwise
+ * precede it.
+ */
 async function* readFacts({ readPast }: FeedInit, { fromPos, nextPos, written }: PastInit): AsyncGenerator<Frame> {
   for await (const record of readPast(fromPos)) {
     if (record.pos >= nextPos) return
@@ -203,14 +206,14 @@ function begins(fact: Fact, attempt: number): boolean {
   return fact.type === 'model-started' && fact.attempt === attempt
 }
 
-/** A frame of few fields: one is made for each fact, for each session. */
+/** Builds a frame with few fields: one is made per fact and session. */
 function toFrame({ pos, nowMs, wallMs }: SessionRecord, fact: Fact, more: boolean): Frame {
   const shown = hideBindings(fact)
   if (wallMs !== undefined) return { type: 'fact', pos, nowMs, fact: shown, wallMs, ...(more && { more }) }
   return more ? { type: 'fact', pos, nowMs, fact: shown, more } : { type: 'fact', pos, nowMs, fact: shown }
 }
 
-/** Facts as readers are told them: what binds an approval to its arguments stays inside. */
+/** Facts as readers see them: what binds an approval to its arguments stays inside. */
 function hideBindings(fact: Fact): Fact {
   switch (fact.type) {
     case 'step-finished':
@@ -229,21 +232,21 @@ function hideBinding<Bound extends { readonly argumentsHash: string; readonly to
 ): Bound {
   if (bound.tokenHash === undefined) return { ...bound, argumentsHash: '' }
   const { tokenHash: _, ...rest } = bound
-  return { ...rest, argumentsHash: '' } as Bound // the hashes are hidden, the rest stands
+  return { ...rest, argumentsHash: '' } as Bound // the hashes are hidden, the rest is unchanged
 }
 
-/** UTF-16 units of pieces that are joined at once. */
+/** UTF-16 units of pieces to join at once. */
 const JOINED_CHARS = 2048
 
 /**
- * A text that comes in small pieces, at the memory of a whole one. A string that grew by `+=` keeps every piece and a node for each,
- * some ten times the text; a slice of it keeps all of it.
+ * Text that grows in small pieces, in the memory of a whole string. A string built with `+=` keeps every piece and a
+ * node for each, about ten times the text; a slice of it keeps all of it.
  */
 export class GrowingText {
   readonly #chunks: string[] = []
   #pieces: string[] = []
   #pieceChars = 0
-  /** UTF-16 units; only `add` changes it. */
+  /** UTF-16 units; changed only by `add`. */
   length = 0
 
   add(piece: string): void {
@@ -253,10 +256,10 @@ export class GrowingText {
     if (this.#pieceChars >= JOINED_CHARS) this.#join()
   }
 
-  /** The text from here to its end. */
+  /** The text from an offset to the end. */
   read(from = 0): string {
     this.#join()
-    // Most readers want what came last, and a slice of the whole would keep the whole.
+    // Most readers want the newest text, and a slice of the whole would retain the whole.
     let at = this.#chunks.length
     let start = this.length
     while (start > from) {

@@ -1,4 +1,4 @@
-// Finds messages and turns in a session's log, also those that have left the window.
+// Finds messages and turns in a session's log, including those outside the window.
 import type { EventCursor, JsonObject, MessageId } from '@baton/core'
 import { BatonError, nameAnswer } from '@baton/core'
 import type { Fact, IndexEntry, State } from '@baton/core/machine'
@@ -10,20 +10,20 @@ type ReadEngine = Pick<SessionEngine, 'follow' | 'state' | 'session' | 'world'>
 export interface FoundMessage {
   readonly role: 'user' | 'assistant'
   readonly exchange: number
-  /** The first entry of the message; absent for an answer that has said nothing. */
+  /** First entry of the message; absent for an answer without text. */
   readonly entry?: number
-  /** Ids of what was asked, from the message on. */
+  /** Ids of the user's inputs, from the message on. */
   readonly asked: readonly MessageId[]
-  /** All entries of the conversation up to the end of the message's exchange, whatever the window has dropped. */
+  /** All entries of the conversation up to the end of the message's exchange, including those outside the window. */
   readonly index: readonly IndexEntry[]
-  /** The output schema that the turn of the message's exchange had of its own. */
+  /** The output schema set for the turn of the message's exchange. */
   readonly output?: JsonObject
 }
 
 export interface FoundTurn {
-  /** The cursor at which it begins. */
+  /** Cursor where the turn begins. */
   readonly from: EventCursor
-  /** The output schema that it has of its own. */
+  /** The output schema set for this turn. */
   readonly output?: JsonObject
 }
 
@@ -36,11 +36,11 @@ export async function findMessage(engine: ReadEngine, message: MessageId): Promi
   throw new BatonError({
     code: 'unknown_input',
     message: `the conversation has no message "${String(message).slice(0, 100)}"`,
-    hint: 'Use the id of a message that the conversation has now. An input that still waits is withdrawn instead.',
+    hint: 'Use the id of a message that is in the conversation now. Withdraw an input that is still queued.',
   })
 }
 
-/** The turn of an input: the newest, where it was asked again. Undefined for an input that was not taken in. */
+/** The turn of an input: the newest if it was asked again. Undefined if the input was never accepted. */
 export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<FoundTurn | undefined> {
   let since: number | undefined
   let from: EventCursor | undefined
@@ -58,7 +58,7 @@ export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<
         from = note(pos)
         output = fact.output
       }
-      // Its first turn from where it was taken in, a later one from its own beginning: each is whole.
+      // The first turn starts where the input was accepted, a later one at its own beginning, so each is complete.
       if (fact.type === 'inputs-entered' && fact.entries.some(({ inputs }) => inputs.includes(inputId))) {
         if (hasEntered || !from) from = note(since ?? pos)
         hasEntered = true
@@ -95,18 +95,18 @@ async function readRecords(
   }
 }
 
-/** The end of a log that could be read only in part. */
+/** The error for a log that was only read in part. */
 function createUnreadError(session: string): BatonError {
   return new BatonError({ code: 'session_closed', message: `session ${session} was closed before its log was read` })
 }
 
 class ConversationEntries {
   #state: State
-  /** By their numbers; summaries stand in for nothing here. */
+  /** Entries by number; summaries replace nothing here. */
   readonly #entries = new Map<number, IndexEntry>()
-  /** Exchanges of turns. */
+  /** Turns' exchanges. */
   readonly #turns = new Map<MessageId, number>()
-  /** Output schemas of turns, by their exchanges. */
+  /** Output schemas of turns by exchange. */
   readonly #outputs = new Map<number, JsonObject>()
 
   readonly #messagesMax: number
@@ -146,7 +146,7 @@ class ConversationEntries {
       exchange,
       ...(first && { entry: first.entry }),
       asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
-      // The newest that a request may have at all.
+      // The newest messages that a request may have.
       index: entries.slice(Math.max(0, end - this.#messagesMax), end),
       ...(output && { output }),
     }

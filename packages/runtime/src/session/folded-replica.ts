@@ -1,4 +1,4 @@
-// A replica that is folded from records as they arrive, for engines whose actor lives elsewhere.
+// A replica folded from records as they arrive, for engines whose actor is remote.
 import type { BatonError } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
@@ -23,7 +23,7 @@ export class FoldedReplica implements SessionReplica {
   }
 
   /**
-   * A record that was folded before is passed over: false.
+   * Returns false for a record that was already folded.
    * @throws BatonError `log_damaged` for a gap, `log_version_unknown`
    */
   fold(record: SessionRecord): boolean {
@@ -35,14 +35,14 @@ export class FoldedReplica implements SessionReplica {
     return true
   }
 
-  /** Resolves when the record of this position was folded. @throws BatonError the cause, where `end` came first */
+  /** Resolves when the record at this position is folded. @throws BatonError the cause, if the replica ends earlier */
   async reached(pos: number): Promise<void> {
     if (this.#state.pos >= pos) return
     if (this.#ended) throw this.#ended
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ pos, resolve, reject }))
   }
 
-  /** No more records come. */
+  /** Ends the replica: no further records will arrive. */
   end(cause: BatonError): void {
     this.#ended ??= cause
     for (const { reject } of this.#waiting) reject(this.#ended)

@@ -20,7 +20,7 @@ test('a reader that lags in the middle of a record is sent back to its beginning
   made.push(fact(1))
   await next()
   await next()
-  // The second half of record 1 was taken with the first, and what comes after it waits.
+  // The second half of record 1 was taken with the first, and the following records wait.
   for (let count = 0; count <= FRAMES_MAX; count++) made.push(fact(2 + count))
   expect(await next()).toEqual(fact(1))
   expect(await next()).toEqual({ type: 'lagged', pos: 2 })

@@ -1,33 +1,33 @@
-// The unread frames of one reader of a session. They are bounded; a reader that is too slow is told where to read again.
+// Unread frames of one reader of a session. The buffer is bounded; a slow reader learns where to read again.
 import type { Frame } from '@baton/core'
 
-/** Frames that may wait for one reader; neighbouring text counts as one. */
+/** Frames that may wait for one reader; adjacent text counts as one. */
 export const FRAMES_MAX = 10_000
 /** UTF-16 units of text that may wait for one reader. */
 export const TEXT_MAX = 4 * 1024 * 1024
 
 export interface FrameReaderInit {
-  /** The position of the next record. */
+  /** Position of the next record. */
   readonly nextPos: number
-  /** Frames before the live ones. */
+  /** Frames that precede the live ones. */
   readonly past?: AsyncIterable<Frame> | undefined
-  /** Called when the reading has ended, whoever ended it. */
+  /** Called when the reading ends for any reason. */
   readonly onEnd: (reader: FrameReader) => void
 }
 
-/** Not a generator: `return()` of one that waits only takes effect with the next frame, which may never come. */
+/** Not a generator: `return()` on a waiting generator takes effect with the next frame, which may never come. */
 export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
   readonly #onEnd: (reader: FrameReader) => void
   #waiting: Frame[] = []
   /** UTF-16 units of the waiting text. */
   #textChars = 0
   #nextPos: number
-  /** Until all of it was told. */
+  /** Set until the past is read. */
   #past: AsyncIterator<Frame> | undefined
   #ended = false
-  /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
+  /** Set only while a reader waits: most frames arrive while it is busy with the previous one. */
   #wake: PromiseWithResolvers<void> | undefined
-  /** Frames that the iterator took and has not handed out. */
+  /** Frames that the iterator took but has not returned. */
   #batch: readonly Frame[] = []
   #handedOut = 0
 
@@ -41,14 +41,14 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     return this
   }
 
-  /** Adds a frame. If there is no room, a `lagged` replaces all that waited and is the last frame. */
+  /** Adds a frame. If there is no room, a `lagged` frame replaces everything that waits and is the last one. */
   push(frame: Frame): void {
     if (this.#ended) return
     const waiting = this.#waiting
     const joined = waiting.length > 0 && 'text' in frame ? joinFrames(waiting.at(-1), frame) : undefined
     if ('text' in frame) this.#textChars += frame.text.length
     if (this.#textChars > TEXT_MAX || (!joined && waiting.length >= FRAMES_MAX)) {
-      // Facts of a record that was read in part come again: told twice is better than never.
+      // Facts of a partly read record are repeated: twice is better than never.
       const pos = [...waiting, frame].find((one) => one.type === 'fact')?.pos ?? this.#nextPos
       this.#waiting = [{ type: 'lagged', pos }]
       this.end()
@@ -61,14 +61,14 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     this.#wake = undefined
   }
 
-  /** It missed what stands from this position on: that is its last frame, after what waits. */
+  /** Ends the reading with a `lagged` frame after the waiting ones: the reader missed everything from this position. */
   lag(pos: number): void {
     if (this.#ended) return
     this.#waiting.push({ type: 'lagged', pos })
     this.end()
   }
 
-  /** Ends the reading after what waits. */
+  /** Ends the reading after the waiting frames. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -77,17 +77,20 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     this.#wake = undefined
   }
 
-  /** Ends the reading at once, also while somebody waits for the next frame. */
+  /** Ends the reading at once, even while a caller waits for the next frame. */
   leave(): void {
     const past = this.#past
     this.#past = undefined
     this.#waiting = []
     this.#batch = []
     this.end()
-    past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to a reader that left
+    past?.return?.().catch(() => {}) // the reader has left, so a failure of the store no longer matters
   }
 
-  /** All frames that are there; undefined at the end. `waits`: at least one, else none where none is there. */
+  /**
+   * All available frames; undefined at the end. With `waits` it resolves with at least one, otherwise possibly with
+   * none.
+   */
   async nextBatch(waits = true): Promise<readonly Frame[] | undefined> {
     while (this.#past) {
       const old = await this.#nextOld(this.#past)
@@ -122,7 +125,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Empty after the last one, and for a reader that left meanwhile. */
+  /** Returns an empty list after the last frame, and if the reader left meanwhile. */
   async #nextOld(past: AsyncIterator<Frame>): Promise<readonly Frame[]> {
     try {
       const old = await past.next()
@@ -136,7 +139,9 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   }
 }
 
-/** A long answer that nobody reads yet is one frame. A piece that does not follow the last one stands alone. */
+/**
+ * Joins text, so that a long unread answer is one frame. Returns undefined if the piece does not continue the last one.
+ */
 export function joinFrames(last: Frame | undefined, frame: Frame): Frame | undefined {
   if (!last || !('offset' in last) || !('offset' in frame)) return undefined
   const isSame =

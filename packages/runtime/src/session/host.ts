@@ -1,4 +1,4 @@
-// A host as programs and fronts have it, over any engine: who may open which session.
+// A host as programs and fronts see it, over any engine. It checks who may open which session.
 import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
 import { BatonError, checkFields, checkName, checkSessionId, decodeDescription, describeValue } from '@baton/core'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
@@ -17,7 +17,7 @@ const ANONYMOUS: Principal = { id: 'anonymous' }
 
 export function createHostOver({ engine, newId }: HostOverInit): Host {
   let stopping: Promise<void> | undefined
-  const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
+  const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile checks it too
 
   const session = async (id?: string, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
@@ -55,7 +55,7 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     throw refusal
   }
   return {
-    session: session as Host['session'], // the same session, with the types of its agent
+    session: session as Host['session'], // the same session, with its agent's types
     stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
   }
 }
@@ -72,7 +72,7 @@ const SESSION_FIELDS = {
     meta: 'write description: { meta }',
     metadata: 'write description: { meta }',
     id: 'the id is the first argument: session("chat-1")',
-    model: 'call session.configure({ model }), or give an agent with the model',
+    model: 'call session.configure({ model }), or pass an agent with the model',
   },
 } as const
 
@@ -104,7 +104,7 @@ async function forkSession({ engine, newId }: HostOverInit, { opened, principal,
     throw new BatonError({ code: 'illegal_input', message: 'this kind of host cannot copy a session' })
   if (before !== undefined) await findMessage(opened, before)
   const id = newId()
-  await (opened as CopyingEngine).copyTo(id) // it has the method
+  await (opened as CopyingEngine).copyTo(id) // checked above: it has the method
   if (before === undefined) return id
   const { engine: copy, leave } = await engine.open(id, { principal, agent: opened.world.agent })
   try {
@@ -117,16 +117,16 @@ async function forkSession({ engine, newId }: HostOverInit, { opened, principal,
   return id
 }
 
-/** The answer of a host that was stopped. */
+/** The error of a stopped host. */
 export function createStoppedError(): BatonError {
   return new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
 }
 
 export function createForeignError(session: string, { id }: Principal): BatonError {
-  return new BatonError({ code: 'unauthorized', message: `session ${session} belongs to another principal than ${id}` })
+  return new BatonError({ code: 'unauthorized', message: `session ${session} belongs to a principal other than ${id}` })
 }
 
-/** @throws BatonError `invalid_event` for a title or a meta that is too long */
+/** @throws BatonError `invalid_event` for a title or metadata that is too long */
 async function describeNew(session: Session, description: SessionDescription): Promise<void> {
   try {
     await session.describe(description)

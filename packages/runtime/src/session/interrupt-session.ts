@@ -1,4 +1,4 @@
-// An interrupt as a session takes it: what was heard is counted in characters, and what waits may be taken back with it.
+// An interrupt as a session takes it: counts what was heard in characters, and can withdraw queued inputs.
 import type { Interrupted, InterruptOptions } from '@baton/core'
 import { BatonError, readTurnOf } from '@baton/core'
 import type { Input } from '@baton/core/machine'
@@ -11,7 +11,7 @@ export async function interruptSession(engine: SessionEngine, options: Interrupt
   const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', turn: message } = options
   const turn = message === undefined ? undefined : demandTurn(message)
   const { counters, queue: inputs } = engine.state()
-  // Inputs behind a newer turn were not meant.
+  // Inputs queued behind a newer turn are not affected.
   const isOver = turn !== undefined && turn < counters.turn
   const waiting = queue === 'withdraw' && !isOver ? inputs : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
@@ -28,7 +28,7 @@ function demandTurn(message: string): number {
   if (turn !== undefined) return turn
   throw new BatonError({
     code: 'invalid_event',
-    message: `turn names no answer: "${message.slice(0, 100)}"`,
+    message: `turn is not the id of an answer: "${message.slice(0, 100)}"`,
     hint: 'Send the `message` of its events, such as t1.',
   })
 }

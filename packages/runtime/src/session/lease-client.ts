@@ -1,4 +1,4 @@
-// A client without a connection: it holds its place by a lease, asks for its calls, claims them and brings their results.
+// A client without a connection: it holds a lease, fetches its calls, claims them and submits their results.
 import type { Accepted, ClientClaim, LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
 import { BatonError, decodeClientReport } from '@baton/core'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
@@ -16,7 +16,9 @@ export interface LeaseClientParts {
 const LEASE_MS = 30_000
 const TOOL_MS = 30_000
 
-/** @throws BatonError `invalid_event`, `invalid_option` for tools that no client runs, `rate_limited`, `unauthorized` */
+/**
+ * @throws BatonError `invalid_event`, `invalid_option` for tools that no client runs, `rate_limited`, `unauthorized`
+ */
 export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
   if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
   const client = new Lease(parts)
@@ -54,7 +56,7 @@ class Lease implements LeaseClient {
   async bringTools(): Promise<void> {
     const { init, engine } = this.#parts
     const brings = engine.state().clientTools.some(({ connection }) => connection === this.client)
-    // Tools of an earlier copy of the client are gone with that copy.
+    // Tools of an earlier copy of the client are removed with it.
     const tools = init.tools ?? (brings ? [] : undefined)
     if (!tools) return
     const brought = tools.map(({ name, description, inputSchema, effect = 'once', timeoutMs = TOOL_MS }) => {
@@ -73,7 +75,7 @@ class Lease implements LeaseClient {
   async claim(callId: string): Promise<ClientClaim> {
     const { engine } = this.#parts
     const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
-    // The machine refuses the claim of what another client was asked for.
+    // The machine refuses a claim on another client's offer.
     const number = offer?.number ?? 0
     const { again } = await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
     const call = insist(engine.history().openCall(callId) ?? NO_CALL)
@@ -90,12 +92,12 @@ class Lease implements LeaseClient {
   }
 
   async release(): Promise<void> {
-    // It takes its tools with it; a lease that only runs out leaves them, for a client that comes back.
+    // Detaching removes its tools. A lease that only expires leaves them for a client that reconnects.
     if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })
     await this.#report({ type: 'client-detached', connection: this.client })
   }
 
-  /** A session listens only to attached clients: one whose lease is over brings the result of its call as an attached one. */
+  /** A session accepts results only from attached clients, so a client with an expired lease attaches again first. */
   async #comeBack(callId: string): Promise<void> {
     const { clients, step, recentCalls } = this.#parts.engine.state()
     const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
@@ -108,7 +110,7 @@ class Lease implements LeaseClient {
     return offer?.connection === this.client
   }
 
-  /** Decoded: names and schemas are the caller's own. @throws BatonError when it is refused */
+  /** Decodes the report: names and schemas come from the caller. @throws BatonError when it is refused */
   async #report(report: ClientReport): Promise<Accepted> {
     const decoded = decodeClientReport(report)
     if (!decoded.ok) throw new BatonError(decoded.refusal)
@@ -117,7 +119,7 @@ class Lease implements LeaseClient {
   }
 }
 
-/** Why the record at a position ignores a result; undefined where it takes it. */
+/** Why the record at a position ignores a result; undefined if it accepts it. */
 async function findIgnored(engine: SessionEngine, pos: number, callId: string): Promise<IgnoreReason | undefined> {
   for await (const frame of engine.follow(pos)) {
     if (frame.type !== 'fact') continue

@@ -1,5 +1,5 @@
-// An agent that listens to a conversation between people: what it hears goes into a session, and what it says and does comes
-// out as events.
+// An agent that listens to a conversation between people: what it hears goes into a session, and its words and actions
+// come out as events.
 import type {
   Accepted,
   Agent,
@@ -20,27 +20,30 @@ import type { StepText } from './step-texts.ts'
 import { StepTexts } from './step-texts.ts'
 
 export interface ListenerEvents<A extends Agent = Agent> {
-  /** Words of the agent: the text of a step, if it has any, once the step has ended. */
+  /** The agent's words: the text of a step, if any, once the step has ended. */
   readonly 'agent:response': StepText
-  /** A call that has settled, with its `name`, `input` and `result`. */
+  /** A settled call, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
-   * A turn failed, the session was closed here (`session_closed`; `start` goes on), or a handler threw or rejected
-   * (`handler_failed`). After a failed turn the agent keeps what it heard, and the next input makes it try again. Without a
-   * handler of this name, what other handlers throw is an uncaught exception.
+   * A turn failed, the session was closed here (`session_closed`; `start` resumes), or a handler threw or rejected
+   * (`handler_failed`). After a failed turn the agent keeps what it heard and tries again at the next input. Without a
+   * handler for this event, errors of other handlers are uncaught exceptions.
    */
   readonly error: BatonError
 }
 
 export interface ListenerOptions {
-  /** The session's id: the same one goes on where it was, with what it had heard. A new session by default. */
+  /** The session's id; an existing session continues with what it had heard. A new session by default. */
   readonly session?: string
   readonly principal?: Principal
-  /** Whether somebody decides on approvals and answers questions, by `listener.session`. If not (the default), they are denied at once. */
+  /**
+   * Whether approvals and questions are answered through `listener.session`. If not (the default), they are denied at
+   * once.
+   */
   readonly asks?: boolean
   /**
-   * First tells what came after this place: the `cursor` of an earlier listener. By default it tells what comes from now on. So it
-   * does after an `error` event if the session has no such place, because it was removed and made anew.
+   * Replays events after this place: the `cursor` of an earlier listener. By default only new events are emitted. The
+   * same happens, after an `error` event, if the session has no such place because it was removed and recreated.
    */
   readonly cursor?: EventCursor
 }
@@ -48,47 +51,50 @@ export interface ListenerOptions {
 export interface ListenerEvent {
   /** The event's name, in one line. */
   readonly type: string
-  /** Detail of the event, which the model reads as indented JSON. */
+  /** Details of the event; the model reads them as indented JSON. */
   readonly detail?: JsonValue
-  /** In words, for the model. */
+  /** Description for the model. */
   readonly message?: string
-  /** In brackets before the type: `Negotiation Event`. `Event` by default. */
+  /** Label in brackets before the type, such as `Negotiation Event`; `Event` by default. */
   readonly label?: string
   /**
-   * `soon` (the default): the next model call reads it, also within a running turn. `interrupt`: the running turn ends, and the
-   * agent answers anew.
+   * `soon` (the default): the next model call reads it, even within a running turn. `interrupt`: the running turn ends,
+   * and the agent answers again.
    */
   readonly urgency?: 'soon' | 'interrupt'
-  /** An id that the session knows already does nothing. */
+  /** An id that the session already knows has no effect. */
   readonly inputId?: string
 }
 
 export interface Listener<A extends Agent = Agent> {
   /**
-   * Opens the session, or goes on after `pause` and `stop`, with other instructions and tools where they are given. Entries that
-   * waited when it stopped are read at once.
+   * Opens the session, or resumes after `pause` and `stop`, optionally with other instructions and tools. Entries that
+   * were waiting when it stopped are read at once.
    * @throws BatonError as `host.session` and `defineAgent`
    */
   start(instructions?: string, tools?: readonly Tool[]): Promise<void>
   /**
    * Passes on a speaker's words. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
-   * Leave out what the agent itself said.
+   * Leave out the agent's own words.
    * @throws BatonError `session_stopped`, `illegal_input` (not started), `invalid_transcript`, `queue_full`, `store_failed`
    */
   push(entry: TranscriptEntry): Promise<Accepted>
-  /** Passes on an event. The agent reads it at once, after the entries that wait. @throws BatonError as `push`, `invalid_event` */
+  /**
+   * Passes on an event. The agent reads it at once, after waiting entries. @throws BatonError as `push`,
+   * `invalid_event`
+   */
   event(event: ListenerEvent): Promise<Accepted>
   /**
-   * Calls no model until `start`; what comes meanwhile is kept.
+   * Calls no model until `start`; inputs are kept meanwhile.
    * @throws BatonError `session_stopped`, `illegal_input` (not started), `store_failed`
    */
   pause(): Promise<void>
   /**
-   * Ends the running turn: its calls settle, and nothing is called until `start`. What comes meanwhile is refused.
+   * Ends the running turn: its calls settle, and no model is called until `start`. Inputs are refused meanwhile.
    * @throws BatonError `illegal_input` (not started), `store_failed`
    */
   stop(): Promise<void>
-  /** Stops telling events, and closes the handle. The session lives on in its store. */
+  /** Stops emitting events and closes the handle. The session stays in its store. */
   close(): Promise<void>
   /**
    * Calls `handler` with each event of this name, in order and without waiting for its promise; the returned function removes it.
@@ -96,16 +102,19 @@ export interface Listener<A extends Agent = Agent> {
    */
   on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => unknown): () => void
   /**
-   * The cursor at which the next listener continues: behind the last event that was told, in its handlers too, and before the text of a step
+   * The cursor for the next listener: after the last emitted event, also within handlers, and before the text of a step
    * that is still being written.
    */
   readonly cursor: EventCursor | undefined
-  /** For all else: approvals, `messages`, `events`. @throws BatonError `illegal_input` before `start` */
+  /**
+   * The session, for everything else: approvals, `messages`, `events`. @throws BatonError `illegal_input` before
+   * `start`
+   */
   readonly session: Session<A>
 }
 
 /**
- * An agent that listens. It may say nothing; then no event is told and nothing is stored. Nothing runs before `start`.
+ * Creates an agent that listens. It may stay silent; then no event is emitted and nothing is stored. Nothing runs before `start`.
  * @throws BatonError `invalid_option`, `invalid_agent`
  */
 export function createListener<A extends Agent>(
@@ -130,7 +139,7 @@ const EVENT_FIELDS: ReadonlySet<string> = new Set<keyof ListenerEvent>([
   'urgency',
   'inputId',
 ])
-/** As a session's `notify` has them. */
+/** Field names that a session's `notify` uses. */
 const EVENT_ELSEWHERE = { name: 'type', delivery: 'urgency' }
 
 type Handler<A extends Agent, Name extends keyof ListenerEvents> = (event: ListenerEvents<A>[Name]) => unknown
@@ -144,11 +153,11 @@ class SessionListener<A extends Agent> implements Listener<A> {
   readonly #texts = new StepTexts()
   #agent: A
   #session: Session<A> | undefined
-  /** Behind the last event that was read. */
+  /** Cursor after the last event read. */
   #read: EventCursor | undefined
   /** The same, but before the text of a step that is still being written. */
   #cursor: EventCursor | undefined
-  /** One start, pause, stop or close at a time. */
+  /** Serializes start, pause, stop and close. */
   #acting: Promise<void> = Promise.resolve()
   #isClosed = false
 
@@ -247,7 +256,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
       emptyAnswer: 'silence',
       ...(instructions !== undefined && { instructions }),
       ...(tools && { tools }),
-    }) as Agent as A // of other tools, the names and types of its calls are theirs
+    }) as Agent as A // with other tools, the types of its calls change too
   }
 
   #createUnopened(): BatonError {
@@ -275,7 +284,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
           new BatonError({
             code: 'session_closed',
             message: `session ${session.id} was closed here: its store failed, another process has it, or the host was stopped`,
-            hint: 'Nothing is told any more. Call start() to go on, with what came meanwhile.',
+            hint: 'No more events arrive. Call start() to resume, with everything that arrived meanwhile.',
           }),
         )
     } catch (cause) {
@@ -290,7 +299,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
 
   #take(event: SessionEvent<AgentCall<A>>): void {
     const said = this.#texts.take(event)
-    // Before handlers are called: what they keep beside the event is the place behind it.
+    // Before handlers run: the cursor they store with the event is the place after it.
     this.#read = event.cursor
     if (!this.#texts.isWriting) this.#cursor = event.cursor
     if (said) this.#tell('agent:response', said)
@@ -311,7 +320,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
     }
   }
 
-  /** Reports an error. An exception of the handler itself is left to the program, as any uncaught one. */
+  /** Reports an error. An exception of the error handler itself is left to the program, like any uncaught one. */
   #tellThrown(name: keyof ListenerEvents, cause: unknown): void {
     if (name === 'error' || this.#handlers.error.size === 0) {
       queueMicrotask(() => {

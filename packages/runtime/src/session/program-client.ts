@@ -1,4 +1,4 @@
-// This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
+// This program as the client that runs the agent's client tools: claims a call, runs its handler, submits the result.
 import type { Client, ClientHandlers, Principal } from '@baton/core'
 import { parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
@@ -14,7 +14,7 @@ export interface ProgramClientInit {
   readonly principal: Principal
   readonly handlers: ClientHandlers
   readonly connection: string
-  /** The client tools that calls are taken of; absent: all. */
+  /** Client tools whose calls it takes; all if absent. */
   readonly tools?: readonly string[]
   readonly onDetach: () => void
 }
@@ -24,10 +24,10 @@ interface ClientState extends ProgramClientInit {
   detached: boolean
 }
 
-/** @throws BatonError when the session takes no more clients */
+/** @throws BatonError if the session has too many clients */
 export async function attachProgramClient(init: ProgramClientInit): Promise<Client> {
   const { engine, connection } = init
-  // Read before the client is attached, so that no offer is missed.
+  // Opened before attaching, so that no offer is missed.
   const state: ClientState = { ...init, reader: engine.follow(), detached: false }
   try {
     await register(state)
@@ -35,7 +35,7 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
     state.reader.leave()
     throw cause
   }
-  // A session that is closed ends the reading; a handler's failure is a result.
+  // Closing the session ends the reading; a handler's failure is a result.
   serve(state).catch(() => {})
   return {
     connection,
@@ -51,7 +51,7 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
   }
 }
 
-/** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
+/** Does nothing if the client is already attached. @throws BatonError if the session has too many clients */
 async function register({ engine, connection, principal, tools }: ClientState): Promise<void> {
   const attached = await submitAlone(engine, {
     type: 'client-attached',
@@ -81,10 +81,10 @@ async function serve(state: ClientState): Promise<void> {
 }
 
 async function serveFact(state: ClientState, fact: Fact): Promise<void> {
-  // The session was opened again under this program, which is still there and still answers.
+  // The session was reopened under this program, which is still running and still answers.
   if (fact.type === 'host-restarted' && !state.detached) await register(state)
   if (fact.type !== 'call-offered' || fact.connection !== state.connection) return
-  // A handler's failure is a result; only a session that is closed rejects, and it asks nothing any more.
+  // A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer.
   handle(state, fact.callId, fact.offer).catch(() => {})
 }
 
@@ -96,7 +96,7 @@ async function handle(state: ClientState, callId: string, offer: number): Promis
   if (claimed.type === 'refused') return
   const outcome = await runHandler(state, call)
   const result = await checkResult(engine, { type: 'tool-result', callId, connection, outcome })
-  // Only an attached client is listened to.
+  // The session accepts results only from attached clients.
   if (!state.detached) await register(state)
   await submitAlone(engine, result)
 }

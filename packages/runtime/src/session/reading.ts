@@ -1,4 +1,4 @@
-// Reading a session: its events from any position, its messages, and its current state.
+// Reads a session: its events from any position, its messages, and its current state.
 import type {
   EventCursor,
   EventsOptions,
@@ -23,7 +23,7 @@ function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): Projec
 }
 
 export interface EventsInit extends Pick<EventsOptions, 'from' | 'delivery'> {
-  /** Whether the reader is told where the past ends. */
+  /** Whether to emit `live` where the past ends. */
   readonly tellsLive?: boolean
   readonly onEnd?: (reader: EventReader) => void
 }
@@ -54,14 +54,14 @@ function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: s
   throw new BatonError({
     code: 'invalid_event',
     message: `session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`,
-    hint: 'Hand back a cursor of an event of this session, as it was.',
+    hint: 'Pass the unchanged cursor of an event of this session.',
   })
 }
 
-/** Messages of a page that names no limit. */
+/** Messages per page if no limit is given. */
 const PAGE = 50
 
-/** The log is read as far as it goes now, with what is being written. */
+/** Reads the log up to its current end, including partial text. */
 export async function readMessages(engine: ReadEngine, query: MessagesQuery): Promise<MessagesPage> {
   const { before, limit = PAGE } = query
   const conversation = new Conversation()
@@ -85,7 +85,7 @@ export async function readMessages(engine: ReadEngine, query: MessagesQuery): Pr
   if (end < 0)
     throw new BatonError({
       code: 'invalid_option',
-      message: `before names no message: "${String(before).slice(0, 100)}"`,
+      message: `before is not the id of a message: "${String(before).slice(0, 100)}"`,
     })
   const from = Math.max(0, end - limit)
   return { messages: all.slice(from, end), more: from > 0, next }
@@ -94,7 +94,7 @@ export async function readMessages(engine: ReadEngine, query: MessagesQuery): Pr
 /** SHA-256 in hex. */
 const HANDLE = /^[0-9a-f]{64}$/
 
-/** As base64. @throws BatonError `store_failed` */
+/** The bytes as base64. @throws BatonError `store_failed` */
 export async function readMedia(
   { session, world }: Pick<ReadEngine, 'session' | 'world'>,
   handle: string,

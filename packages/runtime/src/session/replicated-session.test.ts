@@ -1,5 +1,5 @@
-// A session whose writer is elsewhere: an input is answered once its record is here, in whatever order the two come, or
-// once it is known that the record will not come.
+// A session whose writer is elsewhere: an input is answered once its record has arrived, in whatever order the two
+// come, or once it is known that the record will not arrive.
 import { BatonError } from '@baton/core'
 import type { Accepted } from '@baton/core'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
@@ -15,12 +15,12 @@ function record(pos: number, ...facts: readonly Fact[]): SessionRecord {
 
 const OPENED: Fact = { type: 'session-opened', session: 's', birth: '', principal: '', agent: 'a', specHash: '' }
 
-/** Its writer accepts each input at the next position; the test hands in the records. */
+/** The writer accepts each input at the next position; the test publishes the records. */
 function create() {
   let pos = 0
   const session = new ReplicatedSession({
     session: 's',
-    world: {} as never, // nothing here asks for it
+    world: {} as never, // unused here
     update: (inputs) => Promise.resolve(inputs.map((): Accepted => ({ type: 'accepted', pos: (pos += 1) }))),
     readPast: async function* () {},
   })
@@ -57,7 +57,7 @@ test('an input whose record never comes is refused with the end of the session, 
   await expect(answers).rejects.toBe(closed)
   await expect(session.submit([paused])).rejects.toBe(closed)
   await expect(session.reached(9)).rejects.toBe(closed)
-  await session.reached(0) // it is here
+  await session.reached(0) // it has arrived
 })
 
 test('a record that comes twice is told once', async () => {

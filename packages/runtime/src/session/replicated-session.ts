@@ -1,4 +1,4 @@
-// A session whose one writer is elsewhere: inputs go out, records and live frames come in, in any order of the two.
+// A session whose single writer is elsewhere: inputs go out; records and live frames come in, in any order.
 import type { Accepted, LiveFrame, Refused } from '@baton/core'
 import type { BatonError } from '@baton/core'
 import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
@@ -13,15 +13,15 @@ import type { FrameReader } from './frame-reader.ts'
 export interface ReplicatedSessionInit {
   readonly session: string
   readonly world: Pick<OpenWorld, 'current'>
-  /** Hands inputs to the writer. */
+  /** Sends inputs to the writer. */
   readonly update: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
-  /** Records that were published before a reader came. */
+  /** Reads records published before a reader joined. */
   readonly readPast: (fromPos: number) => AsyncIterable<SessionRecord>
 }
 
 export class ReplicatedSession implements SessionEngine {
   readonly session: string
-  /** Questions of tools that run in this process. */
+  /** Questions of the tools that run in this process. */
   readonly questions: ToolQuestions
   readonly #init: ReplicatedSessionInit
   readonly #replica: FoldedReplica
@@ -40,7 +40,7 @@ export class ReplicatedSession implements SessionEngine {
     })
   }
 
-  /** Records in their order; one that came before is passed over. @throws BatonError `log_damaged` for a gap */
+  /** Takes records in order and skips repeated ones. @throws BatonError `log_damaged` for a gap */
   publishRecords(records: readonly SessionRecord[]): void {
     for (const record of records) if (this.#replica.fold(record)) this.#feed.publishRecord(record)
     if (this.questions.isWaiting) this.questions.notice()
@@ -51,8 +51,8 @@ export class ReplicatedSession implements SessionEngine {
   }
 
   /**
-   * The report that an interrupt waits for, once for each attempt: the text so far, as it reached this process. Also of a
-   * model that was never called, since the attempt ended in the commit that began it.
+   * The report that an interrupt waits for, once per attempt: the text that has reached this process. It also covers a
+   * model that was never called, because the commit that began its attempt also ended it.
    */
   takeStoppedModel(): HostReport | undefined {
     const { interrupting, attempt: running } = this.state()
@@ -62,7 +62,7 @@ export class ReplicatedSession implements SessionEngine {
     return { type: 'model-stopped', attempt, text: this.#feed.textOfAttempt(attempt) }
   }
 
-  /** Ends every reading, and refuses every input from now on, also one whose record has not come yet. */
+  /** Ends every reading and refuses every later input, including inputs whose record has not arrived. */
   end(cause: BatonError): void {
     this.#ended ??= cause
     this.#replica.end(this.#ended)
@@ -70,7 +70,9 @@ export class ReplicatedSession implements SessionEngine {
     this.questions.close()
   }
 
-  /** Resolves when the record of this position has come. @throws BatonError the cause, where `end` came first */
+  /**
+   * Resolves when the record at this position has arrived. @throws BatonError the cause, if the session ends earlier
+   */
   reached(pos: number): Promise<void> {
     return this.#replica.reached(pos)
   }

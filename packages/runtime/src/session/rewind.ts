@@ -1,4 +1,4 @@
-// Takes a conversation back to one of its messages: one input, so that an edit or another try is one commit.
+// Rewinds a conversation to one of its messages in one input, so that an edit or a retry is one commit.
 import type { DecodedRewind, Refused, Rewound } from '@baton/core'
 import type { InputOf } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
@@ -12,14 +12,14 @@ export async function rewindSession(
   rewind: DecodedRewind & { readonly inputId: string },
 ): Promise<Rewound | Refused> {
   const { message, replace, again, interrupt, inputId } = rewind
-  // Sent again, it names a message that may have left by it.
+  // A repeated rewind may name a message that it removed earlier.
   const known = engine.state().recentInputs.find((one) => one.inputId === inputId)
   if (known) return await findRewound(engine, known.pos, rewind)
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
   const { exchange, asked, output } = found
   const first = found.index.find((entry) => entry.exchange === exchange)?.entry
-  // Another try of an answer asks all of its exchange again.
+  // Retrying an answer repeats its whole exchange.
   const isWhole = (again === true && found.role === 'assistant') || found.entry === first
   const fromEntry = found.entry ?? (found.index.at(-1)?.entry ?? 0) + 1
   const isInWindow = engine.state().index.some((entry) => entry.exchange === exchange && entry.role !== 'summary')
@@ -40,7 +40,7 @@ export async function rewindSession(
   return { ...outcome, ...(turn !== undefined && { turn }) }
 }
 
-/** Finds the answer to a rewind that is in the log already. */
+/** Finds the answer to a rewind that is already in the log. */
 async function findRewound(
   engine: SessionEngine,
   pos: number,
@@ -65,5 +65,5 @@ async function findRewound(
 const ONLY_USERS: Refused = {
   type: 'refused',
   code: 'invalid_event',
-  message: 'only what a user said can be replaced; `again` asks for another answer',
+  message: 'only a user message can be replaced; use `again` for another answer',
 }

@@ -1,5 +1,5 @@
-// The sessions of a host as lists show them: what is open is read from memory, everything else is folded from its log. Those
-// who watch hear of the changes and removals that the host notes here.
+// A host's sessions as lists show them: open ones are read from memory, others are folded from their logs. Watchers
+// receive the changes and removals that the host notes here.
 import type {
   JsonValue,
   Logger,
@@ -16,45 +16,45 @@ import { describeThrown } from '../describe-thrown.ts'
 
 export interface DirectoryInit {
   readonly store: Pick<LogStore, 'list' | 'read'>
-  /** The state of a session that is open here. */
+  /** Returns the state of a session if it is open here. */
   readonly findOpen: (session: string) => State | undefined
-  /** Folds the log of a session that is not; `first` is its first record. */
+  /** Folds the log of a session that is not open; `first` is its first record. */
   readonly fold: (session: string, first: SessionRecord) => Promise<State>
   readonly log: Logger
 }
 
 interface LeftOut {
-  /** As it was listed: what is written to it since may be sound. */
+  /** As listed: records written since then may be readable. */
   readonly records: number
   readonly lastMs: number
   readonly reason: string
 }
 
-/** Reasons that only a change of the log takes away. */
+/** Errors that last until the log changes. */
 const LASTING: ReadonlySet<string> = new Set(['log_damaged', 'log_version_unknown'])
 
 interface ListedSession {
   readonly records: number
-  /** It tells the log from an earlier one of the same name. */
+  /** Distinguishes the log from an earlier one with the same name. */
   readonly birth: string
   readonly info: SessionInfo
 }
 
 const PAGE = 50
 const PAGE_MAX = 200
-/** Sessions that are remembered as they were listed, and those that are left out. */
+/** Listed sessions to remember, readable or not. */
 const KNOWN_MAX = 10_000
-/** Sessions of which a watcher has unread changes; beyond that the oldest are forgotten. */
+/** Sessions with unread changes per watcher; beyond that the oldest are dropped. */
 const UNREAD_MAX = 10_000
 
 export class Directory {
-  /** Somebody would hear of a change. */
+  /** Whether any watcher listens. */
   isWatched = false
   readonly #init: DirectoryInit
   readonly #watchers = new Set<Watcher>()
-  /** As they were listed last. */
+  /** Sessions as last listed. */
   readonly #known = new Map<string, ListedSession>()
-  /** Sessions that the list leaves out, and why. */
+  /** Sessions omitted from lists, and why. */
   readonly #leftOut = new Map<string, LeftOut>()
 
   constructor(init: DirectoryInit) {
@@ -94,13 +94,13 @@ export class Directory {
     return watcher
   }
 
-  /** Undefined when there is no such session. */
+  /** Returns undefined if there is no such session. */
   async find(session: string): Promise<SessionInfo | undefined> {
     const folded = await this.#fold(session, this.#init.findOpen(session))
     return folded && describeState(folded.state, folded.createdMs)
   }
 
-  /** A session without new records since it was listed last is not folded again. */
+  /** Folds a session again only if it has new records since it was last listed. */
   async #describe({ session, records, lastMs }: StoredSession): Promise<SessionInfo | undefined> {
     const open = this.#init.findOpen(session)
     const known = this.#known.get(session)
@@ -121,7 +121,7 @@ export class Directory {
       const info = await this.find(session)
       if (info) this.#tell(info.principal, { type: 'changed', session: info })
     } catch (cause) {
-      this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) })
+      this.#init.log.warn('a change could not be reported', { session, cause: describeThrown(cause) })
     }
   }
 
@@ -139,7 +139,7 @@ export class Directory {
     for (const watcher of this.#watchers) watcher.push(principal, change)
   }
 
-  /** From a snapshot where there is one; a log that cannot be folded is left out of lists. */
+  /** Folds from a snapshot if there is one. A log that cannot be folded is omitted from lists. */
   async #fold(
     session: string,
     open: State | undefined,
@@ -159,7 +159,7 @@ export class Directory {
       const isKnown = this.#leftOut.get(session)?.reason === reason
       setBounded(this.#leftOut, session, { ...listed, reason })
       if (isKnown) return undefined
-      this.#init.log.warn('a session is left out of lists: its log cannot be read', {
+      this.#init.log.warn('a session is omitted from lists: its log cannot be read', {
         session,
         cause: describeThrown(cause),
       })
@@ -169,7 +169,7 @@ export class Directory {
 }
 
 /**
- * Owner of the session, by its first record; undefined if there is none.
+ * The session's owner according to its first record; undefined if there is none.
  * @throws BatonError `log_damaged`, `store_failed`
  */
 export async function readOpening(
@@ -184,7 +184,7 @@ export async function readOpening(
   return undefined
 }
 
-/** The oldest gives way. */
+/** Sets an entry; a full map drops its oldest. */
 function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
   const [oldest] = map.keys()
   if (map.size >= KNOWN_MAX && oldest !== undefined && !map.has(key)) map.delete(oldest)
@@ -202,7 +202,7 @@ function readActivity({ phase, turn }: State): SessionInfo['activity'] {
   return turn === null ? 'idle' : 'running'
 }
 
-/** Whether a list shows it otherwise; a record more is no change. */
+/** Whether a list shows it differently; one more record makes no difference. */
 export function isListedOtherwise(before: State, after: State): boolean {
   return (
     before.title !== after.title ||
@@ -212,16 +212,16 @@ export function isListedOtherwise(before: State, after: State): boolean {
   )
 }
 
-/** @throws BatonError `invalid_option`: a filter that is not known, or of another kind, would show sessions of others */
+/** @throws BatonError `invalid_option`: an unknown or malformed filter would show other people's sessions */
 function checkQuery(query: SessionQuery, method: 'sessions' | 'watch'): void {
   checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
   for (const name of ['principal', 'agent', 'cursor'] as const)
-    // A principal that somebody forgot to find out must not mean everybody.
+    // A forgotten principal must not mean all principals.
     if ((name === 'principal' ? name in query : query[name] !== undefined) && typeof query[name] !== 'string')
       throw new BatonError({
         code: 'invalid_option',
         message: `${name} must be text, not ${describeValue(query[name])}`,
-        hint: name === 'principal' ? 'Give the id of the principal.' : `Give the ${name} as text.`,
+        hint: name === 'principal' ? 'Pass the id of the principal.' : `Pass the ${name} as text.`,
       })
 }
 
@@ -244,7 +244,7 @@ function isSame(one: JsonValue | undefined, other: JsonValue): boolean {
 class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChange, undefined> {
   readonly #principal: string | undefined
   readonly #onEnd: () => void
-  /** By session: the newest counts. */
+  /** The newest change of each session. */
   readonly #unread = new Map<string, SessionChange>()
   #wake: PromiseWithResolvers<void> | undefined
   #ended = false

@@ -1,5 +1,5 @@
-// A session as programs and fronts hold it: the Session API over an engine, whatever the host is. What comes in is decoded
-// here; what goes on to the machine is plain data that has the right shape.
+// A session as programs and fronts hold it: the Session API over an engine of any host. Inputs are decoded here, so the
+// machine gets plain, well-formed data.
 import type {
   Accepted,
   Client,
@@ -81,9 +81,9 @@ export interface SessionHandleInit {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
-  /** Called once, when the handle was closed. */
+  /** Called once, when the handle is closed. */
   readonly onClose: () => void
-  /** Makes a session of the same principal out of this one; see `Session.fork`. */
+  /** Copies this session to a new one with the same principal; see `Session.fork`. */
   readonly fork: (before: MessageId | undefined) => Promise<string>
 }
 
@@ -96,13 +96,13 @@ class SessionHandle implements Session {
   readonly #init: SessionHandleInit
   readonly #clients: SessionClients
   readonly #spoken: SpokenInputs
-  /** Those that have not ended. */
+  /** Readers that have not ended. */
   readonly #readers = new Set<{ leave(): void }>()
-  /** Never rejects; there while pictures or files of what was said are being stored. */
+  /** Never rejects. Set while images or files of an input are being stored. */
   #storing: Promise<void> | undefined
   #closed = false
   #closing: Promise<void> | undefined
-  /** Never rejects; what was said last through this handle is taken in, or refused, when it ends. */
+  /** Never rejects. Settles when the last input sent through this handle was accepted or refused. */
   #said: Promise<void> | undefined
 
   constructor(init: SessionHandleInit) {
@@ -133,13 +133,13 @@ class SessionHandle implements Session {
     } as const
     const refused = wish || more.model !== undefined ? findRefusal(engine, said) : undefined
     if (refused) return refuseTurn(inputId, refused)
-    // An input that was sent before: its turn may be over already, so it is looked for in the log.
+    // An input that was sent before: its turn may have ended already, so look for it in the log.
     if (given.value.inputId !== undefined && isRemembered(engine, inputId)) {
       const turn: Turn = this.turn(inputId, wish && { output: wish.schema })
       return (signal ? endWithSignal(turn, signal, { engine, accepted: Promise.resolve() }) : turn) as Turn<never> // as below
     }
     const events = openEvents(engine, {})
-    // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
+    // Direct if nothing has to be stored, for a clean stack trace.
     const accepted =
       this.#storing || parts.value.some(isMedia) || said.heard !== undefined
         ? this.#submitInOrder(said).then(toBatch)
@@ -162,7 +162,7 @@ class SessionHandle implements Session {
       const output = schema ? createOutputReader(schema, engine.world.validator) : engine.world.output
       return { events: openEvents(engine, { from: found.from }), output }
     })
-    return followTurn({ inputId: id, reading }) as Turn<never> // as its caller names it: the reader has validated it
+    return followTurn({ inputId: id, reading }) as Turn<never> // typed by its caller: the reader has validated it
   }
 
   events(options: EventsOptions = {}): EventStream {
@@ -356,7 +356,9 @@ class SessionHandle implements Session {
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 
-  /** After the inputs of this handle whose pictures and files are still being stored: what is said keeps its order. */
+  /**
+   * Submits after this handle's inputs whose images and files are still being stored, so that inputs keep their order.
+   */
   #submitInOrder(input: Input): Promise<Accepted | Refused> {
     const before = this.#storing
     const submit = async (): Promise<Accepted | Refused> => {
@@ -372,10 +374,10 @@ class SessionHandle implements Session {
   }
 }
 
-/** Methods work without their session: `const { send } = session`. Each is bound when it is first asked for. */
+/** Makes methods work detached from their session: `const { send } = session`. Each is bound on first use. */
 for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(SessionHandle.prototype))) {
   if (typeof value !== 'function' || name === 'constructor') continue
-  const method = value as () => unknown // of a class of ours
+  const method = value as () => unknown // a method of this class
   Object.defineProperty(SessionHandle.prototype, name, {
     configurable: true,
     get(this: SessionHandle) {
@@ -394,7 +396,7 @@ function isReport(input: UserCommand | ClientReport): input is ClientReport {
 
 const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]
 
-const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
+const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // the result for no options
 const ABORTED = { code: 'cancelled', message: 'the signal was aborted before the input was sent' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 

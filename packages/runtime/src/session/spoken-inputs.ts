@@ -1,5 +1,5 @@
-// Who may say what through one handle: commands in the name of its own principal, and reports of the clients that were
-// attached through it. What only a host may say does not get through.
+// Decides which inputs a handle may submit: commands of its own principal, and reports of the clients attached through
+// it. Host reports are refused.
 import type { Decoded, JsonObject, Principal, Refusal, Refused } from '@baton/core'
 import { BatonError, decodeClientReport, decodeUserCommand, isBatonError } from '@baton/core'
 import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
@@ -11,7 +11,7 @@ import { findSchemaRefusal } from '../work/output.ts'
 export class SpokenInputs {
   readonly #principal: Principal
   readonly #engine: Pick<SessionEngine, 'state'>
-  /** Connections of clients that this handle attached; created with the first one. */
+  /** Connections of clients attached through this handle; created with the first one. */
   #connections: Set<string> | undefined
 
   constructor(principal: Principal, engine: Pick<SessionEngine, 'state'>) {
@@ -46,7 +46,7 @@ export class SpokenInputs {
     return refuseClient(connection)
   }
 
-  /** The client that has the call of a report which does not say so itself. */
+  /** The client that holds the call, for a report that does not name its connection. */
   #findHolder(report: ClientReport): string | undefined {
     const calls = this.#engine.state().step?.calls
     return 'callId' in report ? calls?.find(({ callId }) => callId === report.callId)?.offer?.connection : undefined
@@ -67,7 +67,7 @@ function refuse(refusal: Refusal): { readonly ok: false; readonly refusal: Refus
   return { ok: false, refusal }
 }
 
-/** By its own data property alone: a getter or a trap of a proxy is not asked here, and the decoder refuses it. */
+/** Reads only an own data property: getters and proxy traps are not called here, and the decoder refuses them. */
 function isReport(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return false
   try {
@@ -79,8 +79,8 @@ function isReport(input: unknown): boolean {
 }
 
 /**
- * A name that no model has would be found out only when it is asked; then another model would answer. A schema that cannot be
- * used would be found out by its answer.
+ * Catches bad options early. An unknown model would only fail when called, and another model would answer; an unusable
+ * schema would only fail at the answer.
  */
 export function findRefusal(
   { world }: SessionEngine,
@@ -99,7 +99,7 @@ export function findRefusal(
   }
 }
 
-/** @throws BatonError that names the field */
+/** @throws BatonError naming the field */
 export function demand<T>(given: Decoded<T>): T {
   if (given.ok) return given.value
   throw new BatonError(given.refusal)

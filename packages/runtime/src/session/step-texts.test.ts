@@ -1,4 +1,4 @@
-// The texts of steps, out of events that are cut, repeated or begun anew.
+// The texts of steps, from events that are cut, repeated or restarted.
 import type { SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { StepTexts } from './step-texts.ts'

@@ -1,22 +1,22 @@
-// The texts of steps, put together from a session's events; each is given once its step has ended.
+// The texts of steps, assembled from a session's events and returned when each step ends.
 import type { CallView, SessionEvent } from '@baton/core'
 
 export interface StepText {
   readonly text: string
-  /** The answer's id. */
+  /** Id of the answer. */
   readonly message: string
   readonly step: number
-  /** An interrupt or a stop ended the step: `text` is what stays in the conversation. */
+  /** An interrupt or a stop ended the step; `text` is the part that stays in the conversation. */
   readonly interrupted?: true
 }
 
 type Piece = StepText & { readonly offset: number }
 
 export class StepTexts {
-  /** Text of the step that is being written; there is at most one. */
+  /** Text of the step being written; there is at most one. */
   #written: { readonly message: string; readonly step: number; text: string } | undefined
 
-  /** A step has begun to say something, and has not ended. */
+  /** Whether a step has begun to write and has not ended. */
   get isWriting(): boolean {
     return this.#written !== undefined
   }
@@ -32,7 +32,7 @@ export class StepTexts {
         this.#write(event)
         return undefined
       case 'text-cut':
-        // Steps that have ended are cut, too.
+        // Cuts apply to ended steps, too.
         if (this.#written && this.#isOf(event)) this.#written.text = this.#written.text.slice(0, event.keepChars)
         return undefined
       case 'step-finished': {

@@ -1,5 +1,5 @@
-// Inputs with pictures and files: their bytes are stored first, then the input is handed in with the handles. An input
-// that the machine would refuse is not stored. Results of clients are checked before that.
+// Inputs with images and files: stores their bytes first, then submits the input with handles. An input that the
+// machine would refuse is not stored. Clients' results are checked before that.
 import type { Accepted, Refused, StoredPart } from '@baton/core'
 import { BatonError, decodeOutcome, findNameIssue, isBatonError } from '@baton/core'
 import type { Input, InputOf, Outcome } from '@baton/core/machine'
@@ -10,12 +10,12 @@ import { submitAlone } from '../engine.ts'
 import { checkClientResult } from '../work/client-result.ts'
 import { holdsBytes, storeMedia } from '../work/media.ts'
 
-/** Whether something of the input must be stored before it is handed in. */
+/** Whether the input has bytes to store before it is submitted. */
 export function bringsBytes(input: Input): boolean {
   return listParts(input).some(holdsBytes)
 }
 
-/** Hands the input in with handles in place of bytes; refused with `store_failed` when they cannot be stored. */
+/** Submits the input with handles in place of bytes; refused with `store_failed` if they cannot be stored. */
 export async function submitMedia(engine: SessionEngine, input: Input): Promise<Accepted | Refused> {
   const refusal = check(engine.world.spec, engine.state(), input)
   if (refusal) return { type: 'refused', ...refusal }
@@ -29,7 +29,7 @@ export async function submitMedia(engine: SessionEngine, input: Input): Promise<
   return await submitAlone(engine, stored)
 }
 
-/** A client's result with its outcome checked: at once, where the tool's schema can be. */
+/** Checks the outcome of a client's result; synchronous if the tool's schema is. */
 export function checkResult(engine: SessionEngine, result: ToolResult): ToolResult | Promise<ToolResult> {
   const call = engine.history().openCall(result.callId)
   if (!call || call.settled) return result
@@ -40,7 +40,7 @@ export function checkResult(engine: SessionEngine, result: ToolResult): ToolResu
 /** Reads the result of a program's own tool. @throws BatonError `invalid_event` */
 export function readResult(callId: string, connection: string, outcome: Outcome): ToolResult {
   const issue = findNameIssue(callId)
-  // It would stand in the log.
+  // It would go into the log.
   if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `callId must ${issue}` })
   const given = decodeOutcome(outcome)
   if (!given.ok) throw new BatonError(given.refusal)
@@ -71,7 +71,8 @@ async function storeInput(engine: SessionEngine, input: Input): Promise<Input> {
   if (input.type !== 'tool-result' || input.outcome.type !== 'ok') return input
   const { content } = input.outcome
   const isOpen = engine.history().openCall(input.callId)?.settled === false
-  // The media of late results, which are logged without them, and of too large ones, which the machine refuses, are not stored.
+  // Media of late results, which are logged without them, and of results that are too large, which the machine refuses,
+  // are not stored.
   if (!isOpen) return withContent(input, content.map(nameMedia))
   const large = findLargeMedia(content, world.spec.limits)
   if (large === undefined) return withContent(input, await storeMedia(engine.session, content, world))

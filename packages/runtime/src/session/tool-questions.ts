@@ -1,5 +1,5 @@
-// Questions of the running tools of one session: each question becomes a fact, and its tool waits for the fact that
-// answers it. An answer that was recorded before a restart is given at once.
+// Questions of one session's running tools: each becomes a fact, and its tool waits for the fact that answers it. An
+// answer recorded before a restart is returned at once.
 import type { Accepted, JsonValue, Refused } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { History, HostReport, QuestionAnswer } from '@baton/core/machine'
@@ -16,12 +16,12 @@ interface Waiting {
   readonly resolve: (answer: QuestionAnswer | undefined) => void
 }
 
-/** Milliseconds that a user has, where the tool does not say. */
+/** Milliseconds to answer if the tool does not set a limit. */
 const ANSWER_MS = 600_000
 
 export class ToolQuestions {
   readonly #init: ToolQuestionsInit
-  /** Tools wait for an answer. */
+  /** Whether tools wait for an answer. */
   isWaiting = false
   #waiting: readonly Waiting[] = []
 
@@ -29,7 +29,10 @@ export class ToolQuestions {
     this.#init = init
   }
 
-  /** @throws BatonError `question_declined`, `question_refused` (it is malformed, too long, or one too many), `cancelled` */
+  /**
+   * @throws BatonError `question_declined`, `question_refused` (malformed, too long, or too many questions),
+   * `cancelled`
+   */
   async ask(callId: string, attempt: number, question: AskedQuestion): Promise<JsonValue> {
     const { n, message, schema, timeoutMs = ANSWER_MS } = checkQuestion(question)
     const recorded = this.#init.history().answerTo(callId, n)
@@ -39,16 +42,16 @@ export class ToolQuestions {
     if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
     const answer = await this.#wait(callId, n)
     if (answer) return takeValue(answer)
-    throw new BatonError({ code: 'cancelled', message: 'the call was over before its question was answered' })
+    throw new BatonError({ code: 'cancelled', message: 'the call ended before its question was answered' })
   }
 
-  /** Called after each record that the session took in, while somebody waits. */
+  /** Called after each new record while a tool waits. */
   notice(): void {
     this.#waiting = this.#waiting.filter((one) => !this.#settle(one))
     this.isWaiting = this.#waiting.length > 0
   }
 
-  /** The session left this process: nobody waits here any more. */
+  /** Ends all waits when the session leaves this process. */
   close(): void {
     for (const { resolve } of this.#waiting) resolve(undefined)
     this.#waiting = []
@@ -78,18 +81,18 @@ function takeValue(answer: QuestionAnswer): JsonValue {
   if ('value' in answer) return answer.value
   const why = {
     person: answer.reason === undefined ? 'the user declined' : `the user declined: ${answer.reason}`,
-    expired: 'nobody answered in time',
-    nobody: 'nobody is connected who could be asked',
+    expired: 'the user did not answer in time',
+    nobody: 'no connected client can ask the user',
   }[answer.declined]
   throw new BatonError({ code: 'question_declined', message: why, data: { declined: answer.declined } })
 }
 
-/** Checks a question, which comes from code of others. @throws BatonError `question_refused` */
+/** Checks a question, which foreign code supplies. @throws BatonError `question_refused` */
 function checkQuestion(question: AskedQuestion): AskedQuestion {
   const { message, schema, timeoutMs } = question
   const wrong =
     typeof message !== 'string' || message.trim() === ''
-      ? 'message must be a text'
+      ? 'message must be non-empty text'
       : !isJsonObject(schema) || schema['type'] !== 'object'
         ? 'schema must be a JSON Schema whose root has the type "object"'
         : timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)

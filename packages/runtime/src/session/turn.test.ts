@@ -1,4 +1,4 @@
-// Turns over a reading of events: what becomes of the readers of turns that never begin, and of turns that lost frames.
+// Turns over a reading of events: the readers of turns that never begin, and of turns that lost frames.
 import type { AssistantPart, Frame, Refused } from '@baton/core'
 import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
@@ -121,7 +121,7 @@ const OUTPUT: OutputReader = {
   read: () => Promise.resolve('its value'),
 }
 
-/** A turn with an output schema, whose frames the test writes, up to its end. */
+/** Plays a turn with an output schema over frames written by the test. */
 async function playTurn(...frames: readonly Frame[]) {
   const reader = openReader().frames
   const reading = { events: readEvents(reader, () => reader), output: OUTPUT }
@@ -223,7 +223,7 @@ test('text that was joined because nobody read it has the place behind all of it
   for (const [pos, fact] of facts.entries()) reader.push({ type: 'fact', pos, nowMs: 0, fact })
   reader.push(begin(1, 2))
   for (const [offset, said] of ['All', ' is', ' well.'].entries()) {
-    await new Promise((resolve) => setImmediate(resolve)) // each piece is read by itself
+    await new Promise((resolve) => setImmediate(resolve)) // each piece is read separately
     reader.push(text(said, offset * 3))
   }
   reader.push({

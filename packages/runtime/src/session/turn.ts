@@ -1,4 +1,4 @@
-// The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
+// The Turn that `send` returns: the session's events from the moment its input enters until the turn ends.
 import type { Accepted, Answer, CallView, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
 import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
 import type { TurnOutcome } from '@baton/core/machine'
@@ -8,22 +8,22 @@ import type { EventReader } from './event-reader.ts'
 
 export interface TurnInit {
   readonly inputId: string
-  /** Registered before the input is submitted, so that no event is missed. Of a turn that was asked for before, found first. */
+  /** Opened before the input is submitted, so no event is missed. For an existing turn, it is found first. */
   readonly reading: TurnReading | Promise<TurnReading>
-  /** The answer to the input, the first of its batch; absent for a turn that was asked for before. */
+  /** The answer to the input, first in its batch; absent for an existing turn. */
   readonly accepted?: Promise<readonly (Accepted | Refused)[]>
 }
 
 export interface TurnReading {
   readonly events: EventReader
-  /** The value, if the turn or its agent has an output schema. */
+  /** Reads the value if the turn or its agent has an output schema. */
   readonly output: OutputReader | undefined
 }
 
 export function followTurn(init: TurnInit): Turn {
   const events = new TurnEvents()
   const answer = follow(init, events)
-  // Whoever reads the events gets the failure there, after the last one; whoever awaits the answer gets it there.
+  // A failure reaches readers of the events after the last event, and callers of `answer` there.
   answer.then(
     () => events.end(),
     (cause: unknown) => events.end({ cause }),
@@ -50,21 +50,21 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
 
 const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
 
-/** The turn of an input that was not submitted. */
+/** A turn whose input was not submitted. */
 export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn<never> {
   const cause = new BatonError({ code, message })
   const answer = Promise.reject<never>(cause)
-  answer.catch(() => {}) // a program that only reads the events gets it there
+  answer.catch(() => {}) // a program that only reads the events gets the error there
   const events = new TurnEvents()
   events.end({ cause })
   return { id, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
 
 interface Seen {
-  /** The input entered: from here on the running turn is this one. */
+  /** The input has entered: the running turn is this one. */
   isMine: boolean
   readonly limits: Set<Answer['limits'][number]>
-  /** Sources that its steps cite, each once. */
+  /** Sources that its steps cite, without duplicates. */
   readonly sources: Map<string, SourcePart>
   /** The newest step with calls, and its calls by id. */
   step: number
@@ -75,7 +75,14 @@ interface Seen {
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { isMine: false, limits: new Set(), sources: new Map(), step: -1, calls: new Map(), forgotten: false }
+  const seen: Seen = {
+    isMine: false,
+    limits: new Set(),
+    sources: new Map(),
+    step: -1,
+    calls: new Map(),
+    forgotten: false,
+  }
   const { events: reader, output } = await init.reading
   events.readsValues = output !== undefined
   try {
@@ -83,7 +90,7 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
       for (const event of batch.events) {
         const isAsked = event.type === 'message-added' && event.message.id === init.inputId
         const isEntered = event.type === 'message-entered' && event.message === init.inputId
-        // Pushed first: `takeEvent` throws when the turn failed, and readers must still see its end.
+        // Pushed first: `takeEvent` throws if the turn failed, and readers must still see its end.
         if (seen.isMine || isAsked || isEntered) events.push(event)
         const answer = takeEvent(init.inputId, seen, event)
         if (answer) return answer
@@ -94,7 +101,7 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
 }
 
-/** The answer, at the turn's end. */
+/** Returns the answer at the turn's end. */
 function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | undefined {
   switch (event.type) {
     case 'message-withdrawn':
@@ -125,7 +132,7 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
   }
 }
 
-/** Keeps the calls of the newest step alone, so a long turn holds no more than these. */
+/** Keeps only the newest step's calls, which bounds the memory of a long turn. */
 function noteCall(seen: Seen, call: CallView): void {
   if (call.step < seen.step) return
   if (call.step > seen.step) seen.calls.clear()
@@ -133,7 +140,7 @@ function noteCall(seen: Seen, call: CallView): void {
   seen.calls.set(call.callId, call)
 }
 
-/** Each step numbers its own. */
+/** Renumbers sources, since each step numbers its own. */
 function noteSources(known: Map<string, SourcePart>, cited: readonly SourcePart[]): void {
   for (const { id: _, ...source } of cited) {
     const words = JSON.stringify([source.url, source.title, source.mediaType, source.quote])
@@ -142,12 +149,12 @@ function noteSources(known: Map<string, SourcePart>, cited: readonly SourcePart[
   }
 }
 
-/** For an input that the session does not know. */
+/** The error for an input that the session does not know. */
 export function createUnknownInputError(inputId: string): BatonError {
   return new BatonError({
     code: 'unknown_input',
-    message: `the session has taken no input "${inputId.slice(0, 100)}"`,
-    hint: 'Use the id of a turn that this session was asked for, or send the input again.',
+    message: `the session has no input "${inputId.slice(0, 100)}"`,
+    hint: 'Use the id of an input of this session, or send the input again.',
   })
 }
 
@@ -162,7 +169,7 @@ const OUTCOMES: Readonly<Record<Answer['stop'], Exclude<TurnOutcome, 'failed'>>>
   silent: 'silent',
 }
 
-/** @throws BatonError with the code of a turn that failed */
+/** @throws BatonError with the code of a failed turn */
 function readAnswer(
   { limits, sources, calls, forgotten, finish }: Seen,
   { stop, text, usage, error }: SessionEventOf<'turn-finished'>,
@@ -177,33 +184,33 @@ function readAnswer(
     })
   const answer = { stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
   if (stop === 'tool') return { outcome: 'tool', ...answer, stop, calls: [...calls.values()] }
-  return { outcome: OUTCOMES[stop], ...answer } as Answer // the output of one that has it is read behind this
+  return { outcome: OUTCOMES[stop], ...answer } as Answer // the caller adds the output if there is one
 }
 
 const WAITING_MAX = 1000
 
-/** The events of one turn. Text that nobody reads is joined, so an unread turn holds no more than its answer. */
+/** The events of one turn. Unread text is joined, so an unread turn is no larger than its answer. */
 class TurnEvents implements AsyncIterable<SessionEvent> {
   #waiting: SessionEvent[] = []
-  /** Events that were taken and are being handed out. */
+  /** Events that were taken but not yet returned. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
   #failure: { readonly cause: unknown } | undefined
-  /** Waiting events at which they are looked through for what a later one replaces. */
+  /** Number of waiting events that triggers the next removal of outdated ones. */
   #boundAt = WAITING_MAX
-  /** There is an output schema: texts are read as values while they are written. */
+  /** Whether there is an output schema, so that partial texts are parsed as values. */
   readsValues = false
-  /** The text of the step that is handed out, and how much of it was read as a value. */
+  /** Text of the current step, and the length last parsed as a value. */
   readonly #written = { text: '', readChars: 0 }
-  /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
+  /** Shared by all waiting iterators: they share the events, and none may hang at the end. */
   #wake: PromiseWithResolvers<void> | undefined
 
   push(event: SessionEvent): void {
     const joined = joinTexts(this.#waiting.at(-1), event)
     if (joined) this.#waiting[this.#waiting.length - 1] = joined
     else {
-      // Only the newest progress of a call counts; a tool may report for as long as it likes.
+      // Only the newest progress of a call matters; a tool may report as long as it likes.
       if (event.type === 'call-progress')
         this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
       this.#waiting.push(event)
@@ -213,7 +220,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#wake = undefined
   }
 
-  /** Keeps only the newest of repeated events, such as those of a call whose clients come and go. */
+  /** Keeps the newest of repeated events, such as those of a call whose clients come and go. */
   #shrink(): void {
     const newer = new Set<string>()
     const kept = this.#waiting.toReversed().filter((event) => {
@@ -228,7 +235,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#boundAt = Math.max(WAITING_MAX, 2 * kept.length)
   }
 
-  /** With `failure`, a reader that has had all events gets its cause thrown. */
+  /** With `failure`, a reader that has read all events throws its cause. */
   end(failure?: { readonly cause: unknown }): void {
     this.#ended = true
     this.#failure = failure
@@ -236,7 +243,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#wake = undefined
   }
 
-  /** Not a generator: that would make three promises for each event. */
+  /** Not a generator: that would create three promises per event. */
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent, undefined> {
     let left = false
     return {
@@ -248,7 +255,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     }
   }
 
-  /** Hands out events that were taken already, without an async function for each. */
+  /** Returns events already taken, without an async call for each. */
   #takeNext(): Promise<IteratorResult<SessionEvent, undefined>> | undefined {
     const event = this.#batch[this.#handedOut]
     if (!event) return undefined
@@ -273,7 +280,10 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   }
 }
 
-/** Characters of new text that are read again at least, and their least share of the whole: so the cost stays linear. */
+/**
+ * New text that triggers parsing again: at least this many characters, and this share of the whole, so the cost stays
+ * linear.
+ */
 const PARTIAL_CHARS = 16
 const PARTIAL_SHARE = 1 / 16
 

@@ -1,9 +1,9 @@
-// A host that stops lets running turns end, and the tools that interrupted ones left behind: it looks again and again, for so long at most.
+// Lets a stopping host wait for running turns and detached tools, by polling up to a limit.
 import type { Environment } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { State } from '@baton/core/machine'
 
-/** Milliseconds between two looks at whether the running turns have ended. */
+/** Milliseconds between two polls. */
 const LOOK_MS = 20
 
 export async function waitForTurns(
@@ -16,7 +16,7 @@ export async function waitForTurns(
     await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
 }
 
-/** Whether a turn runs, or a tool that an interrupted turn left behind. */
+/** Whether a turn or a detached tool is running. */
 export function hasRunningWork({ turn, step, detached }: State): boolean {
   return turn !== null || detached.length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
 }

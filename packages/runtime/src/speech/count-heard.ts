@@ -1,4 +1,4 @@
-// Turns what an app says was heard into characters of the newest answer: the session's state holds no texts.
+// Converts what an app reports as heard into characters of the newest answer, since the session's state holds no texts.
 import type { Heard, Refused, SessionEvent } from '@baton/core'
 import { BatonError, isBatonError, nameAnswer } from '@baton/core'
 import type { Input, InputOf } from '@baton/core/machine'
@@ -8,7 +8,7 @@ import type { Sentence } from './speech.ts'
 import { Speech } from './speech.ts'
 import { blankUnspoken } from './speech-text.ts'
 
-/** Needs the answer's text to be counted. */
+/** Counts that need the answer's text. */
 type HeardWords = Extract<Heard, { readonly type: 'words' | 'sentence' }>
 type Chars = Extract<Heard, { readonly type: 'chars' }>
 
@@ -23,7 +23,7 @@ export function isPlaced(input: Input): input is PlacedInput {
   return 'heard' in input && isInWords(input.heard)
 }
 
-/** The input with `heard` in characters, as the machine takes it, or why it is refused. */
+/** The input with `heard` in characters, as the machine expects it, or a refusal. */
 export async function countInput(engine: ReadEngine, input: PlacedInput): Promise<Input | Refused> {
   try {
     return { ...input, heard: await countHeard(engine, input.heard) }
@@ -34,7 +34,7 @@ export async function countInput(engine: ReadEngine, input: PlacedInput): Promis
 }
 
 /**
- * `heard` in characters. It names the answer in which it counted, in case a newer one begins meanwhile.
+ * Converts `heard` to characters. The result names its answer, in case a newer one begins meanwhile.
  * @throws BatonError `invalid_event` for a sentence that the answer does not have
  */
 export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise<Heard> {
@@ -42,29 +42,29 @@ export async function countHeard(engine: ReadEngine, heard: HeardWords): Promise
   const newest = turn === undefined ? undefined : nameAnswer(turn)
   const { message = newest } = heard
   if (message === undefined) return countWords(NOTHING, heard)
-  // An older answer needs no count, and the machine refuses a message that does not exist.
+  // An older answer needs no count, and the machine refuses an unknown message.
   if (message !== newest) return { type: 'chars', chars: 0, message }
   return { ...countWords(await readAnswer(engine), heard), message }
 }
 
 interface Answer {
-  /** The texts of its steps, joined by a blank line. */
+  /** Texts of its steps, joined by a blank line. */
   readonly text: string
   readonly sentences: readonly Sentence[]
-  /** It was interrupted: the text that was not heard is gone. */
+  /** Whether an interrupt removed the unheard text. */
   readonly isCut: boolean
 }
 
 const NOTHING: Answer = { text: '', sentences: [], isCut: false }
 
-/** The newest answer, as far as it is written. */
+/** Reads the newest answer up to its current end. */
 async function readAnswer(engine: ReadEngine): Promise<Answer> {
   const speech = new Speech()
   const texts = new Map<number, string>()
   let sentences: Sentence[] = []
   let isCut = false
   const take = (event: SessionEvent): void => {
-    // A sentence that was cut is a sentence still.
+    // A cut sentence still counts as a sentence.
     isCut ||= event.type === 'text-cut' || (event.type === 'step-finished' && event.interrupted === true)
     if (event.type === 'step-finished' && event.interrupted)
       for (const { frame } of speech.takeRest()) if (frame.type === 'sentence') sentences.push(frame)
@@ -94,7 +94,7 @@ function takeText(texts: Map<number, string>, event: SessionEvent): void {
 }
 
 function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Chars {
-  // Made once: that costs more than to split a sentence.
+  // Created once: that costs more than splitting a sentence.
   const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
   const listWordEnds = (spoken: string): readonly number[] =>
     [...segmenter.segment(spoken)].flatMap(({ isWordLike, index, segment }) =>
@@ -102,7 +102,7 @@ function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Char
     )
   if (heard.type === 'sentence') {
     const sentence = sentences[heard.index]
-    // It was said, and an interrupt has taken it away already.
+    // It was spoken, but an interrupt has removed it.
     if (!sentence && isCut) return { type: 'chars', chars: text.length }
     if (!sentence)
       throw new BatonError({
@@ -124,9 +124,9 @@ function countWords({ text, sentences, isCut }: Answer, heard: HeardWords): Char
 }
 
 /**
- * Offset in the answer's text of the end of so many of the sentence's words, which has marks, addresses and tags that are not spoken. The
- * letters and digits are the same in both.
- * @param wordEnds where each word ends in the text that is spoken
+ * Offset in the answer's text after `count` of the sentence's words. The text has marks, addresses and tags that are not spoken, but
+ * the same letters and digits.
+ * @param wordEnds end of each word in the spoken text
  */
 function findEnd(
   text: string,

@@ -1,11 +1,11 @@
-// Sentences as a listener expects them, whatever the pieces in which a text comes.
+// Sentences as a listener expects them, whatever pieces a text arrives in.
 import { expect, test } from 'vitest'
 import { SENTENCE_CHARS, takeUnit, WHOLE_LINE_CHARS } from './sentences.ts'
 import type { LineState } from './sentences.ts'
 
 interface Spoken {
   readonly said: readonly string[]
-  /** Sentences before the text's end was known. */
+  /** Sentences found before the text's end was known. */
   readonly early: readonly string[]
   readonly waitingMost: number
   readonly covered: string

@@ -1,34 +1,34 @@
-// Splits a text that is being written into sentences for a voice. The units, spoken or silent, depend on the text alone, not on the
-// pieces in which it arrives: a sentence counts as complete once enough of what follows is known, within a bound.
+// Splits text into sentences for a voice while it is being written. The units, spoken or silent, depend only on the
+// text and not on its pieces: a sentence is complete once enough of the following text is known, within a bound.
 import { cutPieces, extractSpeech } from './speech-text.ts'
 
-/** The most UTF-16 units of a sentence: a longer one is cut at a word. */
+/** Maximum UTF-16 units of a sentence; a longer one is cut at a word. */
 export const SENTENCE_CHARS = 300
-/** The most UTF-16 units of a line that is taken whole: a row of a table, or code. */
+/** Maximum UTF-16 units of a line taken as a whole, such as a table row or code. */
 export const WHOLE_LINE_CHARS = 1000
-/** UTF-16 units behind a full stop that may decide whether it ends a sentence. */
+/** UTF-16 units after a full stop that may decide whether it ends a sentence. */
 const LOOK_CHARS = 40
 
-/** The context of a unit in the text before it. */
+/** The context of a unit, from the text before it. */
 export interface LineState {
-  /** The marks that opened the code block around the text; absent outside of one. */
+  /** Marks that opened the surrounding code block; absent outside one. */
   readonly fence?: string
-  /** The unit does not begin at the beginning of a line. */
+  /** The unit does not start a line. */
   readonly inLine?: true
   /** UTF-16 units before the unit. At 0, a JSON object is the model's whole answer, and silent. */
   readonly at?: number
 }
 
 export interface SpokenUnit {
-  /** How many UTF-16 units of the text it covers; at least 1. */
+  /** Number of UTF-16 units of the text it covers; at least 1. */
   readonly chars: number
   /** Words to say; empty for code, blank lines and marks. */
   readonly text: string
-  /** The state behind it. */
+  /** The state after it. */
   readonly line: LineState
 }
 
-/** The first unit of `rest`; undefined if it depends on text that has not come yet. `isEnd`: nothing follows. */
+/** The first unit of `rest`; undefined if it depends on text that has not arrived. `isEnd`: the text is complete. */
 export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenUnit | undefined {
   if (rest === '') return undefined
   const isValue = line.fence === VALUE_FENCE || (line.at === 0 && checkValue(rest, isEnd))
@@ -47,10 +47,10 @@ export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenU
   return { chars, text: speak(covered, line), line: covered.endsWith('\n') ? {} : { inLine: true } }
 }
 
-/** The `fence` of an answer that is a JSON object; nothing closes it. */
+/** The `fence` of an answer that is a JSON object; it is never closed. */
 const VALUE_FENCE = '{'
 
-/** Whether the text is a JSON object, as the answer of an agent with an output schema: it is for programs. */
+/** Whether the text is a JSON object, like an answer for programs by an agent with an output schema. */
 function checkValue(text: string, isEnd: boolean): boolean | 'unknown' {
   if (/^\s*\{\s*["}]/.test(text)) return true
   return !isEnd && text.length < LOOK_CHARS && /^\s*(?:\{\s*)?$/.test(text) ? 'unknown' : false
@@ -60,7 +60,7 @@ function checkValue(text: string, isEnd: boolean): boolean | 'unknown' {
 const BLANK = /^[^\S\n]*\n/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const MAY_OPEN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2})$/
-/** A row of a table, or a reference definition of a link. */
+/** A table row, or a link reference definition. */
 const WHOLE_LINE = /^ {0,3}(?:\||\[[^\]\n]{1,200}\]:)/
 
 function takeLine(rest: string, { fence, inLine }: LineState, isEnd: boolean): SpokenUnit | undefined {
@@ -80,17 +80,17 @@ function takeLine(rest: string, { fence, inLine }: LineState, isEnd: boolean): S
 }
 
 function speak(covered: string, { inLine }: LineState): string {
-  // Such marks open a code block only at the beginning of a line.
+  // These marks open a code block only at the start of a line.
   const text = extractSpeech(inLine ? covered.replace(/^\s*[`~]{3,}/, '') : covered).replaceAll('\n', ' ')
   return SAYS_SOMETHING.test(text) ? text : ''
 }
 
 const SAYS_SOMETHING = /[\p{L}\p{N}\p{Extended_Pictographic}]/u
 
-/** Markdown before the words of a line; the number of a list item is not a sentence of its own. */
+/** Markdown before the words of a line; the number of a list item is not a sentence by itself. */
 const LINE_MARKS = /^\s*(?:>[ \t]?){0,9}(?:#{1,6}[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?|\(?\d{1,3}[.)][ \t]+)?/
 
-/** The end of the first sentence, in UTF-16 units; undefined if it is not known yet. */
+/** End of the first sentence, in UTF-16 units; undefined if not known yet. */
 function findEnd(rest: string, { inLine }: LineState, isEnd: boolean): number | undefined {
   const marks = inLine ? '' : (LINE_MARKS.exec(rest.slice(0, LOOK_CHARS))?.[0] ?? '')
   let index = marks.length
@@ -113,12 +113,14 @@ interface Looked {
   readonly isHeading: boolean
 }
 
-/** `next`: where the sentence ends, or where to go on looking. `unknown`: it depends on text that has not come yet. */
+/**
+ * `next`: where the sentence ends, or where to continue looking. `unknown`: it depends on text that has not arrived.
+ */
 type Checked = { readonly ends: boolean; readonly next: number } | 'unknown'
 
 const STOPS = '.!?…‼⁇⁈⁉؟۔।॥。！？｡'
 const CLOSERS = '"\'”’»›)]}*_`~」』）】》〉'
-/** These end a sentence whatever follows. */
+/** Marks that always end a sentence. */
 const IS_WIDE = /[。！？｡।॥]/u
 const EMOJI = /^(?:[ \t]{0,3}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\uFE0F|\u200D))+/u
 
@@ -149,22 +151,24 @@ function checkPlace(looked: Looked, index: number): Checked {
   return { ends: !/^\p{Ll}/u.test(follows), next }
 }
 
-/** An emoji may follow, and has not come whole. */
+/** Whether an emoji may follow that has not fully arrived. */
 function endsInHalf({ text, isEnd }: Looked, place: number): boolean {
   return !isEnd && /^[ \t]{0,3}[\uD800-\uDBFF]?$/.test(text.slice(place))
 }
 
-/** The words behind a full stop, or a new line. */
+/** The words after a full stop, or a new line. */
 function readFollowing(text: string): string {
   return /^[^\S\n]*\n/.test(text) ? '\n' : text.trimStart()
 }
 
-/** In the text of a link, or in code: a full stop there ends no sentence. */
+/** Whether the place is in a link's text or in code, where a full stop ends no sentence. */
 function isInMarks(text: string): boolean {
   return text.lastIndexOf('[') > text.lastIndexOf(']') || text.split('`').length % 2 === 0
 }
 
-/** The end of a line ends the sentence, unless the text is only wrapped there: then the next line begins with a small letter. */
+/**
+ * A line end ends the sentence, unless the text is only wrapped: then the next line begins with a lower-case letter.
+ */
 function checkLineEnd({ text, isEnd, isHeading }: Looked, index: number): Checked {
   const next = index + 1
   const follows = /^[ \t]{0,20}/.exec(text.slice(next))?.[0].length ?? 0
@@ -180,12 +184,12 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
     'm mm mme mlle env ex sra srta ud uds pág dott sig'
   ).split(' '),
 )
-/** Abbreviations only before a number. */
+/** Abbreviations only when a number follows. */
 const NUMBERED: ReadonlySet<string> = new Set('no nr fig p pp s art abs kap vol bd ch sec eq tab núm n'.split(' '))
 const MONTHS = /^(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert)/
 const MONTH_CHARS = 3
 
-/** Whether the full stop behind `before` belongs to its word: `Dr.`, `z. B.`, `J. K.`, `Nr. 5`, `3. Mai`. */
+/** Whether the full stop after `before` belongs to its word: `Dr.`, `z. B.`, `J. K.`, `Nr. 5`, `3. Mai`. */
 function checkAbbreviation(before: string, follows: string, isKnown: boolean): boolean | 'unknown' {
   const word = /(?:^|[\s("'„“«[*_])([\p{L}\p{N}.]+)$/u.exec(before)?.[1] ?? ''
   const small = word.toLowerCase()

@@ -1,4 +1,4 @@
-// Speech text: what a voice says of answers as models write them.
+// Speech text: the words a voice says of answers that models write.
 import { expect, test, vi } from 'vitest'
 import { extractSpeech, LINE_CHARS, SPOKEN_CHARS } from './speech-text.ts'
 
@@ -33,7 +33,7 @@ test.each([
 
 const RUNS = String.raw`[ ${'`'} * _ <a | ( > ![ http: ~ . |- - []( \ # mailto: [a](" *_ www. 😀`.split(' ')
 
-/** Characters that patterns looked at, each time anew, and the longest text that one of them was given. */
+/** Characters that patterns looked at, counted for each pattern, and the longest text passed to one. */
 function countSeen(text: string): { readonly seen: number; readonly longest: number } {
   let seen = 0
   let longest = 0

@@ -1,12 +1,12 @@
-// The words of an answer for a voice, without markdown, addresses and code. The text is a model's: every pattern is
-// meant to be linear, and none sees more than a piece of bounded length, so that one that is not costs little.
+// Extracts the words of an answer for a voice, without Markdown, addresses and code. Models write the text: patterns
+// are meant to be linear, and each sees a piece of bounded length, so that a slow one costs little.
 
-/** UTF-16 units of an answer that are spoken: about two hours. */
+/** UTF-16 units of an answer to speak: about two hours. */
 export const SPOKEN_CHARS = 100_000
-/** UTF-16 units that a pattern sees at most; a longer line is spoken in pieces. */
+/** Maximum UTF-16 units passed to a pattern; a longer line is spoken in pieces. */
 export const LINE_CHARS = 4096
 
-/** Empty when nothing speakable is left. What lies behind `SPOKEN_CHARS` is left out. */
+/** Returns an empty string if nothing can be spoken. Text after `SPOKEN_CHARS` is dropped. */
 export function extractSpeech(text: string): string {
   const [spoken = ''] = cutPieces(text, SPOKEN_CHARS)
   const lines = dropCodeBlocks(spoken.split(/\r\n|[\r\n]/)).flatMap((line) =>
@@ -18,7 +18,7 @@ export function extractSpeech(text: string): string {
     .join('\n')
 }
 
-/** The text in pieces of so many characters, at blanks where there are any, and never within a character. */
+/** Splits the text into pieces of at most `most` characters, at blanks where possible and never within a character. */
 export function* cutPieces(text: string, most: number): Generator<string> {
   let start = 0
   while (text.length - start > most) {
@@ -35,7 +35,7 @@ export function* cutPieces(text: string, most: number): Generator<string> {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
-/** An open fence goes to the end: the answer may have been cut off in it. */
+/** An open fence extends to the end: the answer may have been cut off inside it. */
 function dropCodeBlocks(lines: readonly string[]): readonly string[] {
   const kept: string[] = []
   let fence: string | undefined
@@ -48,11 +48,11 @@ function dropCodeBlocks(lines: readonly string[]): readonly string[] {
   return kept
 }
 
-/** Marks at the beginning of a line; rules and the lines below a table's head are left out whole. */
+/** Removes marks at the start of a line; rules and the lines below a table's head are dropped. */
 function speakLine(line: string): readonly string[] {
   const bare = line.trim()
   if (/^(?:[-*_=][ \t]*){3,}$/.test(bare) || /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)+$/.test(bare)) return []
-  if (/^\[[^\]]{1,200}\]:[ \t]/.test(bare)) return [] // the address of a link, given apart
+  if (/^\[[^\]]{1,200}\]:[ \t]/.test(bare)) return [] // a link reference definition
   const text = bare
     .replace(/^(?:>[ \t]?)+/, '')
     .replace(/^#{1,6}[ \t]+/, '')
@@ -68,7 +68,7 @@ function splitCells(row: string): readonly string[] {
 
 const ADDRESS = /(?:https?|ftp|wss?|file|mailto):[^\s<>()[\]"'`]+|www\.[^\s<>()[\]"'`]+/gi
 
-/** The punctuation behind an address; from the end, since a pattern would look for it at every place. */
+/** The punctuation after an address. Scans from the end, since a pattern would try every place. */
 function readPunctuation(address: string): string {
   let end = address.length
   while (end > 0 && '.,;:!?'.includes(address.charAt(end - 1))) end -= 1
@@ -78,7 +78,7 @@ function readPunctuation(address: string): string {
 const LINK = /!?\[([^[\]]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]"[^"]{0,500}")?\)|\[[^[\]]{0,200}\])/g
 const TAG = /<\/?[a-zA-Z][^<>]{0,200}>|<>/g
 
-/** The text with blanks in place of the addresses and tags in it: what is spoken stays where it stood. */
+/** Replaces addresses and tags with blanks, so that spoken text keeps its offsets. */
 export function blankUnspoken(text: string): string {
   const blank = (found: string): string => ' '.repeat(found.length)
   return text
@@ -95,7 +95,7 @@ function speakInline(line: string): string {
     line
       .replace(LINK, '$1')
       .replace(ADDRESS, readPunctuation)
-      // A name in code marks is a word of its sentence; only the marks go.
+      // A name in code marks is a word of its sentence; only the marks are removed.
       .replace(/`+/g, '')
       .replace(TAG, ' ')
       .replace(/(?<!\\)\*{1,3}(?=\S)|(?<=[^\s\\])\*{1,3}/g, '')
@@ -105,7 +105,7 @@ function speakInline(line: string): string {
   )
 }
 
-/** Removes the empty brackets and the spaces before punctuation that the removals leave. */
+/** Removes the empty brackets and the spaces before punctuation that are left over. */
 function tidyLine(line: string): string {
   return line
     .replace(/\([ \t]*\)|\[[ \t]*\]/g, '')

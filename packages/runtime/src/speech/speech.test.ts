@@ -1,4 +1,4 @@
-// The sentences of an answer that was not taken: they are void, and those of the next one stand in their place.
+// Sentences of an answer that was not accepted: they are void, and those of the next one replace them.
 import type { EventBody, SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { Speech } from './speech.ts'
@@ -19,7 +19,7 @@ test('an answer that is not taken takes its sentences back, and the next one beg
     { type: 'step-reset', ...of(2), reason: 'refused' },
     ...say(3, 'It is invalid.'),
   ]
-  const told = bodies.flatMap((body) => speech.take({ ...body, cursor: { pos: 1 } } as SessionEvent)) // it has its cursor
+  const told = bodies.flatMap((body) => speech.take({ ...body, cursor: { pos: 1 } } as SessionEvent)) // it has a cursor
   expect(told.map(({ frame }) => (frame.type === 'sentence' ? [frame.index, frame.text, frame.start] : frame))).toEqual(
     [
       [0, 'Let me look.', 0],

@@ -1,16 +1,16 @@
-// Makes sentences from a session's events. Its whole state stands in the cursors that it hands out, so that any server can go on
-// exactly there: while the model writes, the text of an unfinished sentence is nowhere else.
+// Makes sentences from a session's events. Its whole state is in the cursors it returns, so any server can continue
+// exactly there: while the model writes, the text of an unfinished sentence exists nowhere else.
 import type { MessageId, SessionEvent, SessionEventOf, SpeechPlace, SpokenAnswer } from '@baton/core'
 import { takeUnit } from './sentences.ts'
 
 interface OfAnswer {
   readonly message: MessageId
   readonly step: number
-  /** Counts the sentences of the answer, from 0. */
+  /** Index of the sentence in the answer, from 0. */
   readonly index: number
 }
 
-/** The next words for a voice. `start` and `end`: the part of the answer's text that it covers. */
+/** The next words for a voice. `start` and `end` delimit the part of the answer's text it covers. */
 export interface Sentence extends OfAnswer {
   readonly type: 'sentence'
   readonly text: string
@@ -18,7 +18,7 @@ export interface Sentence extends OfAnswer {
   readonly end: number
 }
 
-/** A frame to write before the event, and the place behind the frame. */
+/** A frame to write before the event, and the place after the frame. */
 export interface Said {
   readonly frame: Sentence | (OfAnswer & { readonly type: 'sentences.dropped' })
   readonly place: SpeechPlace
@@ -27,7 +27,7 @@ export interface Said {
 export class Speech {
   #silentTo: number | undefined
   #answer: SpokenAnswer | undefined
-  /** The newest step that has ended, at its beginning: what it said may yet be void. */
+  /** The newest ended step, at its beginning: its text may still become void. */
   #ended: SpokenAnswer | undefined
 
   constructor({ silentTo, answer }: SpeechPlace = {}) {
@@ -35,19 +35,22 @@ export class Speech {
     this.#answer = answer
   }
 
-  /** The place behind the last event. */
+  /** The place after the last event. */
   get place(): SpeechPlace {
     return this.#placeAt(this.#answer)
   }
 
-  /** The frames to write before the event. Their places are behind what was said, but before the event: it comes again. */
+  /**
+   * The frames to write before the event. Their places are after the spoken text but before the event, which is
+   * repeated.
+   */
   take(event: SessionEvent): readonly Said[] {
     if (this.#silentTo !== undefined && event.cursor.pos > this.#silentTo) this.#silentTo = undefined
     const said = this.#takeEvent(event)
     return this.#silentTo === undefined ? said : []
   }
 
-  /** The rest to say if nothing more comes. */
+  /** The rest to say if the text ends here. */
   takeRest(): readonly Said[] {
     return this.#answer ? this.#say(this.#answer, true) : []
   }
@@ -93,7 +96,8 @@ export class Speech {
       case 'step-finished':
         return this.#finishStep(answer, event)
       case 'reasoning':
-        // The model may think for long after a whole sentence. From the log, reasoning comes before text that it follows in truth.
+        // The model may think for long after a whole sentence. In the log, reasoning comes before text that it actually
+        // follows.
         return this.#say(answer, LOOKS_WHOLE.test(answer.rest))
       default:
         return this.#say(answer, true) // the block of text has ended
@@ -105,14 +109,14 @@ export class Speech {
     const before = answer.step === step ? answer : beginStep(answer, step)
     const known = before.at + before.rest.length
     if (offset > known) {
-      // The reader began in the middle of the text: go on from there.
+      // The reader began in the middle of the text: continue from there.
       const { fence: _, ...others } = before
       this.#answer = { ...others, from: offset, at: offset, rest: text, inLine: true }
     } else this.#answer = { ...before, rest: before.rest + text.slice(known - offset) }
     return this.#say(before, false)
   }
 
-  /** `before`: what was known of the text before the event. */
+  /** @param before the text known before the event */
   #say(before: Pick<SpokenAnswer, 'at' | 'rest'>, isEnd: boolean): readonly Said[] {
     const said: Said[] = []
     for (;;) {
@@ -143,7 +147,7 @@ export class Speech {
         start: base + from,
         end: base + at,
       } as const
-      // The event comes again behind this place, so the place holds only the text from before the event.
+      // The event is repeated after this place, so the place holds only the text from before the event.
       const rest = before.rest.slice(Math.max(0, at - before.at))
       said.push({ frame, place: this.#placeAt({ ...place, rest }) })
     }

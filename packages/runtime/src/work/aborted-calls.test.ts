@@ -1,4 +1,4 @@
-// Model calls that were aborted: a session waits for all of its own, each for as long as it may take.
+// Aborted model calls: a session waits for each of its calls within a time limit.
 import type { Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { AbortedCalls } from './aborted-calls.ts'

@@ -1,12 +1,12 @@
-// Model calls that were aborted and have not settled yet, by session. A model may take its time to notice its signal: until then,
-// its call runs, and the session's next one waits. It knows nothing of attempts and phases.
+// Aborted model calls that have not settled, by session. A model may take time to notice its signal: until then its
+// call runs, and the session's next call waits. It knows nothing of attempts and phases.
 import type { Logger, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 
 export interface AbortedCallsInit {
   readonly timers: Timers
   readonly log: Logger
-  /** Milliseconds for which an aborted call is waited for; 0 to 60,000. 5,000 by default. */
+  /** Milliseconds to wait for an aborted call; 0 to 60,000, 5,000 by default. */
   readonly abortMs?: number | undefined
 }
 
@@ -16,9 +16,9 @@ const ABORT_MAX_MS = 60_000
 export class AbortedCalls {
   readonly #init: AbortedCallsInit
   readonly #abortMs: number
-  /** By session. A session without such calls has no entry. */
+  /** Calls by session. A session without such calls has no entry. */
   readonly #calls = new Map<string, Set<Promise<void>>>()
-  /** Sessions with such calls; only this class changes it. */
+  /** Number of sessions with such calls; changed only by this class. */
   count = 0
 
   /** @throws BatonError `invalid_option` */
@@ -30,7 +30,7 @@ export class AbortedCalls {
     this.#abortMs = abortMs
   }
 
-  /** A call was aborted. `settled` never rejects. */
+  /** Notes an aborted call. `settled` never rejects. */
   note(session: string, settled: Promise<void>): void {
     const calls = this.#calls.get(session) ?? new Set()
     this.#calls.set(session, calls)
@@ -43,7 +43,10 @@ export class AbortedCalls {
     this.count = this.#calls.size
   }
 
-  /** Resolves when the session has no such call any more, or each has had its time. Undefined where it has none. Never rejects. */
+  /**
+   * Resolves when all of the session's aborted calls have settled or timed out; undefined if it has none. Never
+   * rejects.
+   */
   settled(session: string): Promise<void> | undefined {
     const calls = this.#calls.get(session)
     return calls && Promise.all(calls).then(() => {})
@@ -53,7 +56,7 @@ export class AbortedCalls {
     const { timers, log } = this.#init
     return new Promise((resolve) => {
       const abandon = (): void => {
-        log.warn('a model call that was aborted has not ended, and is abandoned', { session, waitedMs: this.#abortMs })
+        log.warn('an aborted model call did not settle and was abandoned', { session, waitedMs: this.#abortMs })
         resolve()
       }
       const stopTimer = timers.start(this.#abortMs, abandon, { isBackground: true })

@@ -1,5 +1,5 @@
-// Checks an answer before the machine sees it: the agent's `checkAnswer` says whether it is taken. That is code of others, which may throw
-// or hang. Then the answer is not taken, and the turn ends.
+// Checks an answer before the machine sees it: the agent's `checkAnswer` accepts it or not. That is foreign code, which
+// may throw or hang; then the answer is not accepted, and the turn ends.
 import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core'
 import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core'
 import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
@@ -11,12 +11,12 @@ import type { ModelJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
 import type { ModelIo, WorkContext } from './work.ts'
 
-/** Milliseconds that `checkAnswer` may take. */
+/** Time limit of `checkAnswer`, in milliseconds. */
 const CHECK_MS = 30_000
-/** UTF-16 units of a reason, and of what a person is shown as a title. */
+/** UTF-16 units of a reason, and of the title that a person sees. */
 const REASON_CHARS = 4000
 const TITLE_CHARS = 200
-/** People who may decide about one answer. */
+/** People who may decide on one answer. */
 const PEOPLE_MAX = 32
 
 export interface SaidAnswer {
@@ -34,7 +34,7 @@ interface Judged {
   readonly answer?: AnswerCheck
 }
 
-/** Never rejects. The schema comes first: an answer that does not fit it is not checked. */
+/** Never rejects. Validates the schema first: an answer that does not fit is not checked. */
 export async function judgeAnswer(context: WorkContext, said: SaidAnswer): Promise<Judged> {
   const output = await said.reader?.check(said.text)
   const isFit = typeof output?.issue !== 'string' && said.finish !== 'refusal' && said.text.trim() !== ''
@@ -42,11 +42,11 @@ export async function judgeAnswer(context: WorkContext, said: SaidAnswer): Promi
   return { ...(output && { output }), ...(answer && { answer }) }
 }
 
-/** Undefined where the agent checks nothing, or something must run before any answer. */
+/** Returns undefined if the agent checks nothing, or a required tool has not run. */
 async function checkAnswer(context: WorkContext, said: SaidAnswer): Promise<AnswerCheck | undefined> {
   const { agent, timers, log } = context
   if (!agent.checkAnswer || findMissing(agent, said.job.done).length > 0) return undefined
-  const error = (): BatonError => new BatonError({ code: 'internal', message: `it gave no verdict in ${CHECK_MS} ms` })
+  const error = (): BatonError => new BatonError({ code: 'internal', message: `it timed out after ${CHECK_MS} ms` })
   try {
     return readVerdict(await within(timers, { timeoutMs: CHECK_MS, error }, ask(context, said)))
   } catch (cause) {
@@ -95,9 +95,9 @@ function readInput(text: string): JsonValue {
   return parsed.ok ? parsed.value : text
 }
 
-/** Its answer goes into a record. @throws BatonError `invalid_agent` */
+/** Validates the verdict, since it goes into a record. @throws BatonError `invalid_agent` */
 function readVerdict(given: unknown): AnswerCheck {
-  const verdict = given as AnswerVerdict | undefined // of any shape: each field is looked at
+  const verdict = given as AnswerVerdict | undefined // of any shape: each field is checked
   if (verdict === 'accept') return { verdict: 'accept' }
   if (isJsonObject(verdict) && Object.keys(verdict).length > 0) {
     const { again, ask: asks, title, by, ...rest } = verdict as Readonly<Record<string, unknown>>
@@ -114,7 +114,7 @@ function readVerdict(given: unknown): AnswerCheck {
   }
   throw new BatonError({
     code: 'invalid_agent',
-    message: `it gave ${describeValue(given)}, which is not a verdict; there are 'accept', { again: 'why' } and { ask: 'why', title, by: ['who'] }`,
+    message: `it returned ${describeValue(given)}, which is not a verdict; use 'accept', { again: 'why' } or { ask: 'why', title, by: ['who'] }`,
   })
 }
 

@@ -1,4 +1,4 @@
-// Arguments against their schema: what is told of wrong ones, and that schemas and patterns of strangers cost bounded steps.
+// Arguments against their schema: the errors for wrong ones, and bounded steps for foreign schemas and patterns.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createArgumentValidator } from './arguments.ts'

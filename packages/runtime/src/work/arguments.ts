@@ -1,4 +1,4 @@
-// Validates a call's arguments against its tool's own schema, in words that a model can act on.
+// Validates a call's arguments against its tool's schema, with messages that a model can act on.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
 import {
   countJoints,
@@ -20,30 +20,35 @@ import { isMultipleOf } from './decimal-multiple.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
-/** The schema that validates a text, and the words of its errors. */
+/** The schema that validates a text, and the subject of its error messages. */
 export interface ValidatedShape extends Pick<Tool, 'input'> {
-  /** Begins the message about a text that is not JSON: `the answer is`. */
+  /** Start of the message about text that is not JSON: `the answer is`. */
   readonly subject?: 'the arguments are' | 'the answer is' | 'the result is'
 }
 
 export interface ArgumentValidator {
-  /** Answers at once for plain JSON Schema; a library's schema may take longer, or throw. */
+  /** Synchronous for plain JSON Schema; a library's schema may take longer, or throw. */
   validate(shape: ValidatedShape, argumentsText: string): Validated | Promise<Validated>
 }
 
-/** Characters that describe what is wrong: enough to correct it, even if each of a thousand items is wrong. */
+/**
+ * Maximum characters of an issue description: enough to fix the arguments, even if each of a thousand items is wrong.
+ */
 const ISSUES_CHARS = 2000
 
-/** Up to this length, the error lists everything that is wrong; for longer arguments, only the first issue. */
+/** Up to this length, the error lists all issues; for longer arguments, only the first. */
 const ALL_ISSUES_CHARS = 16 * 1024
-/** Steps of one check: a fixed number, and some for each character. References that name each other twice double with each level. */
+/**
+ * Step budget of one check: a fixed number plus some per character. Mutually recursive references double with each
+ * level.
+ */
 const STEPS = 100_000
 const STEPS_PER_CHAR = 16
-/** Keywords that multiply work: each counts as many steps as its list is long. */
+/** Keywords that multiply work: each costs a step per entry. */
 const COUNTED =
   '$ref $dynamicRef anyOf oneOf allOf not if properties patternProperties required enum dependentSchemas dependentRequired'
 
-/** Steps that the running check has left. */
+/** Steps left for the running check. */
 interface Budget {
   left: number
   readonly spend: (steps: number) => void
@@ -63,7 +68,7 @@ function createBudget(): Budget {
 }
 
 function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
-  // Patterns without a bound were reported when the schema was read, and are not checked.
+  // Unbounded patterns were reported when the schema was read, and are not checked.
   const createPattern = (pattern: string): Pick<RegExp, 'test'> =>
     findUnbounded(pattern) === undefined ? createLinearPattern(pattern, budget.spend) : { test: () => true }
   const regExp = Object.assign(createPattern, { code: '' })
@@ -79,7 +84,7 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
     fits: (divisor: number, value: number) => isMultipleOf(value, divisor),
     words: (divisor: number) => `must be multiple of ${divisor}`,
   })
-  // Ajv compares each item with each.
+  // Ajv compares every pair of items.
   replaceKeyword(ajv, 'uniqueItems', 'array', {
     fits: (isWanted: boolean, items: readonly unknown[]) =>
       !isWanted || new Set(items.map(stringifySorted)).size === items.length,
@@ -90,7 +95,7 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
     if (typeof rule !== 'object' || !('code' in rule.definition)) continue
     const { definition } = rule
     const { code } = definition
-    // The definition is this validator's own copy.
+    // This validator owns its copy of the definition.
     Object.assign(definition, {
       code: (context: KeywordCxt, type?: string) => {
         const given: unknown = context.schema
@@ -131,12 +136,12 @@ function replaceKeyword<Said, Value>(
 }
 
 interface Compiled {
-  /** As it was read: in draft 2020-12. */
+  /** Translated to draft 2020-12. */
   readonly schema: JsonObject
   readonly check: ValidateFunction
 }
 
-/** Keeps compiled JSON Schemas for as long as their schema object lives. Each is read in its own dialect. */
+/** Compiles JSON Schemas and caches them while their schema object lives. Each is read in its own dialect. */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
   const ajv = createAjv(budget, true)
@@ -151,7 +156,7 @@ export function createArgumentValidator(): ArgumentValidator {
     try {
       check = compileOnce((quickAjv ??= createAjv(budget, false)), schema)
     } catch {
-      // It nests what the other writes one behind the other, and thousands of properties are too deep.
+      // Without `allErrors` Ajv nests checks instead of chaining them, and thousands of properties are too deep.
     }
     quickCompiled.set(schema, check)
     return check
@@ -168,7 +173,7 @@ export function createArgumentValidator(): ArgumentValidator {
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
       const known = compiled.get(schema)
       if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
-      const usual = known ?? compileSchema(ajv, schema as JsonObject) // it is not the schema of a library
+      const usual = known ?? compileSchema(ajv, schema as JsonObject) // not a library's schema
       if (!known) compiled.set(schema, usual)
       const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual) : usual.check
       budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
@@ -189,7 +194,7 @@ export function createArgumentValidator(): ArgumentValidator {
 const TOO_MANY_STEPS =
   'the arguments take too many steps to check against their schema: its references or its patterns multiply; give shorter arguments'
 
-/** Never throws: a schema that cannot be compiled whole is checked in outline, which was told when it was read. */
+/** Never throws: a schema that cannot be compiled in full is checked in outline, as reported when it was read. */
 function compileSchema(ajv: Ajv2020, given: JsonObject): Compiled {
   const { schema } = readSchema(given)
   const outline = (): Compiled => {
@@ -208,11 +213,11 @@ function compileOnce(ajv: Ajv2020, schema: JsonObject): ValidateFunction {
   try {
     return ajv.compile(schema)
   } finally {
-    ajv.removeSchema(schema) // else it is kept for ever
+    ajv.removeSchema(schema) // else it is kept forever
   }
 }
 
-/** Finds the name even if its letters are written as escapes. */
+/** Finds the name even if its letters are escaped. */
 const PROTO = /__proto__|\\u00/
 
 /** Whether it has a property `__proto__`, which would change the prototype of a copy. */
@@ -239,7 +244,7 @@ function joinIssues(issues: readonly string[]): string {
   return text.length <= ISSUES_CHARS ? text : `${text.slice(0, ISSUES_CHARS)}… (${issues.length} issues)`
 }
 
-/** Ajv's own messages do not say which property is unknown and which values are allowed. */
+/** Adds the unknown property or the allowed values, which Ajv's own messages omit. */
 function describeError({ instancePath, message, keyword, params }: ErrorObject): string {
   const said = `${instancePath || 'the value'} ${message ?? 'is wrong'}`
   const { additionalProperty, allowedValues } = params as Readonly<Record<string, unknown>>
@@ -256,11 +261,11 @@ function describeIssue(issue: SchemaIssue): string {
 const KEPT_MAX = 256
 
 /**
- * Keeps validated arguments from the proposal of a call until it runs, so that they are validated once. Arguments that are gone, as after a
- * restart, are validated again.
+ * Keeps validated arguments from the proposal of a call until it runs, so that they are validated once. Missing ones,
+ * for example after a restart, are validated again.
  */
 export class ValidatedArguments {
-  /** Made at the first call: most open sessions do nothing. */
+  /** Created at the first call: most open sessions are idle. */
   #kept: Map<string, unknown[]> | undefined
   #count = 0
 
@@ -274,7 +279,7 @@ export class ValidatedArguments {
     this.#count += 1
   }
 
-  /** Gives each value only once: two equal calls never share an object. */
+  /** Returns each value only once: two equal calls never share an object. */
   take(name: string, argumentsText: string): { readonly value: unknown } | undefined {
     const key = `${name} ${argumentsText}`
     const values = this.#kept?.get(key)

@@ -1,5 +1,6 @@
-// Checks a call before the machine sees it: are its arguments valid, does a policy allow it, must a person approve it, and what does
-// that person see? The answers come from code of others, which may throw or hang. Then the call does not run, and the model reads why.
+// Checks a call before the machine sees it: are its arguments valid, does a policy allow it, must a person approve it,
+// and what does that person see? The checks are foreign code, which may throw or hang; then the call does not run, and
+// the model reads why.
 import type { Agent, AskedCall, AskedFor, JsonObject, PolicyVerdict, StoredMessage, Timers, Tool } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
@@ -19,25 +20,25 @@ export interface CheckedCall {
   readonly session: string
   readonly principal: string
   readonly callId: string
-  /** The messages that the model had read when it asked for the call. */
+  /** Messages that the model had read when it made the call. */
   readonly told: () => readonly StoredMessage[]
   readonly name: string
   /** JSON text. */
   readonly arguments: string
-  /** Tools that clients brought. */
+  /** Tools provided by clients. */
   readonly clientTools: readonly ClientToolSpec[]
   /** Tools whose untrusted results the model has read. */
   readonly untrusted: readonly string[]
-  /** Names of the tools that the step offered, where `prepareStep` chose them. */
+  /** Names of the tools offered in the step, if `prepareStep` chose them. */
   readonly inForce?: ReadonlySet<string>
   /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks
 }
 
-/** Milliseconds that a schema and an approval function may take together. */
+/** Time limit of a schema and an approval function together, in milliseconds. */
 const CHECK_MS = 10_000
 
-/** Never rejects. Answers at once if the check needs only plain JSON Schema. */
+/** Never rejects. Synchronous if the check needs only plain JSON Schema. */
 export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | Promise<CallCheck> {
   const argumentsHash = context.digest(call.arguments)
   if (call.inForce && !call.inForce.has(call.name))
@@ -48,7 +49,7 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   const brought = tool ? undefined : call.clientTools.find(({ name }) => name === call.name)
   const refusal = brought && findClientToolRefusal(context.agent, call.name)
   if (refusal !== undefined)
-    return { argumentsHash, denied: `this agent may not use the tool "${call.name}" of a client: ${refusal}` }
+    return { argumentsHash, denied: `this agent may not use the client tool "${call.name}": ${refusal}` }
   // A client's tool was decoded: the root of its schema is an object.
   const input = tool?.input ?? (brought?.inputSchema as JsonObject | undefined)
   if (!input) return { argumentsHash }
@@ -86,7 +87,7 @@ async function judge(
   if (!checked.ok) return { argumentsHash, invalid: checked.issues }
   if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
   const about = tool && describeCall(tool, checked.value, context.log)
-  // Plain data by its bounds.
+  // Bounded, so it is plain data.
   const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
   const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
   const verdict = policyCall && readVerdict(await context.agent.approvalPolicy?.(policyCall))
@@ -103,7 +104,10 @@ async function judge(
   return asks ? { ...found, asks: true } : found
 }
 
-/** Policies are code of others, and their answers go into a record. @throws BatonError `invalid_agent` */
+/**
+ * Validates the verdict, since policies are foreign code and the verdict goes into a record. @throws BatonError
+ * `invalid_agent`
+ */
 function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefined {
   if (verdict === undefined || verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return verdict
   const { deny, ask, destination, each } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
@@ -112,12 +116,12 @@ function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefi
   if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
   throw new BatonError({
     code: 'invalid_agent',
-    message: `the approval policy answered ${describeValue(verdict)}, which is not a verdict`,
-    hint: `Answer 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
+    message: `the approval policy returned ${describeValue(verdict)}, which is not a verdict`,
+    hint: `Return 'allow', 'ask', 'deny', { deny: 'why' }, { ask: 'why', destination } with at most ${PLACE_CHARS} characters, or undefined.`,
   })
 }
 
-/** Characters of a destination. */
+/** Maximum characters of a destination. */
 const PLACE_CHARS = 1_024
 
 function describeForApproval(context: WorkContext, { session, principal, callId, told }: CheckedCall): AskedCall {
@@ -152,7 +156,7 @@ function askFor(
     ...(untrusted.length > 0 && { untrusted }),
     ...(copied.length > 0 && { copied }),
   }
-  const shown = { ...about, asked } as unknown as JsonObject // plain data by its bounds
+  const shown = { ...about, asked } as unknown as JsonObject // bounded, so it is plain data
   return { ...found, about: shown, asks: true, asksFor: destination ?? '', ...(isEach && { asksEach: true as const }) }
 }
 

@@ -1,4 +1,5 @@
-// The description of a call for people, which the tool makes from its validated input. It is bounded, and its errors never stop the call.
+// Descriptions of calls for people, which tools make from validated input. They are bounded, and their errors never
+// stop the call.
 import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
 import { WAITING_CHARS_MAX, describeValue } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
@@ -7,7 +8,7 @@ const TITLE_CHARS = 200
 const PLACES_MAX = 32
 const PATH_CHARS = 1024
 const DIFF_CHARS = 65_536
-/** The most UTF-16 units to read. */
+/** Maximum UTF-16 units to read. */
 const SAY_SEARCHED = 10_000
 
 export interface CallAbout extends CallDescription {
@@ -15,7 +16,7 @@ export interface CallAbout extends CallDescription {
   readonly waiting?: WaitingWords
 }
 
-/** Undefined if the tool gives no description. Never throws. */
+/** Returns undefined if the tool gives no description. Never throws. */
 export function describeCall(tool: Tool, input: unknown, log: Logger): CallAbout | undefined {
   const { kind, title } = tool
   const waiting = describeWaiting(tool, input, log)
@@ -43,26 +44,26 @@ function describeWaiting({ name, waiting }: Tool, input: unknown, log: Logger): 
   const { afterMs, say } = waiting
   try {
     const said: unknown = typeof say === 'function' ? demandNow(say(input)) : say
-    if (typeof said !== 'string') throw new Error(`it says ${describeValue(said)}, and not words`)
+    if (typeof said !== 'string') throw new Error(`it returned ${describeValue(said)} instead of text`)
     const words = said.slice(0, SAY_SEARCHED).replace(UNSPOKEN, ' ').trim()
     if (words.length > WAITING_CHARS_MAX)
-      log.warn('the words of a tool that waits were cut', { tool: name, characters: WAITING_CHARS_MAX })
+      log.warn('the waiting words of a tool were cut', { tool: name, characters: WAITING_CHARS_MAX })
     return words === '' ? undefined : { afterMs, say: cut(words, WAITING_CHARS_MAX) }
   } catch (cause) {
-    log.warn('a tool could not say what it waits for', { tool: name, cause: describeThrown(cause) })
+    log.warn('the waiting words of a tool failed', { tool: name, cause: describeThrown(cause) })
     return undefined
   }
 }
 
-/** The text may contain a model's words, with characters that control a terminal or reverse the order of letters. */
+/** Control characters and characters that reverse the reading order: the text may contain a model's words. */
 const UNSPOKEN = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]+/gu
 
-/** People see a call at once, so a promise is refused. An unhandled one would end the process if it rejected. */
+/** People see a call at once, so a promise is refused. An unhandled rejection would end the process. */
 function demandNow<Value>(value: Value): Value {
-  const then: unknown = (value as { readonly then?: unknown } | null | undefined)?.then // code of others gave it
+  const then: unknown = (value as { readonly then?: unknown } | null | undefined)?.then // supplied by foreign code
   if (typeof then !== 'function') return value
-  Promise.resolve(value).catch(() => {}) // what it brings has no use
-  throw new Error('it gave a promise; it must answer at once')
+  Promise.resolve(value).catch(() => {}) // its result is not used
+  throw new Error('it returned a promise; it must be synchronous')
 }
 
 /** Never cuts a character in half. */
@@ -70,7 +71,7 @@ function cut(text: string, chars: number): string {
   return text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Copies field by field: the description comes from code of others, and goes into a record. */
+/** Copies field by field: the description comes from foreign code and goes into a record. */
 function bound({ title, locations, diff, destination }: CallDescription): CallDescription {
   let left = DIFF_CHARS
   const shown = (diff ?? []).slice(0, PLACES_MAX).flatMap(({ path, oldText, newText }) => {

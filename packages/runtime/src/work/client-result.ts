@@ -7,12 +7,12 @@ import type { Validated } from './arguments.ts'
 import { describeToolFailure, stringifyResult } from './tool-result.ts'
 import type { WorkContext } from './work.ts'
 
-/** Milliseconds that a schema may take. */
+/** Time limit of a schema, in milliseconds. */
 const CHECK_MS = 10_000
 
 /**
- * Returns the outcome, or the error `result_invalid` instead. Answers at once if the schema does, so that results keep their order.
- * Never throws or rejects.
+ * Returns the outcome, or a `result_invalid` error in its place. Synchronous if the schema is, so that results keep
+ * their order. Never throws or rejects.
  */
 export function checkClientResult(
   { tools, validator, timers, secrets }: Pick<WorkContext, 'tools' | 'validator' | 'timers' | 'secrets'>,
@@ -44,7 +44,10 @@ export function checkClientResult(
   }
 }
 
-/** As JSON: the value that the content stands for, or its text, read as JSON before it is read as a text. */
+/**
+ * The JSON text of the value that the content represents, or of its text, which is read as JSON first and as plain text
+ * second.
+ */
 function readTexts({ content, value }: Extract<Outcome, { readonly type: 'ok' }>): readonly [string, string?] {
   if (value !== undefined) return [stringifyResult(value)]
   const [part] = content

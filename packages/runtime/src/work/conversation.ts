@@ -1,4 +1,4 @@
-// The conversation as tools and agents read it: with its bytes, and as a copy, because they must not change the history.
+// The conversation as tools and agents read it: with its bytes, and copied, because they must not change the history.
 import type { ContentPart, Message, StoredMessage } from '@baton/core'
 import type { WorkContext } from './work.ts'
 

@@ -1,4 +1,4 @@
-// Which words of a call are a stranger's: exact copies of untrusted results, and no words of the user.
+// Words of a call that come from untrusted results: exact copies, and no words of the user.
 import type { StoredMessage } from '@baton/core'
 import { expect, test } from 'vitest'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'

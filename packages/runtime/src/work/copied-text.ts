@@ -1,15 +1,15 @@
-// Finds parts of a call's arguments that stand in untrusted results, so that a person who approves sees which words are not the user's.
-// It finds exact copies, not paraphrases.
+// Finds parts of a call's arguments that come from untrusted results, so that an approver sees which words are not the
+// user's. It finds exact copies, not paraphrases.
 import type { CopiedText, StoredMessage } from '@baton/core'
 import { readText } from '@baton/core'
 
-/** UTF-16 units of a passage that is a copy. */
+/** Minimum UTF-16 units of a copied passage. */
 const PASSAGE = 24
-/** The same for a single word that looks like an address, a number or a file name. */
+/** The minimum for a single word that looks like an address, a number or a file name. */
 const WORD_CHARS = 6
-/** UTF-16 units of untrusted results to search, the newest first. */
+/** UTF-16 units of untrusted results to search, newest first. */
 const READ_CHARS = 262_144
-/** UTF-16 units of arguments. */
+/** UTF-16 units of arguments to search. */
 const INPUT_CHARS = 65_536
 const WORDS_MAX = 512
 const PLACES_MAX = 32
@@ -64,8 +64,9 @@ export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedTex
 }
 
 /**
- * Pointers to texts that the model did not copy exactly; a slash at the end makes no difference. Property names count too, except plain
- * ones of the outermost object. Numbers and scraps stand anywhere, so only many of them count. Parts too long or too deep to read count.
+ * Pointers to texts that the model did not copy exactly, ignoring a trailing slash. Property names count too, except
+ * plain ones of the outermost object. Numbers and scraps occur anywhere, so they count only in bulk. Parts too long or
+ * too deep to read count.
  */
 export function findComposed(input: unknown, { untrusted, user }: ReadTexts): readonly string[] {
   const { texts, names, numbers, unseen } = listTexts(input)
@@ -80,7 +81,10 @@ export function findComposed(input: unknown, { untrusted, user }: ReadTexts): re
 }
 
 const SCRAP_CHARS = 3
-/** UTF-16 units of all numbers and scraps of a call: a page, a count and a language fit, an account number does not. */
+/**
+ * UTF-16 units allowed for all numbers and scraps of a call: enough for a page, a count and a language, but not for an
+ * account number.
+ */
 const SCRAPS_CHARS = 8
 const PLAIN_NAME = /^[a-z_$][\w$.-]{0,31}$/i
 
@@ -90,7 +94,7 @@ interface ListedTexts {
   readonly texts: readonly Found[]
   readonly names: readonly Found[]
   readonly numbers: readonly Found[]
-  /** Places that were not searched, or only in part; at most `PLACES_MAX`. */
+  /** Places that were not searched in full; at most `PLACES_MAX`. */
   readonly unseen: readonly string[]
 }
 
@@ -154,7 +158,9 @@ function findWords(text: string, { untrusted, user }: ReadTexts): readonly Place
   })
 }
 
-/** Without the marks at its end. A pattern would begin at each of them, and a row of many dots would take seconds. */
+/**
+ * Removes trailing marks. A regular expression would start at each of them, and a long row of dots would take seconds.
+ */
 function trimMarks(word: string): string {
   let end = word.length
   while (end > 0 && '.:!?'.includes(word.charAt(end - 1))) end -= 1

@@ -1,5 +1,5 @@
-// Effects that are work: each becomes a job, is performed, and ends in a report. For hosts that perform an effect elsewhere than where
-// it was decided, with only the state folded from the records.
+// Effects that are work: each becomes a job, is performed, and ends in a report. For hosts whose effects are decided in
+// another process, with only the folded state.
 import type { AwaitedEffect, History, HostReport, State } from '@baton/core/machine'
 import type { CallModel, RunTool, Summarise } from './jobs.ts'
 import { createModelJob } from './model-work.ts'
@@ -21,7 +21,7 @@ export function isWorkEffect(effect: AwaitedEffect): effect is WorkEffect {
   return effect.type === 'call-model' || effect.type === 'summarise' || effect.type === 'run-tool'
 }
 
-/** Never rejects. Undefined when there is nothing to report: the call was over before its tool began. */
+/** Never rejects. Returns undefined if there is nothing to report, because the call ended before its tool began. */
 export async function performEffect(effect: WorkEffect, place: EffectPlace): Promise<HostReport | undefined> {
   const { work, state, history, cancellation } = place
   if (effect.type !== 'run-tool') {
@@ -39,7 +39,7 @@ export async function performEffect(effect: WorkEffect, place: EffectPlace): Pro
   return job && (await work.tool(job, createToolIo(job, place)))
 }
 
-/** The report of a host when the process that performed the effect died alone. */
+/** The host's report when only the process that performed the effect died. */
 export function createLossReport(effect: WorkEffect): HostReport {
   if (effect.type !== 'run-tool') return { type: 'work-lost', work: { type: 'model', attempt: effect.attempt } }
   const { callId, attempt } = effect

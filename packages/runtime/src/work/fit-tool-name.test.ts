@@ -1,4 +1,4 @@
-// Names with a model's markup around them, or spelled otherwise: one tool is meant, or nobody guesses.
+// Names with a model's markup around them, or spelled differently: they resolve to one tool or to none.
 import { expect, test } from 'vitest'
 import { fitToolName } from './fit-tool-name.ts'
 

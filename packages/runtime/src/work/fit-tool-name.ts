@@ -1,9 +1,9 @@
-// The tool that a model means by a name with its own markup around it, or in a spelling of its own. Local servers and gateways
+// Resolves a tool name that a model wrote with markup around it, or spelled differently. Local servers and gateways
 // pass on what a model's template writes: `list_files<|channel|>commentary` (gpt-oss), `functions.list_files:0` (Kimi),
 // `default_api.list_files` and `default_api:list_files` (Gemini).
 import type { ToolDeclaration } from '@baton/core'
 
-/** Markup around a name. Readings of the name are with and without each. */
+/** Markup around a name. The name is tried with and without each. */
 const MARKUP: readonly RegExp[] = [
   /^[^]*\bto=/,
   /^(?:<\|[^|]*\|>)+/,
@@ -14,8 +14,9 @@ const MARKUP: readonly RegExp[] = [
 ]
 
 /**
- * The name of the one tool that is left after its markup is cut off, else of the one that differs only in capitals, hyphens and
- * underscores, else also in dots, slashes, colons and spaces. Undefined: it is one as it stands, or none, or several.
+ * The only tool whose name remains after removing markup, else the only name that differs just in capitals, hyphens and
+ * underscores, else also in dots, slashes, colons and spaces. Undefined if the name is exact, or matches no tool or
+ * several.
  */
 export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 'name'>[]): string | undefined {
   if (tools.some((tool) => tool.name === name)) return undefined
@@ -32,5 +33,8 @@ export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 
   return near.length === 1 ? near[0]?.name : undefined
 }
 
-/** Characters that a spelling may leave out or add. Models write `box_set` for `box.set`, which no provider takes as a name. */
+/**
+ * Characters that a spelling may omit or add. Models write `box_set` for `box.set`, which no provider accepts as a
+ * name.
+ */
 const SPELLINGS: readonly RegExp[] = [/[-_]/g, /[-_./: ]/g]

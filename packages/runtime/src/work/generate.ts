@@ -1,4 +1,4 @@
-// A tool asks a model: one request without the conversation and without tools, over the turn's models in the order of fallback.
+// A tool's request to a model, without the conversation and without tools, over the turn's models in fallback order.
 import type {
   AbortSignalLike,
   Generated,
@@ -28,49 +28,49 @@ import { createOutputReader } from './output.ts'
 import { addOutput } from './request.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
-/** Requests of one run of a tool. */
+/** Maximum requests of one run of a tool. */
 const TIMES = 20
 const WHAT = 'context.generate'
 const FIELDS = new Set(['prompt', 'instructions', 'output', 'model', 'maxOutputTokens'])
 
-/** The run of a tool that asks. */
+/** The tool run that makes the request. */
 interface Asking {
   readonly context: WorkContext
   readonly job: ToolJob
   readonly io: Pick<ToolIo, 'used'>
-  /** That of the tool, whose listeners may throw. */
+  /** The tool's signal, whose listeners may throw. */
   readonly signal: AbortSignalLike
 }
 
-/** Counts what every answer cost, also of one that cannot be used. */
+/** Adds up the cost of every answer, including unusable ones. */
 interface Spending {
   usage: Usage | undefined
 }
 
 /**
- * @param times how often this run has asked, with this time
- * @throws BatonError as `ToolContext.generate` says
+ * @param times number of requests of this run, including this one
+ * @throws BatonError as documented on `ToolContext.generate`
  */
 export async function generate(asking: Asking, request: GenerateRequest, times: number): Promise<Generated> {
   const { context, job } = asking
-  if (times > TIMES) throw refuse(`a tool may ask ${TIMES} times in one run`)
+  if (times > TIMES) throw refuse(`a tool may call generate ${TIMES} times per run`)
   const asked = createAsked(asking, request)
   const schema = request.output && toObjectSchema(`${WHAT}: output`, request.output)
   const models = request.model === undefined ? job.models : [request.model]
   if (models.length === 0)
     throw new BatonError({
       code: 'unknown_model',
-      message: `${WHAT}: no turn runs whose model could be asked; name one in model`,
+      message: `${WHAT}: no turn is running, so name a model in \`model\``,
     })
   const spending: Spending = { usage: undefined }
   for (const [index, id] of models.entries())
     try {
       return await askModel(asking, { id, output: request.output, schema, asked, spending })
     } catch (cause) {
-      // An answer that does not fit is no failure of the model, and a cancelled tool asks nobody.
+      // An answer that does not fit is not the model's failure, and a cancelled tool calls no other model.
       if (isBatonError(cause) && (cause.code === 'invalid_output' || cause.code === 'cancelled')) throw cause
       const { code, message, retryable, retryAfterMs } = describeFailure(cause, context.secrets)
-      context.log.warn('a model that a tool asked failed', {
+      context.log.warn('a model request of a tool failed', {
         session: job.session,
         callId: job.callId,
         model: id,
@@ -80,13 +80,13 @@ export async function generate(asking: Asking, request: GenerateRequest, times: 
       const data = retryAfterMs === undefined ? {} : { retryAfterMs }
       throw new BatonError({ code, message, retryable, data, cause })
     }
-  throw refuse('there is no model') // the last one has answered or failed
+  throw refuse('no model is configured') // unreachable: the last one answered or failed
 }
 
 interface Question {
   readonly id: string
   readonly output: Schema | undefined
-  /** The same as JSON Schema. */
+  /** The schema as JSON Schema. */
   readonly schema: JsonObject | undefined
   readonly asked: ModelRequest
   readonly spending: Spending
@@ -119,7 +119,7 @@ async function askModel(asking: Asking, { id, output, schema, asked, spending }:
   return give(again, await reader.read(again))
 }
 
-/** The text of one answer. */
+/** Returns the text of one answer. */
 async function askOnce(
   { context, io, signal }: Asking,
   { model, id, spending }: { readonly model: Model; readonly id: string; readonly spending: Spending },
@@ -134,10 +134,10 @@ async function askOnce(
   return joinText(decoded.value.parts)
 }
 
-/** A model may ignore its signal. */
+/** Stops waiting on abort, since a model may ignore its signal. */
 async function unlessAborted<Value>(signal: AbortSignalLike, run: () => Promise<Value>): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(new BatonError({ code: 'cancelled', message: 'the call is over' }))
+  const abort = (): void => reject(new BatonError({ code: 'cancelled', message: 'the call has ended' }))
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
@@ -158,7 +158,7 @@ function createAsked({ context, job }: Asking, request: GenerateRequest): ModelR
   const { instructions = '', maxOutputTokens } = request
   const own = decodeModelSettings({ ...(maxOutputTokens !== undefined && { maxOutputTokens }) })
   if (!own.ok) throw refuse(own.refusal.message)
-  // Tools of the provider and a choice of tools belong to the agent's own steps.
+  // Provider tools and tool choice belong to the agent's own steps.
   const { serverTools: _, toolChoice: _choice, ...settings } = context.agent.settings
   return {
     instructions,

@@ -1,4 +1,4 @@
-// A signal with its listeners guarded: the platform's own behaviour, but for what they throw.
+// A signal with guarded listeners behaves as the platform's own, except when they throw.
 import { describe, expect, it } from 'vitest'
 import { guardSignal } from './guard-signal.ts'
 
@@ -77,7 +77,7 @@ describe('a guarded signal', () => {
     expect(told).toEqual(['second'])
   })
 
-  // An accessor of its own would give each signal a shape of its own, and a shape outlives its object by far.
+  // Own accessors would give each signal its own hidden class, which outlives its object by far.
   it('has the same accessors as every other one', () => {
     const [one, other] = [openGuarded(), openGuarded()].map(({ signal }) =>
       Object.getOwnPropertyDescriptors<object>(signal),

@@ -1,13 +1,13 @@
-// Guards a signal for code of others. If one of its listeners throws, the platform rethrows where nobody can catch it, and the
-// process would end.
+// Guards a signal for foreign code. If a listener throws, the platform rethrows where it cannot be caught, which would
+// end the process.
 import type { AbortSignalLike } from '@baton/core'
 
 type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...given: readonly unknown[]): unknown }
 
-/** Returns the same signal; errors of its listeners go to `report`. Call it only once for each signal. */
+/** Returns the same signal; errors of its listeners go to `report`. Call it only once per signal. */
 export function guardSignal<Signal extends AbortSignalLike>(signal: Signal, report: (cause: unknown) => void): Signal {
-  const { addEventListener, removeEventListener } = signal as Platform // what it is not typed for is passed on
-  // Assigned one by one: each model call and each tool call has a signal of its own.
+  const { addEventListener, removeEventListener } = signal as Platform // untyped arguments are passed on
+  // Assigned one by one: each model call and tool call has its own signal.
   const guarded = signal as Signal & Writable<Guarded & typeof GUARDED>
   guarded[GUARD] = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
   guarded.addEventListener = GUARDED.addEventListener
@@ -19,7 +19,7 @@ const GUARD: unique symbol = Symbol('guard')
 
 interface Guard extends Platform {
   readonly report: (cause: unknown) => void
-  /** The platform recognises a listener by its identity. */
+  /** Wrapped listeners: the platform recognises a listener by identity. */
   safe: Map<Listener, () => void> | undefined
   onabort: unknown
 }
@@ -36,8 +36,8 @@ interface Guarded {
 }
 
 /**
- * The same functions for every signal: an accessor of its own would give each signal a shape of its own, and shapes, with
- * all that their accessors hold, outlive the signal until the next full garbage collection.
+ * Shared by all signals: own accessors would give each signal its own hidden class, which outlives the signal until the
+ * next full garbage collection.
  */
 const GUARDED = {
   addEventListener(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
@@ -48,7 +48,7 @@ const GUARDED = {
     const known = listener === null ? undefined : safe?.get(listener)
     if (listener === null || !known) return
     removeEventListener.call(this, type, known, options)
-    // With options another registration of the same listener may be left.
+    // With options another registration of the same listener may remain.
     if (options === undefined) safe?.delete(listener)
   },
 }

@@ -1,5 +1,5 @@
-// Jobs: one piece of work as plain data, so that another process can do it. The process that performs a job makes it from the state of
-// the session; a job holds none of that state.
+// Jobs: pieces of work as plain data, so that another process can do them. The process that performs a job creates it
+// from the session's state; the job itself holds none.
 import type { JsonObject, ModelSettings } from '@baton/core'
 import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
@@ -12,26 +12,26 @@ export interface ModelJob {
   readonly session: string
   /** Owner of the session. */
   readonly principal: string
-  /** Part of the ids of its calls; see `nameCall`. */
+  /** Part of its calls' ids; see `nameCall`. */
   readonly birth: string
   readonly effect: CallModel | Summarise
-  /** The id of the model to ask. */
+  /** Id of the model to call. */
   readonly model: string
-  /** Those of the turn; they win over the agent's. */
+  /** The turn's settings; they win over the agent's. */
   readonly settings: ModelSettings
-  /** JSON Schema that the turn's answer fits, in place of the agent's. */
+  /** JSON Schema for the turn's answer, replacing the agent's. */
   readonly output?: JsonObject
-  /** Steps that the turn has finished; absent from a process of an older version. */
+  /** Steps that the turn has completed; absent from a process of an older version. */
   readonly stepNumber?: number
-  /** Steps with calls that the turn has behind it; absent from a process of an older version. */
+  /** Steps with calls that the turn has completed; absent from a process of an older version. */
   readonly rounds?: number
   /** Estimated tokens of the request; absent from a process of an older version. */
   readonly inputTokens?: number
-  /** Tokens of the model's window, where a refusal has named them. */
+  /** Tokens of the model's window, if a refusal has named them. */
   readonly contextTokens?: number
-  /** Tools that clients brought. */
+  /** Tools provided by clients. */
   readonly clientTools: readonly ClientToolSpec[]
-  /** Tools that have an `ok` result in the turn, and answers of it that were sent back; absent: none. */
+  /** Tools with an `ok` result in the turn, and its rejected answers; absent if none. */
   readonly done?: readonly string[]
   readonly refusals?: number
 }
@@ -42,13 +42,13 @@ export interface ToolJob {
   /** Owner of the session. */
   readonly principal: string
   readonly turn: number
-  /** The last entry of the history that the model had read. */
+  /** The last history entry that the model had read. */
   readonly toEntry: number
   readonly callId: string
   readonly attempt: number
   readonly name: string
   /** JSON text. */
   readonly arguments: string
-  /** Ids of the models that the tool may ask, in the order of fallback; none where no turn runs. */
+  /** Ids of models that the tool may call, in fallback order; empty if no turn is running. */
   readonly models: readonly string[]
 }

@@ -1,13 +1,13 @@
-// Values that JSON writes without what they hold: a Map is `{}`, and so is a Response. A model that reads `{}` takes it for the
-// whole result.
+// Values that JSON writes without their content: a Map becomes `{}`, and so does a Response. A model that reads `{}`
+// takes it for the whole result.
 import { JSON_DEPTH_MAX } from '@baton/core'
 
 export interface LostValue {
-  /** The place in the result, such as `rows[2].tags`; empty for the result itself. */
+  /** Path in the result, such as `rows[2].tags`; empty for the result itself. */
   readonly place: string
-  /** Its class: `Map`. */
+  /** Name of its class: `Map`. */
   readonly name: string
-  /** The value to return in its place. */
+  /** Value to return instead. */
   readonly instead: string
 }
 
@@ -26,7 +26,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   ReadableStream: 'what was read of it',
 }
 
-/** The first value of a result that JSON cannot write. A value with a `toJSON` decides itself how it is written. */
+/** The first value of a result that JSON cannot write. A value with a `toJSON` decides for itself. */
 export function findLostValue(value: unknown, levels = JSON_DEPTH_MAX): LostValue | undefined {
   if (typeof value !== 'object' || value === null || levels === 0) return undefined
   const isList = Array.isArray(value)
@@ -55,11 +55,11 @@ function readClass(value: object): string {
 
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // An object of another realm has another prototype, which has none itself.
+  // An object from another realm has a different prototype, which itself has none.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Fields of its own are what JSON writes of an instance; of bytes it writes their numbers, of an error nothing that says what happened. */
+/** JSON writes an instance's own fields, a byte array's numbers, and nothing useful of an error. */
 function isLost(value: object): boolean {
   return ArrayBuffer.isView(value) || value instanceof Error || Object.keys(value).length === 0
 }

@@ -1,5 +1,5 @@
-// Pictures and files on their way in: their bytes go into the session's blobs, and records hold the handles. The way back
-// is in request.ts.
+// Incoming images and files: their bytes go into the session's blobs, and records hold handles. request.ts handles the
+// way back.
 import type { BlobStore, StoredPart, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { StoredMedia } from '@baton/core/machine'
@@ -10,13 +10,13 @@ import { describeThrown } from '../describe-thrown.ts'
 export interface KeepMedia {
   readonly blobs: BlobStore
   readonly timers: Timers
-  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  /** SHA-256 in hex of the bytes that a base64 text encodes. */
   readonly digestMedia: (base64: string) => string
 }
 
-/** Milliseconds the store may take for one image or file. */
+/** Time limit of the store for one image or file, in milliseconds. */
 const STORE_MS = 30_000
-/** Blobs to write or read at once, for one input or request. */
+/** Concurrent blob reads or writes for one input or request. */
 const AT_ONCE = 4
 
 export function nameMediaBlob(handle: string): string {
@@ -27,7 +27,7 @@ export function holdsBytes(part: StoredPart): part is StoredMedia & { readonly s
   return isMedia(part) && part.source.type === 'base64'
 }
 
-/** The parts with handles in place of bytes. @throws BatonError `store_failed` */
+/** Replaces bytes with handles. @throws BatonError `store_failed` */
 export async function storeMedia(
   session: string,
   parts: readonly StoredPart[],
@@ -36,7 +36,7 @@ export async function storeMedia(
   return await mapSome(parts, (part) => storePart(session, part, keep))
 }
 
-/** As `storeMedia`, but what cannot be stored becomes a text that says so: the tool has already run. */
+/** Like `storeMedia`, but replaces what cannot be stored with a text that says so: the tool has already run. */
 export async function storeMediaOrSay(
   session: string,
   parts: readonly StoredPart[],
@@ -59,7 +59,7 @@ async function storePart(session: string, part: StoredPart, keep: KeepMedia): Pr
   return { ...part, source: { type: 'blob', handle, bytes: countMediaBytes(part.source) } }
 }
 
-/** Runs an operation of a blob store within its time. @throws BatonError `store_failed`, `session_closed` */
+/** Runs a blob store operation within its time limit. @throws BatonError `store_failed`, `session_closed` */
 export async function inTime<Value>(timers: Timers, work: () => Promise<Value>): Promise<Value> {
   const slow = (): BatonError =>
     new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for an image or file` })
@@ -72,7 +72,7 @@ export async function inTime<Value>(timers: Timers, work: () => Promise<Value>):
   }
 }
 
-/** Works on a few items at once; the first failure ends it. The results are in the order of the items. */
+/** Processes a few items at once; the first failure ends it. Results are in the order of the items. */
 export async function mapSome<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

@@ -1,4 +1,4 @@
-// Performs one model call: materialises the request, streams the answer, and reports the whole of it.
+// Performs one model call: builds the request, streams the answer, and reports the result.
 import type {
   FinishReason,
   JsonObject,
@@ -41,15 +41,15 @@ interface ModelWork {
   readonly job: ModelJob
   readonly io: ModelIo
   readonly heard: Heard
-  /** Names of the tools in force, where `prepareStep` chose them. */
+  /** Names of the tools in force, if `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
-  /** The tools that the model was told of. */
+  /** Tools offered to the model. */
   readonly offered?: readonly ToolDeclaration[]
   /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks | undefined
 }
 
-/** The first fault in the pieces of an answer. */
+/** The first error in the pieces of an answer. */
 interface Heard {
   failure?: BatonError
 }
@@ -59,7 +59,7 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
   const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
-  // The attempt has its size, and what of it is no history is overhead.
+  // The attempt has a size; whatever is not history is overhead.
   let overheadChars = state.attempt?.chars ?? 0
   for (const { chars } of state.index) overheadChars -= chars
   const inputTokens = requestTokens(
@@ -86,9 +86,7 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   return job
 }
 
-/**
- * Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. Never rejects.
- */
+/** Reports `model-finished` or `model-failed`; for a summary, `summary-finished` or `summary-failed`. Never rejects. */
 export async function performModel(context: WorkContext, job: ModelJob, io: ModelIo): Promise<HostReport> {
   const { effect, session } = job
   const isStep = effect.type === 'call-model'
@@ -102,7 +100,7 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
   } catch (cause) {
     const thrown = heard.failure ?? cause
     const error = describeFailure(thrown, context.secrets)
-    // An abort was intended, so it is not logged. The message is left out, because providers quote the request in it.
+    // An abort is intended, so it is not logged. The message is omitted, because providers quote the request in it.
     if (!io.signal.aborted || heard.failure)
       context.log.warn('a model call failed', {
         session,
@@ -124,7 +122,7 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   let results = 0
   for (let at = told.length - 1; at >= 0 && told[at]?.role !== 'user'; at -= 1)
     if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
-  // Fewer than three cannot repeat: most turns.
+  // Fewer than three results cannot repeat: the case in most turns.
   const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
   const request = await createRequest({ context, model, history: io.history, streaks }, job)
   const work = { ...asking, streaks, offered: request.tools }
@@ -139,7 +137,7 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
 }
 
-/** Waits for the first piece of the answer for as long as the turn may. */
+/** Waits for the first piece of the answer within the turn's remaining time. */
 function askInTime(
   { context, heard, io }: ModelWork,
   { firstWordMs }: CallModel,
@@ -149,7 +147,7 @@ function askInTime(
   if (firstWordMs === undefined) return model.run(request, stream, io.signal)
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const cancel = context.timers.start(firstWordMs, () => {
-    const message = `the model said nothing for ${firstWordMs} ms, all that was left of limits.firstWordMs`
+    const message = `the model did not begin to answer in ${firstWordMs} ms, the time left of limits.firstWordMs`
     heard.failure = new BatonError({ code: 'model_timeout', message })
     io.abort()
     // A model that ignores its signal does not delay the report.
@@ -180,8 +178,8 @@ async function askSummary(work: ModelWork): Promise<HostReport> {
 function ignore(): void {}
 
 /**
- * Turns pieces of an answer into frames with offsets. The pieces come from code of others, at any time and of any shape: a wrong one ends
- * the call, and never throws at the code that handed it in.
+ * Turns pieces of an answer into frames with offsets. Pieces come from foreign code, at any time and in any shape: a
+ * malformed one ends the call, and never throws at the code that passed it.
  */
 function streamTo(
   { context, job, io, heard, offered = [] }: ModelWork,
@@ -194,7 +192,7 @@ function streamTo(
   let reasoningChars = 0
   let chars = 0
   let pieces = 0
-  /** Half of a surrogate pair, whose other half comes with the next piece. */
+  /** Half of a surrogate pair; the other half comes with the next piece. */
   let half = ''
   return (event) => {
     if (heard.failure) return
@@ -248,7 +246,7 @@ function streamTo(
 }
 
 function createMalformed(what: string): BatonError {
-  const message = `the model streamed a piece of an answer that cannot be used: ${what}`
+  const message = `the model streamed an invalid piece of an answer: ${what}`
   return new BatonError({ code: 'model_malformed_answer', message })
 }
 
@@ -257,13 +255,13 @@ function createTooLarge(limit: number, what: string): BatonError {
   return new BatonError({ code: 'model_answer_too_large', message })
 }
 
-/** The provider may have run a tool of its own in this answer, too. */
+/** Includes the provider's own tools, which may have run in this answer. */
 function nameUntrusted({ io }: ModelWork, said: readonly ModelPart[]): readonly string[] {
   const parts = said.filter((part) => part.type === 'source' || part.type === 'provider')
   return [...new Set([...io.history.untrusted(), ...listUntrusted([{ role: 'assistant', parts }])])]
 }
 
-/** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
+/** Validates arguments and consults policies before the machine sees the answer; both may take time. */
 async function finishStep(
   work: ModelWork,
   effect: CallModel,
@@ -298,7 +296,7 @@ async function finishStep(
       ? mend(context, { call, asked, finish, repaired }, check)
       : check
   })
-  // Most are checked at once.
+  // Most are checked synchronously.
   const checks = checking.every((check): check is CallCheck => !('then' in check))
     ? checking
     : await Promise.all(checking.map((check) => Promise.resolve(check)))
@@ -334,7 +332,7 @@ async function finishStep(
   }
 }
 
-/** The log and the history have the tool's own name, and the log says that it was repaired. */
+/** The log and the history have the tool's own name; the log records the repair. */
 function withToolName(part: ModelPart, tools: readonly ToolDeclaration[]): ModelPart {
   const name = part.type === 'call' ? fitToolName(part.name, tools) : undefined
   return part.type === 'call' && name !== undefined
@@ -346,11 +344,11 @@ interface Mending {
   readonly call: ModelCallPart
   readonly asked: CheckedCall
   readonly finish: FinishReason
-  /** Better arguments go here. */
+  /** Receives the better arguments. */
   readonly repaired: Map<ModelPart, string>
 }
 
-/** Only an answer that its provider calls whole is repaired, never one that was cut off. */
+/** Repairs an answer only if its provider calls it complete, never if it was cut off. */
 async function mend(
   context: WorkContext,
   { call, asked, finish, repaired }: Mending,
@@ -367,7 +365,7 @@ export function joinText(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-/** Takes the price of the requested model, whatever name the answer gives. */
+/** Adds the price of the requested model, whatever name the answer has. */
 export function addPrice({ priceOf }: WorkContext, { model }: Pick<ModelJob, 'model'>, usage: Usage): Usage {
   const priced = priceOf?.(model, usage)
   if (priced === undefined) return usage
@@ -375,10 +373,10 @@ export function addPrice({ priceOf }: WorkContext, { model }: Pick<ModelJob, 'mo
   return isCount(priced) ? { ...counts, costMicros: priced } : counts
 }
 
-/** UTF-16 units of a request's id in a line of the log. */
+/** Maximum UTF-16 units of a request id in a log line. */
 const REQUEST_ID_CHARS = 200
 
-/** The HTTP status and the provider's id of the request, where the error says them. Never throws. */
+/** The HTTP status and the provider's request id, if the error has them. Never throws. */
 function describeResponse(thrown: unknown, secrets?: readonly string[]): JsonObject {
   try {
     const { status, requestId } = (isBatonError(thrown) && thrown.data) || {}

@@ -1,4 +1,4 @@
-// A result behind a handle: the part that a model sees, and the part that is kept.
+// A result behind a handle: the part that a model sees, and the part that is stored.
 import type { ToolMessage } from '@baton/core'
 import { RULES } from '@baton/core/machine'
 import { expect, test } from 'vitest'

@@ -1,17 +1,17 @@
-// Results that the machine moved behind handles because they take too much of the model's window: a request shows the beginning of
-// each, and the model reads the rest with `result.read`.
+// Results that the machine moved behind handles because they take too much of the model's window: a request shows the
+// start of each, and the model reads the rest with `result.read`.
 import type { BlobStore, StoredMessage, Timers } from '@baton/core'
 import { inTime } from './media.ts'
 import { READ_RESULT, showPiece } from './tool-result.ts'
 
-/** Characters of the beginning. With the handle they stay below the machine's `RULES.movedChars`. */
+/** Characters to show. With the handle they stay below the machine's `RULES.movedChars`. */
 const SHOWN_CHARS = 1000
 /** Matches the end of a piece of a longer text, which the store already has. */
 const KEPT_PIECE = new RegExp(
   String.raw`\n\[characters (\d+) to \d+ of (\d+)\. Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}\]$`,
 )
 
-/** Stores the whole texts first. If the store fails, the model reads that the rest could not be kept. */
+/** Stores the full texts first. If the store fails, the model reads that the rest could not be kept. */
 export async function showMoved<Stored extends StoredMessage>(
   session: string,
   message: Stored,

@@ -1,4 +1,4 @@
-// Typed answers are found in what a model writes around them, in time with its length.
+// Typed answers are found in the text that a model writes around them, in linear time.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Typed answers, of an agent or a turn with an output schema: from a model's text to a value, or to words about what is wrong.
+// Typed answers of an agent or turn with an output schema: converts a model's text to a value, or describes what is
+// wrong.
 import type { JsonObject, Refused, Schema } from '@baton/core'
 import { BatonError, readSchema } from '@baton/core'
 import type { OutputCheck } from '@baton/core/machine'
@@ -6,7 +7,7 @@ import type { ArgumentValidator, Validated } from './arguments.ts'
 import { describeThrown } from '../describe-thrown.ts'
 
 export interface OutputReader {
-  /** Never rejects: a schema that throws is an issue as well. */
+  /** Never rejects: a throwing schema is an issue as well. */
   check(text: string): Promise<OutputCheck>
   /** @throws BatonError `invalid_output` */
   read(text: string): Promise<unknown>
@@ -33,7 +34,7 @@ export function createOutputReader(output: Schema, validator: ArgumentValidator)
   }
 }
 
-/** Refuses, before any model call, a schema that answers cannot be checked against whole. */
+/** Refuses a schema that cannot fully check answers, before any model call. */
 export function findSchemaRefusal(schema: JsonObject): Refused | undefined {
   const [fault] = readSchema(schema).faults
   if (!fault) return undefined
@@ -45,7 +46,7 @@ export function findSchemaRefusal(schema: JsonObject): Refused | undefined {
   }
 }
 
-/** Models like to put JSON into a code block, and a word of courtesy before it. */
+/** Models like to put JSON into a code block, after a polite sentence. */
 function findJson(text: string): string {
   const candidate = findFenced(text) ?? text
   const from = candidate.indexOf('{')
@@ -53,7 +54,7 @@ function findJson(text: string): string {
   return from >= 0 && to > from ? candidate.slice(from, to + 1) : candidate
 }
 
-/** The content of the first complete code block that is marked as JSON or not marked. */
+/** The content of the first complete code block that is marked as JSON or unmarked. */
 function findFenced(text: string): string | undefined {
   for (const { index } of text.matchAll(/```(?:json)?[^\S\n]*\n/g)) {
     const from = text.indexOf('\n', index) + 1

@@ -1,5 +1,5 @@
-// Repairs arguments that are nearly right, in the one place that the calls of every adapter pass. Only complete arguments come here, and
-// a validator has the last word on the repair.
+// Repairs arguments that are nearly right, in the one place that all adapters' calls pass. It only sees complete
+// arguments, and a validator has the last word on the repair.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core'
 import type { CallCheck } from '@baton/core/machine'
@@ -14,8 +14,8 @@ export interface RepairedCall {
 }
 
 /**
- * Repairs the arguments of a refused call if they can mean only one thing: JSON with small mistakes, JSON in a text, and lists and
- * objects in texts where the tool's schema wants the value itself. Undefined: they stay as they are.
+ * Repairs the arguments of a refused call if they can mean only one thing: JSON with small mistakes, JSON in a string,
+ * and lists and objects in strings where the tool's schema wants the value itself. Undefined leaves them unchanged.
  * Never rejects.
  */
 export async function repairCall(context: WorkContext, call: CheckedCall): Promise<RepairedCall | undefined> {
@@ -29,7 +29,7 @@ export async function repairCall(context: WorkContext, call: CheckedCall): Promi
     if (check.invalid === undefined) return { arguments: meant, check: { ...check, repairs: told } }
   }
   if (repairs.length === 0) return undefined
-  // A validator's words about JSON that does not fit help the model more than "this is not JSON".
+  // A validator's message about JSON that does not fit helps the model more than "this is not JSON".
   const check = await checkCall(context, { ...call, arguments: text })
   return { arguments: text, check: { ...check, repairs } }
 }
@@ -40,20 +40,20 @@ interface ReadArguments {
   readonly repairs: readonly string[]
 }
 
-/** Undefined if the text is not an object or was cut off. */
+/** Returns undefined if the text is not an object or was cut off. */
 function readArguments(given: string): ReadArguments | undefined {
   const parsed = parseJson(given)
   if (!parsed.ok && (parsed.cutOff || parsed.tooDeep)) return undefined
   const outer = repairJson(given)
   if (!outer) return undefined
   if (isJsonObject(outer.value)) return { text: outer.text, value: outer.value, repairs: outer.repairs }
-  // Once more as text, as the wire of some providers has it.
+  // Once more as a string, which is how some providers send it.
   const inner = typeof outer.value === 'string' ? repairJson(outer.value) : undefined
   if (!inner || !isJsonObject(inner.value)) return undefined
   return { text: inner.text, value: inner.value, repairs: [...outer.repairs, ...inner.repairs, 'json-text'] }
 }
 
-/** As JSON text; undefined when no text in them reads as what the schema wants. */
+/** JSON text of the arguments; undefined if no string in them reads as what the schema wants. */
 function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, value: JsonValue): string | undefined {
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
@@ -63,7 +63,7 @@ function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, val
     const meant = schema && JSON.stringify(withoutTextValues(schema, value))
     return meant === JSON.stringify(value) ? undefined : meant
   } catch {
-    // A schema of others may throw; the tool's check has reported that.
+    // A foreign schema may throw; the tool's check has reported that.
     return undefined
   }
 }

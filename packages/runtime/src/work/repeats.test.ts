@@ -1,4 +1,4 @@
-// Calls that a model repeats: what counts as the same call, and what ends a row of them.
+// Calls that a model repeats: what counts as the same call, and what ends a streak.
 import type { Message, Tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import { countRepeats, denyRepeat, describeRepeats } from './repeats.ts'
@@ -35,7 +35,7 @@ test('the third is told, the fifth is denied, and so is each later one', () => {
   const why = denyRepeat(count(...row), 'act', '{}')
   expect(why).toMatch(/4 times in a row/)
   expect(denyRepeat(count(...row), 'act', '{"a":1}')).toBeUndefined()
-  // The model reads the denial as the result, which ends no row.
+  // The model reads the denial as the result, which does not end the streak.
   expect(denyRepeat(count(...row, call('{}', `Error: ${why}`)), 'act', '{}')).toBe(why)
 })
 

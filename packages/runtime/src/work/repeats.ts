@@ -1,9 +1,10 @@
-// Calls that a model repeats: the same tool with the same arguments gave the same result. The model reads a warning after the third, and
-// the fifth call does not run. All is read from the history, so every host gives the same answer, also after a restart.
+// Calls that a model repeats: the same tool with the same arguments gave the same result. The model reads a warning
+// after the third, and the fifth call does not run. All is derived from the history, so every host gives the same
+// answer, even after a restart.
 import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
 import { parseJson, stringifySorted } from '@baton/core'
 
-/** Calls of one tool in a row that were the same; its arguments and its result are those of the newest one. */
+/** Consecutive identical calls of one tool, with the arguments and result of the newest. */
 interface Streak {
   readonly arguments: string
   readonly result: Result
@@ -18,8 +19,8 @@ const TOLD_AT = 3
 const DENIED_AT = 5
 
 /**
- * Counted by tool name, since the user's last input. Calls of other tools do not end a streak: a model may loop over two tools.
- * @param tools tools with `polls` are left out
+ * Counts streaks by tool name, since the user's last input. Calls of other tools do not end a streak: a model may loop over two tools.
+ * @param tools tools with `polls` are ignored
  */
 export function countRepeats(messages: readonly (Message | StoredMessage)[], tools: readonly Tool[]): Streaks {
   const last = messages.findLastIndex(({ role }) => role === 'user')
@@ -54,12 +55,12 @@ function isSameResult(one: Result, other: Result): boolean {
   })
 }
 
-/** Most calls differ in their results, and are never parsed here. */
+/** Most calls differ in their results and are never parsed here. */
 function isSameArguments(one: string, other: string): boolean {
   return one === other || canonical(one) === canonical(other)
 }
 
-/** The note for the model beside the results; undefined if nothing repeats. */
+/** The note that the model reads after the results; undefined if nothing repeats. */
 export function describeRepeats(streaks: Streaks): string | undefined {
   const told = [...streaks].filter(([, { count }]) => count >= TOLD_AT)
   if (told.length === 0) return undefined
@@ -67,7 +68,7 @@ export function describeRepeats(streaks: Streaks): string | undefined {
   return `You have called ${named} with the same arguments, and the result was the same each time. Do something else, or answer from what you have.`
 }
 
-/** Why a call does not run; undefined when it may. */
+/** Why a call does not run; undefined if it may. */
 export function denyRepeat(streaks: Streaks, name: string, argumentsText: string): string | undefined {
   const streak = streaks.get(name)
   if (!streak || streak.count < DENIED_AT - 1 || !isSameArguments(streak.arguments, argumentsText)) return undefined

@@ -1,5 +1,5 @@
-// Materialises a model request: the agent's instructions and tools, and the history between two entries with the bytes of its
-// pictures and files. A model never sees a handle.
+// Builds a model request: the agent's instructions and tools, and the history between two entries with the bytes of its
+// images and files. A model never sees a handle.
 import type {
   BlobStore,
   ContentPart,
@@ -51,7 +51,7 @@ export async function createRequest(sources: RequestSources, job: ModelJob): Pro
   return addOutput({ name: sources.context.agent.name, model: sources.model, schema: outputSchema }, request)
 }
 
-/** The schema goes to the provider if the provider enforces it, else into the instructions. */
+/** Passes the schema to the provider if it enforces schemas, else adds it to the instructions. */
 export function addOutput(
   { name, model, schema }: { readonly name: string; readonly model: Model; readonly schema: JsonObject },
   request: ModelRequest,
@@ -81,7 +81,7 @@ async function createStepRequest(
   const mustBegin = first !== undefined && effect.choice === 'auto' && declared.some(({ name }) => name === first)
   const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
   const all = agent.permissions ? permitSettings(agent, wished) : wished
-  // A choice for every step would leave no answer; the choice of a missing tool would fail the turn.
+  // A choice for every step would leave no answer, and choosing a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
   const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))
   return {
@@ -95,17 +95,17 @@ async function createStepRequest(
   }
 }
 
-/** Offers the first tool also where a search hides it: the search would come before it. */
+/** Offers the first tool even if a search hides it: the search would run before it. */
 function withFirst(chosen: readonly Tool[], tools: readonly Tool[], first: string): readonly Tool[] {
   return chosen.some(({ name }) => name === first) ? chosen : [...chosen, ...tools.filter(({ name }) => name === first)]
 }
 
-/** The share by which an estimate of the input may be short, and the tokens that chat templates write around it. */
+/** Relative error allowed in an input estimate, and the tokens that chat templates add. */
 const SHORT = 0.1
 const FRAMING_TOKENS = 64
 
 /**
- * Tokens that the window leaves for the answer: a little less than by the estimate, but what the agent reserves stays for the answer.
+ * Tokens that the window leaves for the answer: slightly less than estimated, but never less than the agent reserves.
  */
 function findRoom({ agent, modelOf }: WorkContext, model: string, job: ModelJob): number {
   const { inputTokens, contextTokens: learnt = Infinity } = job
@@ -117,7 +117,7 @@ function findRoom({ agent, modelOf }: WorkContext, model: string, job: ModelJob)
   return Math.max(1, reserved, Math.floor(contextTokens - inputTokens * (1 + SHORT) - FRAMING_TOKENS))
 }
 
-/** Servers refuse a request whose input and longest answer together do not fit into their window. */
+/** Servers refuse a request whose input and maximum output together exceed their window. */
 function limitOutput(settings: ModelSettings, hasTools: boolean, roomTokens: number): ModelSettings {
   const { moreForTools: _, ...others } = settings
   const tokens = outputTokensFor(settings, hasTools)
@@ -125,8 +125,8 @@ function limitOutput(settings: ModelSettings, hasTools: boolean, roomTokens: num
 }
 
 /**
- * Turns calls and results into text, so that a summary needs no tools, not even the provider's, and no provider refuses it. The request is
- * sent once, so writing it into a prompt cache would cost more and save nothing.
+ * Turns calls and results into text, so that a summary needs no tools, not even the provider's, and no provider refuses
+ * it. The request is sent once, so caching its prompt would cost more and save nothing.
  */
 async function createSummaryRequest(
   { context, history }: RequestSources,
@@ -189,7 +189,7 @@ function declareTools(
       .map(({ name, description, inputSchema, effect }) => ({
         name,
         description,
-        // `client-tools` is checked by the front that brings them: the root is an object.
+        // The front that receives `client-tools` checks it: the root is an object.
         inputSchema: inputSchema as ToolDeclaration['inputSchema'],
         effect,
       })),
@@ -202,15 +202,15 @@ export interface MediaReader {
   readonly log: Logger
 }
 
-/** For one session. */
+/** The loaded messages of one session. */
 export class RequestMessages {
   /**
-   * One message is the same object in every request, so that adapters keep what they encoded of it. Weakly, since the bytes
-   * of a session that rests need not be held: whoever has a message still, gets the same again.
+   * A message is the same object in every request, so that adapters keep its encoding. The reference is weak, since an
+   * idle session need not hold the bytes; an object still in use is shared.
    */
   #loaded: WeakMap<StoredMessage, WeakRef<Message>> | undefined
 
-  /** A blob that is gone is replaced by a text, and logged. @throws BatonError `store_failed` */
+  /** Replaces a missing blob with a text, and logs it. @throws BatonError `store_failed` */
   async load(session: string, messages: readonly StoredMessage[], reader: MediaReader): Promise<readonly Message[]> {
     if (messages.every(isInline)) return messages
     const known = new Map<StoredMessage, Message>()
@@ -228,7 +228,7 @@ export class RequestMessages {
   }
 }
 
-/** The bytes by handle, without blobs that are gone. */
+/** The bytes by handle, without missing blobs. */
 async function readBlobs(
   session: string,
   handles: readonly string[],

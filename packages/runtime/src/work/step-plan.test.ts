@@ -1,4 +1,4 @@
-// Changes that `prepareStep` makes to a request: a provider is never asked for the choice of a tool that the step does not have.
+// Changes that `prepareStep` makes to a request: it never chooses a tool that the step does not have.
 import type { Agent, ModelRequest, StepChange, ToolChoice } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,4 +1,5 @@
-// The changes that an agent's `prepareStep` makes to one step. It is called after the request was made, and before it is sent.
+// The changes that an agent's `prepareStep` makes to one step. It is called after the request was built, and before it
+// is sent.
 import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core'
 import { BatonError, decodeModelSettings, describeValue, findNearName, isBatonError, isJsonObject } from '@baton/core'
 import { permitSettings } from '../catalog/permitted.ts'
@@ -9,7 +10,7 @@ import { findWrongMessage } from './step-messages.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
 import type { WorkContext } from './work.ts'
 
-/** Milliseconds that `prepareStep` may take. */
+/** Time limit of `prepareStep`, in milliseconds. */
 const PREPARE_MS = 30_000
 
 /**
@@ -23,7 +24,7 @@ export async function askPrepareStep(
   const { session, model, rounds = 0, stepNumber = rounds } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
-  const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
+  const error = (): BatonError => fail(context, session, `it timed out after ${PREPARE_MS} ms`)
   const messages = request.messages.map(copyMessage)
   const ask = async (): Promise<unknown> =>
     await prepareStep({ session, stepNumber, rounds, step, attempt, model, messages, tools })
@@ -41,7 +42,7 @@ export async function askPrepareStep(
   return checked
 }
 
-/** Only the author of an agent without sources and clients' tools knows all names. */
+/** Fails on unknown names, unless sources or clients may have brought the tool before. */
 function checkNames(
   { tools, toolChoice }: StepChange,
   { job, tools: offered, context }: { job: ModelJob; tools: readonly string[]; context: WorkContext },
@@ -71,7 +72,7 @@ function checkNames(
 function fail({ agent, log }: WorkContext, session: string, why: string): BatonError {
   const message = `prepareStep of agent "${agent.name}" failed: ${why}`
   log.warn('a step could not be prepared', { session, cause: why })
-  return new BatonError({ code: 'prepare_step_failed', message, hint: 'Correct the agent’s prepareStep.' })
+  return new BatonError({ code: 'prepare_step_failed', message, hint: 'Fix the agent’s prepareStep.' })
 }
 
 type Check = (value: unknown) => string | undefined
@@ -127,10 +128,10 @@ function findWrongChange(change: unknown): string | undefined {
   return undefined
 }
 
-/** The names that the AI SDK gives to fields of a step. */
+/** Names that the AI SDK uses for fields of a step. */
 const STEP_ELSEWHERE: Readonly<Record<string, string>> = { activeTools: 'tools', system: 'instructions' }
 
-/** @param agent may not get by a change what its permissions forbid */
+/** @param agent its permissions also apply to the change */
 export function applyStepChange(
   request: ModelRequest,
   change: StepChange,
@@ -139,7 +140,7 @@ export function applyStepChange(
   const { tools, toolChoice, instructions, settings, messages } = change
   const inForce = tools && new Set(tools)
   const offered = inForce ? request.tools.filter(({ name }) => inForce.has(name)) : request.tools
-  // When the rounds are used up, the choice is `none`, whatever the step asks for.
+  // When the rounds are used up, the choice is `none`.
   const wish = toolChoice && effect.choice === 'auto' ? toolChoice : request.toolChoice
   return {
     ...request,

@@ -1,4 +1,4 @@
-// Plans of one run of a tool: the newest counts, few become records, and the last one always does.
+// Plans of one tool run: the newest counts, few become records, and the last one always does.
 import type { PlanEntry, Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { ToolPlans } from './tool-plans.ts'
@@ -16,7 +16,7 @@ function create() {
   }
   const context = { timers: { start }, log: { warn: (_: string, about: unknown) => void warnings.push(about) } }
   const io = { plan: (entries: readonly PlanEntry[]) => void told.push(entries.map(({ content }) => content).join()) }
-  // Plans need no more of them.
+  // The parts that plans use.
   const plans = new ToolPlans(context as unknown as WorkContext, { callId: 'c' } as never, io as unknown as ToolIo)
   const pass = (): void => {
     const due = [...timers]

@@ -1,13 +1,13 @@
-// The plans that one run of a tool sets. The newest counts: a tool may set any number, and few become records.
+// The plans that one run of a tool sets. A tool may set any number; the newest counts, and few become records.
 import type { PlanEntry } from '@baton/core'
 import { parseJson } from '@baton/core'
 import type { ToolJob } from './jobs.ts'
 import { stringifyResult } from './tool-result.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
-/** UTF-16 units of a plan as JSON. */
+/** Maximum UTF-16 units of a plan as JSON. */
 const PLAN_CHARS = 262_144
-/** Milliseconds between two plans of one run that become records. */
+/** Milliseconds between two recorded plans of one run. */
 const PAUSE_MS = 250
 const STATUSES: ReadonlySet<unknown> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
 const PRIORITIES: ReadonlySet<unknown> = new Set<PlanEntry['priority']>([undefined, 'high', 'medium', 'low'])
@@ -16,7 +16,7 @@ export class ToolPlans {
   readonly #context: WorkContext
   readonly #job: ToolJob
   readonly #io: ToolIo
-  /** As JSON. */
+  /** The last recorded plan as JSON. */
   #told = ''
   #waiting: { readonly entries: readonly PlanEntry[]; readonly text: string } | undefined
   #stopPause: (() => void) | undefined
@@ -27,7 +27,7 @@ export class ToolPlans {
     this.#io = io
   }
 
-  /** An invalid plan is logged, and people still see the last valid one. */
+  /** Logs an invalid plan; people still see the last valid one. */
   set(given: readonly PlanEntry[]): void {
     const { callId } = this.#job
     const plan = copyPlan(given)
@@ -36,7 +36,7 @@ export class ToolPlans {
     if (!this.#stopPause) this.#tell()
   }
 
-  /** Call it at the end of the run: it records the last plan. */
+  /** Call at the end of the run: records the last plan. */
   end(): void {
     this.#stopPause?.()
     this.#stopPause = undefined
@@ -56,7 +56,7 @@ export class ToolPlans {
   }
 }
 
-/** A copy with its JSON, or what is wrong with it. The plan comes from code of others. */
+/** A copy with its JSON, or what is wrong with it. The plan comes from foreign code. */
 function copyPlan(given: unknown): { readonly entries: readonly PlanEntry[]; readonly text: string } | string {
   let text: string
   try {
@@ -64,7 +64,7 @@ function copyPlan(given: unknown): { readonly entries: readonly PlanEntry[]; rea
   } catch {
     return 'it is not JSON'
   }
-  if (text.length > PLAN_CHARS) return `it has ${text.length} characters; at most ${PLAN_CHARS} are taken`
+  if (text.length > PLAN_CHARS) return `it has ${text.length} characters; the limit is ${PLAN_CHARS}`
   const parsed = parseJson(text)
   if (!parsed.ok || !Array.isArray(parsed.value)) return 'it is not an array of entries'
   const wrong = parsed.value.findIndex((entry) => !isEntry(entry))

@@ -1,4 +1,4 @@
-// Turns a tool's return value into what the model reads: JSON as text, bounded, with a way to read the rest.
+// Turns a tool's return value into the text that the model reads: JSON, bounded, with a way to read the rest.
 import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core'
 import {
   BatonError,
@@ -19,14 +19,16 @@ import { findLostValue } from './lost-values.ts'
 import type { KeepMedia } from './media.ts'
 import { storeMediaOrSay } from './media.ts'
 
-/** Characters of a result that the model reads at once. A longer result is kept whole, and the model sees its head. */
+/**
+ * Characters of a result that the model reads at once. A longer result is stored in full, and the model sees its head.
+ */
 export const INLINE_CHARS = 16_384
 const HEAD_CHARS = 12_288
-/** Characters of a result that is kept at all. */
+/** Maximum characters of a stored result. */
 const KEPT_CHARS = 8 * 1024 * 1024
-/** Milliseconds for the store to keep a result; after that the model gets only its head. */
+/** Time limit of the store for a result, in milliseconds; after that the model only gets the head. */
 const KEEP_MS = 10_000
-/** The tool that reads on in a result. It is offered after a result was too long. */
+/** The tool that reads the rest of a result. It is offered once a result was too long. */
 export const READ_RESULT = 'result.read'
 
 export interface KeepResult {
@@ -35,7 +37,10 @@ export interface KeepResult {
   readonly callId: string
 }
 
-/** A result as the machine takes it: bounded, and its media in the store. @throws BatonError `result_invalid`, `result_too_large` */
+/**
+ * A result as the machine takes it: bounded, and its media stored. @throws BatonError `result_invalid`,
+ * `result_too_large`
+ */
 export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outcome> {
   const { context, session, callId } = keep
   const { limits } = context.agent
@@ -49,7 +54,9 @@ export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outco
   return { type: 'ok', content: await storeMediaOrSay(session, bounded, context), ...readValue(value, content, limits) }
 }
 
-/** A client's result: its text is bounded by the machine alone. @throws BatonError `result_invalid`, `result_too_large` */
+/**
+ * A client's result: its text is bounded by the machine alone. @throws BatonError `result_invalid`, `result_too_large`
+ */
 export function toClientOutcome(value: unknown, limits: Limits): OkOutcome {
   const content = toContent(value)
   checkMedia(content, limits)
@@ -65,7 +72,10 @@ function checkMedia(content: readonly ContentPart[], limits: Limits): void {
   throw new BatonError({ code: 'result_too_large', message: `the result is too large: ${large}` })
 }
 
-/** The value beside a content, or the one that a text stands for, if that says more than the text. It is complete even if the text is cut. */
+/**
+ * The value that accompanies the content, or that a text represents, if it says more than the text. It is complete even
+ * if the text is cut.
+ */
 function readValue(
   value: unknown,
   [part]: readonly ContentPart[],
@@ -81,21 +91,21 @@ function writeValue(value: unknown): string | undefined {
   return value === undefined ? undefined : stringifyResult(value)
 }
 
-/** Undefined for a text, which says the same, and for a tool that returned nothing. */
+/** Returns undefined for a string, which is its own text, and for a tool that returned nothing. */
 function textOfValue(value: unknown, part: ContentPart | undefined): string | undefined {
   if (value === undefined || typeof value === 'string') return undefined
   return part?.type === 'text' ? part.text : undefined
 }
 
-/** Turns whatever a tool threw into a result that the model can act on. Never throws. */
+/** Turns a thrown value into a result that the model can act on. Never throws. */
 export function describeToolFailure(thrown: unknown, secrets?: readonly string[]): Outcome {
-  // Hidden before it is cut: half a key is still too much.
+  // Hide before cutting: half a key is still too much.
   const message = hideSecrets(describeWithCause(thrown), secrets).slice(0, HEAD_CHARS)
   try {
     const code: unknown = isBatonError(thrown) ? thrown.code : readServiceFailure(thrown)
     if (isErrorCode(code)) return { type: 'error', code, message }
   } catch {
-    // It has a getter that throws, or gives a different code each time.
+    // It has a throwing getter, or returns a different code each time.
   }
   return { type: 'error', code: 'tool_failed', message }
 }
@@ -145,7 +155,7 @@ export function stringifyResult(value: unknown): string {
   return text
 }
 
-/** Whether a tool returned content, and not JSON that happens to have such a field. */
+/** Whether a tool returned content, rather than JSON that happens to have such a field. */
 function isContent(value: unknown): value is { readonly content: readonly object[]; readonly value?: unknown } {
   if (typeof value !== 'object' || value === null) return false
   if (Object.keys(value).length !== ('value' in value ? 2 : 1)) return false
@@ -160,17 +170,16 @@ function isMeantAsPart(part: unknown): boolean {
 }
 
 /**
- * Reads images and files as strictly as those of inputs. Other fields that a tool put on its parts are dropped: they may not even be
- * JSON.
+ * Reads images and files as strictly as those of inputs. Other fields on a tool's parts are dropped: they may not even be JSON.
  * @throws BatonError `result_invalid`
  */
 function decodeContent(content: readonly object[]): readonly ContentPart[] {
   return content.map((part): ContentPart => {
     const { type, text, mediaType, source, name } = part as Partial<Record<string, unknown>>
-    if (type === 'text') return { type, text: text as string } // `isMeantAsPart` has looked
+    if (type === 'text') return { type, text: text as string } // checked by `isMeantAsPart`
     const decoded = decodeUserInput([{ type, mediaType, source, ...(typeof name === 'string' && { name }) }])
     if (decoded.ok && decoded.value[0]) return decoded.value[0]
-    const why = decoded.ok ? 'it has no part' : decoded.refusal.message
+    const why = decoded.ok ? 'it is empty' : decoded.refusal.message
     throw new BatonError({ code: 'result_invalid', message: `the content of the result is wrong: ${why}` })
   })
 }
@@ -179,7 +188,7 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
   if (text.length > KEPT_CHARS)
     throw new BatonError({
       code: 'result_too_large',
-      message: `the result has ${text.length} characters; at most ${KEPT_CHARS} are kept`,
+      message: `the result has ${text.length} characters; the limit is ${KEPT_CHARS}`,
     })
   const limit = {
     timeoutMs: KEEP_MS,
@@ -188,7 +197,7 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
   try {
     await within(context.timers, limit, context.blobs.put(session, `result/${handle}`, text))
   } catch {
-    // The tool has done its work: a store that fails now must not make the model believe that it has not.
+    // The tool has done its work: a failing store must not make the model believe that it has not.
     return showPiece(text, {})
   }
   return showPiece(text, { handle })
@@ -199,9 +208,9 @@ interface Piece {
   readonly offset?: number
   /** 12,288 by default. */
   readonly chars?: number
-  /** Absent: the rest is lost. */
+  /** Absent if the rest is lost. */
   readonly handle?: string
-  /** If `text` is a piece itself: its offset in the whole, and the whole's length. */
+  /** If `text` is itself a piece: its offset in the whole, and the whole's length. */
   readonly from?: number
   readonly of?: number
 }
@@ -223,19 +232,22 @@ export function showPiece(
   }
 }
 
-/** A piece that `showPiece` made, read again. */
+/** A piece made by `showPiece`, parsed. */
 export interface ShownPiece {
   readonly text: string
-  /** Its offset in the whole, in characters. */
+  /** Offset in the whole, in characters. */
   readonly from: number
   readonly to: number
   /** Characters of the whole. */
   readonly of: number
-  /** Reads the rest; absent at the end, and if the rest is lost. */
+  /** Reads the rest; absent at the end, or if the rest is lost. */
   readonly handle?: string
 }
 
-/** Undefined for a complete text. Any tool may write such an end, so the caller compares the handle with the expected one. */
+/**
+ * Returns undefined for a complete text. Any tool may write such an ending, so the caller compares the handle with the
+ * expected one.
+ */
 export function readPiece(text: string): ShownPiece | undefined {
   const [shown, from, to, of, handle] = PIECE_END.exec(text.slice(-PIECE_END_CHARS)) ?? []
   if (shown === undefined) return undefined
@@ -247,37 +259,37 @@ const PIECE_END = new RegExp(
   String.raw`\n\[characters (\d+) to (\d+) of (\d+)\. ` +
     String.raw`(?:Read on with ${READ_RESULT.replace('.', String.raw`\.`)} \{"handle":"([^"]+)","offset":\d+\}|This is the end|The rest could not be kept)\]$`,
 )
-/** The longest end of a piece. */
+/** Maximum length of a piece's ending. */
 const PIECE_END_CHARS = 1000
 
-/** Not between the halves of a surrogate pair. */
+/** Avoids cutting between the halves of a surrogate pair. */
 function wholeEnd(text: string, end: number): number {
   if (end >= text.length) return text.length
   const code = text.charCodeAt(end - 1)
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
-/** The tool behind the handles. A session reads its own results only. */
+/** The tool that resolves handles. A session only reads its own results. */
 export function createReadResultTool(blobs: BlobStore): Tool {
   return tool({
     name: READ_RESULT,
-    description: 'Reads on in a tool result that was too long to show at once.',
+    description: 'Reads the rest of a tool result that was too long to show at once.',
     input: READ_RESULT_INPUT,
     effect: 'pure',
     defer: false,
     execute: async (input: JsonObject, { session, callId }): Promise<ToolContent> => {
       const handle = input['handle'] as string // the schema says so
-      // Ids of calls, and so the handles, begin with what tells the log from an earlier one of this name.
+      // Call ids, and so handles, begin with what distinguishes the log from an earlier one with this name.
       const isOwn = readLogId(handle, 3) === readLogId(callId, 2)
       const text = isOwn ? await blobs.get(session, `result/${handle}`) : undefined
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
-      // As plain text: as JSON, a text full of quotes could be too long again, and would be shortened once more.
+      // As plain text: encoded as JSON, a text full of quotes could be too long again and be shortened once more.
       return { content: [showPiece(text, { handle, offset: Math.min(text.length, Number(input['offset'])) })] }
     },
   })
 }
 
-/** All but the last so many pieces of an id. */
+/** The id without its `last` final parts. */
 function readLogId(id: string, last: number): string {
   return id.split('_').slice(0, -last).join('_')
 }
@@ -285,8 +297,8 @@ function readLogId(id: string, last: number): string {
 const READ_RESULT_INPUT = {
   type: 'object',
   properties: {
-    handle: { type: 'string', description: 'The handle that stands at the end of the shortened result' },
-    offset: { type: 'integer', minimum: 0, description: 'The character to begin with' },
+    handle: { type: 'string', description: 'The handle at the end of the shortened result' },
+    offset: { type: 'integer', minimum: 0, description: 'The character offset to start at' },
   },
   required: ['handle', 'offset'],
   additionalProperties: false,

@@ -1,4 +1,4 @@
-// A tool that fails and is tried again: how often, after how long, and which failures are worth it.
+// Tool retries: their number, their delays, and the failures that cause them.
 import type { Logger, Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ function retrying(retry: Tool['retry']) {
   const told: unknown[] = []
   const cancellation = new AbortController()
   const log: Logger = { info: () => {}, warn: (_message, fields) => void told.push(fields) }
-  const tool = { name: 'book', ...(retry && { retry }) } as Tool // what a retry reads of a tool
+  const tool = { name: 'book', ...(retry && { retry }) } as Tool // the fields that a retry reads
   const run = async (
     attempt: (tries: number) => unknown,
   ): Promise<{ readonly value?: unknown; readonly thrown?: unknown; readonly tries: number }> => {

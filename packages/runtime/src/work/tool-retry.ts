@@ -1,5 +1,5 @@
-// Runs a tool again after a failure that may go away, as its `retry` says. All tries are one run of the call: they share its
-// time-out, its idempotency key and its signal.
+// Runs a tool again after a transient failure, as its `retry` says. All tries are one run of the call: they share its
+// time-out, idempotency key and signal.
 import type { Logger, Timers, Tool } from '@baton/core'
 import { ERROR_CODES, isBatonError, isErrorCode, readServiceFailure } from '@baton/core'
 import { describeThrown } from '../describe-thrown.ts'
@@ -13,7 +13,7 @@ export interface RetryPlace {
   readonly callId: string
 }
 
-/** @throws what the last try threw */
+/** @throws the error of the last try */
 export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unknown): Promise<unknown> {
   const { attempts = 1, baseMs = DEFAULTS.baseMs, maxMs = DEFAULTS.maxMs } = tool.retry ?? {}
   for (let attempt = 1; ; attempt += 1)
@@ -23,7 +23,7 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
       const { cancellation, log, callId } = place
       if (attempt >= attempts || cancellation.signal.aborted || !mayGoAway(thrown)) throw thrown
       const delayMs = Math.min(Math.max(baseMs * 2 ** (attempt - 1), readRetryAfter(thrown)), maxMs)
-      log.warn('a tool failed and is tried again', {
+      log.warn('a tool failed and is retried', {
         callId,
         tool: tool.name,
         attempt,
@@ -36,8 +36,8 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
 }
 
 /**
- * An error of Baton says whether it can be retried, and so does the status of a service. Any other error is retried, because the tool asked
- * for retries.
+ * A BatonError says whether it can be retried, and so does a service's status. Any other error is retried, because the
+ * tool asked for retries.
  */
 function mayGoAway(thrown: unknown): boolean {
   try {
@@ -45,7 +45,7 @@ function mayGoAway(thrown: unknown): boolean {
     const code = readServiceFailure(thrown)
     return code === undefined || ERROR_CODES[code].retryable
   } catch {
-    return false // it has a getter that throws
+    return false // it has a throwing getter
   }
 }
 
@@ -58,7 +58,7 @@ function readRetryAfter(thrown: unknown): number {
   }
 }
 
-/** Ends early when the call is over. */
+/** Ends early if the call ends. */
 function wait(delayMs: number, { timers, cancellation }: RetryPlace): Promise<void> {
   return new Promise((resolve) => {
     const { signal } = cancellation

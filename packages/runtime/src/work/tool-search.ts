@@ -1,9 +1,9 @@
-// Hides many tools behind one that finds them: the schemas of hundreds of tools cost more than the conversation, and models choose worse
-// among them. A tool that was found or called stays in later requests while the window shows that.
+// Hides many tools behind a search tool: the schemas of hundreds of tools cost more than the conversation, and models
+// choose worse among them. A tool that was found or called stays in later requests while the window shows it.
 import type { Agent, JsonObject, Message, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 
-/** The tool that finds tools. It is offered where others are deferred. */
+/** The tool that finds tools. It is offered if others are deferred. */
 const SEARCH_TOOLS = 'tools.search'
 
 /** More tools than this are deferred. */
@@ -11,23 +11,23 @@ const TOOLS_MAX = 30
 /** Tools are deferred if their schemas take more than this share of the model's window. */
 const WINDOW_SHARE = 0.2
 const CHARS_PER_TOKEN = 4
-/** The most found tools in one request; the newest stay. */
+/** Maximum found tools in one request; the newest stay. */
 const FOUND_MAX = 64
 const RESULTS = { usual: 8, most: 20 } as const
-/** Characters of a description in a result: the request has the whole description. */
+/** Characters of a description in a result; the request has the full description. */
 const DESCRIPTION_CHARS = 300
 
 export interface ToolSearch {
   readonly tool: Tool
-  /** The agent's window, with the cost of a request's tools: those that every request has, and some found ones. */
+  /** The agent's window, including the cost of a request's tools: the permanent ones, and some found ones. */
   measure(agent: Pick<Agent, 'window' | 'instructions'>): Agent['window']
-  /** The tools to declare: those of every request, then those that these messages found or called, in that order. */
+  /** The tools to declare: the permanent ones, then those found or called in these messages, in that order. */
   choose(messages: readonly Message[]): readonly Tool[]
 }
 
 /**
- * Undefined if every request has all tools: at most 30, whose schemas take at most a fifth of the window.
- * @param contextTokens of the model's window; undefined where it is not known
+ * Returns undefined if every request has all tools: at most 30, whose schemas take at most a fifth of the window.
+ * @param contextTokens size of the model's window; undefined if unknown
  */
 export function createToolSearch(tools: readonly Tool[], contextTokens: number | undefined): ToolSearch | undefined {
   const usual = tools.filter(({ defer }) => defer === undefined)
@@ -55,7 +55,7 @@ function countChars({ name, description, inputSchema }: Pick<Tool, 'name' | 'des
   return name.length + description.length + JSON.stringify(inputSchema).length
 }
 
-/** In the order of their first appearance, so that a provider's prompt cache recognises the beginning of the list. */
+/** In order of first appearance, so that a provider's prompt cache recognises the start of the list. */
 function listSeen(messages: readonly Message[], deferred: ReadonlyMap<string, Tool>): readonly Tool[] {
   const names = new Set<string>()
   for (const { role, parts } of messages) {
@@ -71,7 +71,7 @@ function listSeen(messages: readonly Message[], deferred: ReadonlyMap<string, To
   return seen.slice(-FOUND_MAX)
 }
 
-/** Also of a result whose end went behind a handle. */
+/** Also reads a result whose end moved behind a handle. */
 function readNames(text: string): readonly string[] {
   return [...text.matchAll(/"name":("(?:[^"\\]|\\.){1,1000}")/g)].flatMap(([, name = '']) => {
     try {
@@ -109,24 +109,24 @@ function createSearchTool(deferred: readonly Tool[]): Tool {
         name,
         description: description.slice(0, DESCRIPTION_CHARS),
       }))
-      if (tools.length === 0) return { tools, hint: 'Nothing fits. Try other words for it, or go on without.' }
+      if (tools.length === 0) return { tools, hint: 'Nothing fits. Try other words, or continue without it.' }
       return { tools, more: found.length - tools.length, hint: 'You can call these tools now.' }
     },
   })
 }
 
-/** The sources of the tools tell a model whether a search makes sense. */
+/** Lists the tools' sources, which tell a model whether a search makes sense. */
 function describeSearch(deferred: readonly Tool[]): string {
   const sources = new Map<string, number>()
   for (const { source } of deferred) if (source !== undefined) sources.set(source, (sources.get(source) ?? 0) + 1)
   const named = [...sources].slice(0, 20).map(([source, count]) => `${source} (${count})`)
   const from = named.length === 0 ? '' : ` They come from ${named.join(', ')}.`
-  return `Finds tools by what they do. There are ${deferred.length} tools that you are not shown.${from} Look here before you say that you cannot do something. A tool that is found can be called from then on.`
+  return `Finds tools by what they do. ${deferred.length} tools are not shown to you.${from} Search here before you say that you cannot do something. You can call a tool once it is found.`
 }
 
 type WordCounts = ReadonlyMap<string, number>
 
-/** Words of the name count most, then those of the description, then the names of the arguments. */
+/** Words of the name count most, then those of the description, then argument names. */
 function countWords({ name, title = '', description, inputSchema }: Tool): WordCounts {
   const counts = new Map<string, number>()
   const add = (text: string, weight: number): void => {
@@ -159,7 +159,7 @@ function score(asked: readonly string[], words: WordCounts, rarity: (word: strin
   for (const word of asked) {
     const weight = words.get(word)
     if (weight !== undefined) sum += weight * rarity(word)
-    // Half the weight if one word is the beginning of the other.
+    // Half the weight if one word is a prefix of the other.
     else if (
       word.length > 3 &&
       [...words.keys()].some((other) => other.startsWith(word) || (other.length > 3 && word.startsWith(other)))

@@ -34,19 +34,19 @@ import { ToolPlans } from './tool-plans.ts'
 import { runWithRetry } from './tool-retry.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
-/** UTF-16 units of an error's message in the log of the host. */
+/** Maximum UTF-16 units of an error's message in the host's log. */
 const LOGGED_CHARS = 500
-/** UTF-16 units of a progress note. */
+/** Maximum UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 
-/** Access of a tool besides its job. */
+/** A tool run's access to its session. */
 export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
   readonly live: (frame: LiveFrame) => void
   readonly report: (report: HostReport) => void
 }
 
-/** Undefined if the call is no longer open. */
+/** Returns undefined if the call is no longer open. */
 export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
   const call = history.openCall(callId)
   if (!call) return undefined
@@ -78,12 +78,12 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
   }
 }
 
-/** Made on demand: most tools set no plan. */
+/** Created on demand: most tools set no plan. */
 interface LazyPlans {
   current?: ToolPlans
 }
 
-/** Reports `tool-finished`; undefined when the call was over before the tool began. Never rejects. */
+/** Reports `tool-finished`; undefined if the call ended before the tool began. Never rejects. */
 export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { callId, attempt, session, name } = job
   const plans: LazyPlans = {}
@@ -92,9 +92,9 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const tool = context.tools.find((candidate) => candidate.name === name)
     const execute = tool?.execute ?? tool?.fallback
     if (!tool || !execute)
-      throw new BatonError({ code: 'tool_gone', message: `there is no tool "${name}" for ${callId} any more` })
+      throw new BatonError({ code: 'tool_gone', message: `the tool "${name}" of ${callId} no longer exists` })
     const input = await validateInput(context, job, tool)
-    // The call was settled during the check of its arguments, or its session has another owner: it must not begin.
+    // The call settled while its arguments were checked, or its session has another owner: it must not begin.
     if (io.cancellation.signal.aborted) return undefined
     const given: Parameters<Execute> = [input, createContext(context, job, io, plans)]
     const value = await (tool.retry
@@ -106,7 +106,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
         : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
-    // Most results; the others are bounded, and their images and files kept.
+    // The usual case. Other results are bounded, and their images and files stored.
     const isShort = typeof value === 'string' && value.length <= INLINE_CHARS
     if (isShort) outcome = { type: 'ok', content: [{ type: 'text', text: value }] }
     else outcome = await toOutcome(value, { context, session, callId })
@@ -161,7 +161,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
   let questions = 0
   let generations = 0
   const { callId, attempt, session, principal } = job
-  // Made for every call: an accessor that makes it when it is read costs more than the signal.
+  // Created for every call: a lazy accessor costs more than the signal.
   const signal = guardSignal(io.cancellation.signal, (cause) =>
     context.log.warn('an abort listener of a tool failed', { callId, cause: describeThrown(cause) }),
   )
@@ -196,7 +196,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
 
 /**
  * The JSON Schema that the user sees, and that later checks the answer.
- * @throws BatonError `question_refused` when the value is not a schema, or the schema cannot describe itself
+ * @throws BatonError `question_refused` if the value is not a schema, or the schema cannot describe itself
  */
 function describeAnswer({ schema }: Question): JsonObject {
   try {
@@ -223,7 +223,7 @@ async function readAnswer({ schema }: Question, answer: JsonValue): Promise<unkn
   throw new BatonError({ code: 'question_refused', message: `the answer does not fit: ${issues}` })
 }
 
-/** A copy, because the tool may change its own later. A note that cannot be shown does not make the tool fail. */
+/** A copy, because the tool may change its own later. An invalid note does not make the tool fail. */
 function copyNote(note: JsonValue): JsonValue | undefined {
   try {
     const text = stringifyResult(note)

@@ -1,5 +1,5 @@
-// Work and its needs. Work performs one effect from plain data: a job comes in, a report goes out, and nothing is thrown
-// (`performModel`, `performTool`, `checkCall`). It runs in the process of an actor as well as in an activity of a workflow.
+// Work and its context. Work performs one effect from plain data: a job comes in, a report goes out, and nothing is
+// thrown (`performModel`, `performTool`, `checkCall`). It runs in an actor's process as well as in a workflow activity.
 import type {
   AbortSignalLike,
   Agent,
@@ -22,22 +22,22 @@ import type { OutputReader } from './output.ts'
 import type { RequestMessages } from './request.ts'
 import type { ToolSearch } from './tool-search.ts'
 
-/** The context of work besides its job; the same for all jobs of a session. */
+/** The context shared by all jobs of a session. */
 export interface WorkContext {
   readonly agent: Agent
   /** The agent's tools, those of its sources, and `result.read`. */
   readonly tools: readonly Tool[]
-  /** Absent: each request has all tools. */
+  /** Absent if each request has all tools. */
   readonly toolSearch?: ToolSearch | undefined
   /**
-   * The model of an id, or the given one, if the agent may use it.
+   * Returns the model with this id, or the given one, if the agent may use it.
    * @throws BatonError `unknown_model`, `model_not_configured`, `not_permitted`
    */
   readonly modelOf: (model: string | Model) => Model
-  /** Millionths of a US dollar; undefined where the price is not known. */
+  /** Returns millionths of a US dollar, or undefined if the price is unknown. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown
-  /** Texts that no message of a failed tool or model may show, such as keys; `[redacted]` replaces each one. */
+  /** Texts, such as keys, to hide in error messages of tools and models; `[redacted]` replaces each one. */
   readonly secrets?: readonly string[] | undefined
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
@@ -48,13 +48,13 @@ export interface WorkContext {
   readonly timers: Timers
   readonly log: Logger
   /**
-   * Runs a tool's `execute` so that a late error, as in a timer of its own, can be traced to the tool. Absent: `execute` is called
-   * directly.
+   * Runs a tool's `execute` so that a late error, for example from a timer, can be traced to the tool. If absent,
+   * `execute` is called directly.
    */
   readonly runTool?: RunTool
-  /** SHA-256 in base64url, of a call's arguments. */
+  /** SHA-256 of a call's arguments, in base64url. */
   readonly digest: (text: string) => string
-  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  /** SHA-256 in hex of the bytes that a base64 text encodes. */
   readonly digestMedia: (base64: string) => string
 }
 
@@ -64,13 +64,13 @@ export type RunTool = (
   ...given: Parameters<NonNullable<Tool['execute']>>
 ) => unknown
 
-/** A model call's access to its session: the history, its signal and its stream. */
+/** A model call's access to its session: history, signal and stream. */
 export interface ModelIo {
   readonly history: Pick<History, 'messages' | 'turnTexts' | 'turnMessages' | 'untrusted'>
   readonly signal: AbortSignalLike
   /** Aborts the signal: the rest of the answer is not needed. */
   abort(): void
-  /** Called when a call is reported although its model may run on. `settled` never rejects. */
+  /** Called when a call is reported while its model may still run. `settled` never rejects. */
   outlive?(settled: Promise<void>): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
@@ -78,25 +78,25 @@ export interface ModelIo {
 
 export interface ToolIo {
   readonly history: Pick<History, 'messages'>
-  /** If it aborts before the tool begins, the tool does not begin. Afterwards the tool has to check it. */
+  /** Aborted before the tool begins, it keeps the tool from starting. Afterwards the tool has to check it. */
   readonly cancellation: AbortController
-  /** The session left this process, so there is no need to keep a long result. */
+  /** Whether the session has left this process, so there is no need to keep a long result. */
   readonly isClosed: () => boolean
   live(frame: LiveFrame): void
   /** Replaces the session's plan. */
   plan(entries: readonly PlanEntry[]): void
-  /** Counts what a model's answer cost. */
+  /** Counts the cost of a model's answer. */
   used(model: string, usage: Usage): void
-  /** Asks the session's user, and waits; an answer that was recorded before a restart is given at once. @throws BatonError */
+  /** Asks the session's user and waits; an answer recorded before a restart is returned at once. @throws BatonError */
   ask(question: AskedQuestion): Promise<JsonValue>
 }
 
-/** The nth question of a call, counted from 1. */
+/** The nth question of a call, starting at 1. */
 export interface AskedQuestion extends Question<JsonObject> {
   readonly n: number
 }
 
-/** Performs work: here by `performModel` and `performTool`, or in another process, since jobs are plain data. */
+/** Performs work: `performModel` and `performTool` here, or another process, since jobs are plain data. */
 export interface Work {
   model(job: ModelJob, io: ModelIo): Promise<HostReport>
   tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>

@@ -135,7 +135,7 @@ test('a chat whose id no address can name is refused before there is one', async
   const response = await fetch('/api/chat', { method: 'POST', headers, body: body.replace('c1', '..') })
   expect([response.status, await response.text()]).toEqual([
     400,
-    'a session’s id must not be "..", which no address over HTTP can name',
+    'a session’s id must not be "..", which an HTTP address cannot contain',
   ])
   expect(await (await fetch('/api/sessions')).json()).toEqual({ sessions: [] })
 })

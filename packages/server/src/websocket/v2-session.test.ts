@@ -169,7 +169,9 @@ test('an interrupt that is sent again does not end the next turn, and says what 
   await expect(app.request('turn.interrupt', { turn: 't9' })).rejects.toThrow(
     /invalid_event: the session has no turn 9/,
   )
-  await expect(app.request('turn.interrupt', { turn: 'i1' })).rejects.toThrow(/invalid_event: turn names no answer/)
+  await expect(app.request('turn.interrupt', { turn: 'i1' })).rejects.toThrow(
+    /invalid_event: turn is not the id of an answer/,
+  )
   expect(await app.request('turn.interrupt', {})).toEqual({ turn: 't2' })
   await app.event('turn-finished', (event) => event.message === 't2')
   expect(await app.request('turn.interrupt', {})).toEqual({})

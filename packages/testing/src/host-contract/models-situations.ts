@@ -167,7 +167,7 @@ export const MODEL_SITUATIONS: Situations = {
       [
         'answers with nothing',
         () => Promise.resolve(undefined as never),
-        'the model gave an answer that cannot be used: it must be an object, not undefined',
+        'the model returned an invalid answer: it must be an object, not undefined',
         'model_malformed_answer',
       ],
     ],

@@ -83,7 +83,7 @@ export const QUESTION_SITUATIONS: Situations = {
     [
       ['declined', {}, { decline: true }, 'the user declined'],
       ['declined with a reason', {}, { decline: true, reason: 'not now' }, 'the user declined: not now'],
-      ['left alone until it expires', { timeoutMs: 5000 }, undefined, 'nobody answered in time'],
+      ['left alone until it expires', { timeoutMs: 5000 }, undefined, 'the user did not answer in time'],
     ],
     async (stage, [, more, reply, why]) => {
       const { world, session, turn, told } = await askIn(stage, [{ ...QUESTION, ...more }])
@@ -98,7 +98,7 @@ export const QUESTION_SITUATIONS: Situations = {
     const world = await stage.createWorld({ tools: [order], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go', { asks: false }).answer)
-    expect(told).toEqual(['nobody is connected who could be asked'])
+    expect(told).toEqual(['no connected client can ask the user'])
     expect(world.time.nowMs()).toBe(10 ** 12)
   },
   'a call asks twice, and each question has its own answer': async (stage) => {

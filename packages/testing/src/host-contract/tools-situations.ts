@@ -30,10 +30,7 @@ export const TOOL_SITUATIONS: Situations = {
       plain: { afterMs: 0, say: 'x'.repeat(500) },
       broken: undefined,
     })
-    expect(world.warnings).toEqual([
-      'the words of a tool that waits were cut',
-      'a tool could not say what it waits for',
-    ])
+    expect(world.warnings).toEqual(['the waiting words of a tool were cut', 'the waiting words of a tool failed'])
     expect(JSON.stringify(world.model.requests)).not.toMatch(/One moment|xxx/)
   },
   'what is no word is not said while a tool runs, and a promise that rejects ends no process': async ({
@@ -65,8 +62,8 @@ export const TOOL_SITUATIONS: Situations = {
     })
     expect(world.warnings.toSorted()).toEqual([
       'a call could not be described',
-      ...Array<string>(2).fill('a tool could not say what it waits for'),
-      'the words of a tool that waits were cut',
+      ...Array<string>(2).fill('the waiting words of a tool failed'),
+      'the waiting words of a tool were cut',
     ])
   },
   'a tool that throws what cannot be looked at fails alone': async ({ createWorld }) => {

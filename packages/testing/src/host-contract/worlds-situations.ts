@@ -86,7 +86,7 @@ export const WORLD_SITUATIONS: Situations = {
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('done')
     expect(world.warnings).toHaveLength(3)
-    expect(new Set(world.warnings)).toEqual(new Set(['a source of tools lists no tools']))
+    expect(new Set(world.warnings)).toEqual(new Set(['a tool source lists no tools']))
   },
   'what a source lists that is no tool is left out and logged, at the opening and later': async ({ createWorld }) => {
     const good = act(() => 'good', { name: 'good' })
@@ -104,8 +104,8 @@ export const WORLD_SITUATIONS: Situations = {
       ['good'],
     ])
     expect(world.warnings).toEqual([
-      'a source lists something that is not a tool',
-      'a source lists something that is not a tool',
+      'a tool source listed something that is not a tool',
+      'a tool source listed something that is not a tool',
     ])
   },
   'an agent that differs by a policy or an execute alone is taken': async ({ createWorld }) => {

@@ -119,7 +119,7 @@ describe('a record that is not what was written', () => {
       const listed = await host.sessions()
       expect(listed.sessions.map(({ id }) => id)).toEqual(['good'])
       expect(logged).toContainEqual([
-        'a session is left out of lists: its log cannot be read',
+        'a session is omitted from lists: its log cannot be read',
         expect.objectContaining({ session: 'bad' }),
       ])
       await host.stop()
