@@ -37,6 +37,19 @@ test('its beginning with the handle of its call; the whole is kept before', asyn
   expect(kept).toEqual([['result/call_1_0_0', text]])
 })
 
+test('a note about changed arguments stays before the beginning of the text', async () => {
+  const store = createStore(() => Promise.resolve())
+  const note = { type: 'text', text: '[A person changed the arguments to {"n":3}]' } as const
+  const withNote = (message: ToolMessage): ToolMessage => ({
+    ...message,
+    parts: message.parts.map((part) => ({ ...part, content: [note, ...part.content] })),
+  })
+  const hint = 'Read on with result.read {"handle":"call_1_0_0","offset":1000}'
+  expect(await showMoved('s', withNote(result('x'.repeat(3000), true)), store)).toEqual(
+    withNote(result(`${'x'.repeat(1000)}\n[characters 0 to 1000 of 3000. ${hint}]`)),
+  )
+})
+
 test('what is shown has no more characters than the machine counts for it, also of a long handle', async () => {
   const store = createStore(() => Promise.resolve())
   const message = result('x'.repeat(10_000_000), true)

@@ -20,9 +20,11 @@ export async function showMoved<Stored extends StoredMessage>(
   if (message.role !== 'tool') return message
   const parts = await Promise.all(
     message.parts.map(async ({ moved, ...part }) => {
-      const [piece, ...others] = part.content
-      if (!moved || piece?.type !== 'text' || others.length > 0) return part
-      return { ...part, content: [await showBeginning(piece.text, `${part.callId}_0`, put)] }
+      // The note that a person changed the arguments comes before the tool's own text.
+      const notes = part.content.slice(0, -1)
+      const piece = part.content.at(-1)
+      if (!moved || piece?.type !== 'text') return part
+      return { ...part, content: [...notes, await showBeginning(piece.text, `${part.callId}_0`, put)] }
     }),
   )
   return { ...message, parts }

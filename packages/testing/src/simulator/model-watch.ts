@@ -153,9 +153,10 @@ function restore(message: Message, stored: StoredMessage | undefined): Message |
   if (message.role !== 'tool' || stored?.role !== 'tool') return message
   const parts = message.parts.map((part, at) => {
     const whole = stored.parts[at]
-    const [asked] = part.content
-    const [kept] = whole?.content ?? []
+    const asked = part.content.at(-1)
+    const kept = whole?.content.at(-1)
     if (!whole?.moved || asked?.type !== 'text' || kept?.type !== 'text') return part
+    if (JSON.stringify(part.content.slice(0, -1)) !== JSON.stringify(whole.content.slice(0, -1))) return part
     const beginning = /^([\s\S]*)\n\[characters \d+ to \d+ of \d+\. [^\n]*\]$/.exec(asked.text)?.[1]
     const isBeginning = beginning !== undefined && beginning.length > 0 && kept.text.startsWith(beginning)
     return isBeginning && asked.text.length < kept.text.length ? whole : part
