@@ -192,6 +192,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 101,
     needs: ['ripgrep'],
   },
+  { name: 'first programs', files: ['packages/testing/src/first-programs.*'], tier: 'nightly', seconds: 60, needs: [] },
   {
     name: 'Deno and Bun',
     files: ['packages/testing/src/runtimes/*'],

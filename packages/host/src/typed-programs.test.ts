@@ -147,7 +147,7 @@ describe('an agent', () => {
   test('takes no name that it does not have, and no misspelt limit or setting', () => {
     // @ts-expect-error instruction
     expect(() => defineAgent({ name: 'a', model, instruction: 'Be brief.' })).toThrow('"instructions"')
-    const theirs = { system: 'Be brief.' }
+    const theirs: object = { system: 'Be brief.' }
     expect(() => defineAgent({ name: 'a', model, ...theirs })).toThrow('it is called "instructions" here')
     // @ts-expect-error tools by name
     expect(() => defineAgent({ name: 'a', model, tools: {} })).toThrow('tools must be an array')

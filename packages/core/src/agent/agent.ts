@@ -6,11 +6,12 @@ import type {
   OrderRule,
   RetrySpec,
   Spec,
-  StopCondition,
+  StopRule,
   ToolSpec,
   WindowSpec,
 } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
+import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
 import { checkModel, checkSettings } from './check-model.ts'
@@ -68,7 +69,7 @@ export interface AgentInit<
    * that tool, `{ rounds: 5 }` after five steps with calls. While `firstTool` or `order` still requires a tool before
    * the answer, the turn continues. `limits.toolRounds` instead asks the model for a last answer without tools.
    */
-  readonly stopWhen?: StopCondition | readonly StopCondition[]
+  readonly stopWhen?: StopRule | readonly StopRule[]
   /**
    * Checks each answer before it is accepted: accepts it, sends it back to the model with a reason, or passes it to a
    * person. Times out after 30 seconds. If it throws or returns no verdict, the turn fails with `internal`: an answer
@@ -90,6 +91,10 @@ export interface AgentInit<
   readonly output?: Output
   /** How to handle an empty answer: ask once more (default), or treat it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
+  /** @deprecated The field is `instructions`. */
+  readonly system?: FieldIsNamed<'instructions'>
+  /** @deprecated The field is `limits.toolRounds`. */
+  readonly maxSteps?: FieldIsNamed<'limits.toolRounds'>
 }
 
 /** Tool names that a step may choose from; any text if the agent has sources. */
@@ -111,7 +116,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly prepareStep?: PrepareStep
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
-  readonly stopWhen?: readonly StopCondition[]
+  readonly stopWhen?: readonly StopRule[]
   checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec

@@ -1,7 +1,7 @@
 // Checks `firstTool`, `order` and `stopWhen` when an agent is defined: an unknown tool name would deny every call, or
 // never end a turn.
 import { BatonError } from '../errors.ts'
-import type { OrderRule, StopCondition } from '../machine/spec.ts'
+import type { OrderRule, StopRule } from '../machine/spec.ts'
 import { describeValue } from './value-reader.ts'
 
 interface Ordered {
@@ -52,7 +52,7 @@ export function checkOrder(
 export function checkStopWhen(
   { name: agent, stopWhen, sources = [] }: Pick<Ordered, 'name' | 'sources'> & { readonly stopWhen?: unknown },
   tools: ReadonlySet<string>,
-): readonly StopCondition[] {
+): readonly StopRule[] {
   const conditions: readonly unknown[] = Array.isArray(stopWhen) ? stopWhen : [stopWhen]
   return conditions.map((condition, index) => {
     const where = Array.isArray(stopWhen) ? `stopWhen[${index}]` : 'stopWhen'

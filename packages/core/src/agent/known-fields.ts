@@ -13,6 +13,9 @@ export interface KnownFields {
   readonly elsewhere?: Readonly<Record<string, string>>
 }
 
+/** The type of a field that has another name here. Its text is the compiler's error. */
+export type FieldIsNamed<Name extends string> = `Baton names this field "${Name}"`
+
 /** Maximum edits (letters added, dropped or changed) of a misspelt name. */
 const NEAR = 2
 

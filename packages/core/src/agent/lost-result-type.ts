@@ -51,11 +51,9 @@ type LostResult<T> = T extends ((...given: never) => unknown) | symbol | bigint 
  * error of its own gets no second one.
  */
 export type ReturnsJson<Result, Field extends 'execute' | 'fallback'> =
-  LostResult<Awaited<Result>> extends infer Lost
-    ? [Lost] extends [never]
-      ? unknown
-      : { readonly [Name in Field]: CannotBeWrittenAsJson<Lost> }
-    : never
+  LostResult<Awaited<Result>> extends never
+    ? unknown
+    : { readonly [Name in Field]: CannotBeWrittenAsJson<LostResult<Awaited<Result>>> }
 
 interface CannotBeWrittenAsJson<Value> {
   readonly returnsJson: never

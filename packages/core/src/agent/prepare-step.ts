@@ -1,5 +1,6 @@
 // The input and the result of an agent's `prepareStep`, which may change a step before its model call.
 import type { Message } from '../messages.ts'
+import type { FieldIsNamed } from './known-fields.ts'
 import type { Model, ModelSettings, ToolChoice } from './model.ts'
 
 export interface StepToPrepare<Name extends string = string> {
@@ -36,6 +37,10 @@ export interface StepChange<Name extends string = string> {
    * assistant message before it, and no others.
    */
   readonly messages?: readonly Message[]
+  /** @deprecated The field is `tools`. */
+  readonly activeTools?: FieldIsNamed<'tools'>
+  /** @deprecated The field is `instructions`. */
+  readonly system?: FieldIsNamed<'instructions'>
 }
 
 /**

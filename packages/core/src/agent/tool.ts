@@ -5,6 +5,7 @@ import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
 import type { InterruptPolicy } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
+import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
 import type { ReturnsJson } from './lost-result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
@@ -138,7 +139,7 @@ export interface ToolOptions<Name extends string, Input extends Schema, Output e
   readonly fallback?: RunFallback | undefined
 }
 
-/** The names that other libraries give to fields, so that the compiler's error is at the field and says its name here. */
+/** Names that other libraries use, so that the compiler's error is at the field and says its name here. */
 interface MisnamedToolFields {
   /** @deprecated The field is `input`. */
   readonly inputSchema?: FieldIsNamed<'input'>
@@ -149,9 +150,6 @@ interface MisnamedToolFields {
   /** @deprecated The field is `approval`. */
   readonly needsApproval?: FieldIsNamed<'approval'>
 }
-
-/** A type that no value has by accident. Its text is the compiler's error. */
-export type FieldIsNamed<Name extends string> = `Baton names this field "${Name}"`
 
 export type Execute<Input, Result, Services> = {
   // A method: a tool of any input is a tool. The host calls it with what the tool's schema has validated.
@@ -223,8 +221,12 @@ type ResultType<Output, Result> = unknown extends Output ? ValueOf<Awaited<Resul
 
 type ValueOf<T> = T extends ToolContent ? (T extends { readonly value: infer Value } ? Value : undefined) : T
 
-/** Forbids `fallback` in a tool with `execute`. */
-type NoFallbackBeside<Result, Constraint> = [Constraint] extends [Result] ? unknown : { readonly fallback?: undefined }
+/** Forbids `fallback` in a tool with `execute`. A function that is absent has the result `Constraint`. */
+type OneRuns<Result, FallbackResult, Constraint> = [Constraint] extends [FallbackResult]
+  ? unknown
+  : [Constraint] extends [Result]
+    ? unknown
+    : { readonly fallback?: undefined }
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 
@@ -288,6 +290,7 @@ const NAME_LENGTH_MAX = 256
 export function tool<
   const Name extends string,
   // These defaults apply if a field is missing or misnamed. They accept any `execute`, so the error is at that field.
+  // oxlint-disable-next-line no-explicit-any -- unknown would make the compiler complain about `execute` first
   const Input extends Schema = StandardSchema<any>,
   const Output extends Schema = Untold,
   Services = unknown,
@@ -304,10 +307,10 @@ export function tool<
   > &
     ReturnsJson<Result, 'execute'> &
     ReturnsJson<FallbackResult, 'fallback'> &
-    NoFallbackBeside<Result, ToolResult<InputOf<Output>>>,
+    OneRuns<Result, FallbackResult, ToolResult<InputOf<Output>>>,
 ): ToolOf<Name, Input, Output, Services, Result>
-export function tool(init: AnyToolInit): unknown {
-  const made = makeTool(init)
+export function tool(init: unknown): unknown {
+  const made = makeTool(init as AnyToolInit) // it checks each field
   warnOfSchema(`tool "${made.name.slice(0, 100)}"`, made.schemaWarnings)
   return made
 }

@@ -90,7 +90,7 @@ export type OrderRule =
  * A condition that ends a turn once a step's calls have settled, without another model call. `tool`: the named tool gave an `ok` result in
  * the turn. `rounds`: that many steps of the turn had calls.
  */
-export type StopCondition = { readonly tool: string } | { readonly rounds: number }
+export type StopRule = { readonly tool: string } | { readonly rounds: number }
 
 export interface WindowSpec {
   /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
@@ -154,7 +154,7 @@ export interface Spec {
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
   /** Any of these ends a turn after a step with calls. */
-  readonly stopWhen?: readonly StopCondition[]
+  readonly stopWhen?: readonly StopRule[]
   /** The host checks each answer (`checkAnswer`): one that comes without a verdict is not taken. */
   readonly checksAnswer?: true
   /** Milliseconds that an aborted model has to say what it had said. The host's own, and no part of `hash`. */

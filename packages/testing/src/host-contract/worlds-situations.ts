@@ -202,7 +202,13 @@ export const WORLD_SITUATIONS: Situations = {
     expect(resultsTold(last)[0]?.text).toBe('Error: the tool "hidden" is not offered in this step')
   },
   'what prepareStep gives is checked, and what it is given is a copy': async ({ createWorld }) => {
-    for (const change of [{ toolz: ['act'] }, { tools: 5 }, { tools: ['nope'] }, { settings: { temperature: Number.NaN } }, 'x']) {
+    for (const change of [
+      { toolz: ['act'] },
+      { tools: 5 },
+      { tools: ['nope'] },
+      { settings: { temperature: Number.NaN } },
+      'x',
+    ]) {
       const world = await createWorld({ steps: [{ text: 'x' }], prepareStep: () => change as never })
       const turn = (await world.open()).send('go')
       await expect(world.time.until(turn.answer)).rejects.toMatchObject({
@@ -230,7 +236,7 @@ export const WORLD_SITUATIONS: Situations = {
         { toolChoice: { type: 'tool', name: 'act' }, tools: ['result.read'] },
         'its toolChoice is "act", which its tools do not include',
       ],
-      [{ activeTools: ['act'] } as StepChange, 'it returned a field "activeTools"; Baton names it "tools"'],
+      [{ activeTools: ['act'] } as object, 'it returned a field "activeTools"; Baton names it "tools"'],
       [{ messages: [] }, 'its field "messages" must have at least one message'],
       [{ model: 5 as never }, 'its field "model" must be the id of a model or a model of Baton, not 5'],
     ]
@@ -265,8 +271,7 @@ export const WORLD_SITUATIONS: Situations = {
     const brief = createScriptedModel({ id: 'brief/model', steps: () => ({ text: 'short' }) })
     const world = await createWorld({
       steps: [{ text: 'long' }],
-      prepareStep: ({ messages }) =>
-        messages.length < 3 ? undefined : { model: brief, messages: messages.slice(-1) },
+      prepareStep: ({ messages }) => (messages.length < 3 ? undefined : { model: brief, messages: messages.slice(-1) }),
     })
     const session = await world.open()
     await world.time.until(session.send('one').answer)
