@@ -181,7 +181,7 @@ export const FRAME_EXAMPLES: FrameExamples = {
     type: 'error',
     re: '7',
     code: 'call_not_offered',
-    message: `${callId}: the call is claimed, and not offered to this client`,
+    message: `${callId}: the call is claimed and not offered to this client`,
     hint: 'Do not run it. If it is offered to this client later, a `call` event says so.',
   },
   events: {

@@ -26,7 +26,7 @@ test('eight calls run at once, and one more is refused', () => {
   const { models, signals, told } = openModels()
   for (let run = 0; run < 9; run += 1) models.take(notice(`run-${run}`))
   expect(signals).toHaveLength(8)
-  const error = { message: 'this app answers 8 calls already', code: 'model_overloaded' }
+  const error = { message: 'this app is already answering 8 calls', code: 'model_overloaded' }
   expect(told).toEqual([{ type: 'model.result', run: 'run-8', outcome: { error } }])
 })
 

@@ -238,7 +238,7 @@ test('calls of the past are not begun, and a hundred at most at once', async () 
   expect(server.asked('call.claim')).toEqual([])
   for (let index = 0; index < 101; index++) offer(server, `c${index}`, device)
   expect(server.asked('call.claim')).toHaveLength(100)
-  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls wait for the server already' }])
+  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls are already waiting for the server' }])
 })
 
 test('a client that is closed aborts what it runs, releases its device, and leaves nothing that waits', async () => {

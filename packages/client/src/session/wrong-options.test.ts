@@ -70,7 +70,7 @@ test.each([
   const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as JavaScript may
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
-  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by their names; ${name} is not`)
+  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by name; ${name} is not`)
 })
 
 test('a server that says hello twice is left, and asked once for each connection', async () => {

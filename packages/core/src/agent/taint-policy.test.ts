@@ -1,4 +1,4 @@
-// The policy against orders that stand in data: when it asks, for what, and when it leaves the decision to others.
+// The policy against prompt injection: when it asks, for what, and when it leaves the decision to others.
 import { expect, test } from 'vitest'
 import type { PolicyCall } from './policy.ts'
 import { createTaintPolicy } from './taint-policy.ts'

@@ -1,4 +1,5 @@
-// Limits of images and files: each part, all of an input, how many; in inputs and in results, whatever holds the bytes.
+// Limits of images and files: per part, per input and in number; in inputs and in results, however the bytes are
+// stored.
 import type { StoredPart } from '../messages.ts'
 import { TestSession } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'

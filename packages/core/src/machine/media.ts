@@ -1,4 +1,4 @@
-// Pictures and files as the machine sees them: how many, and how large. What their bytes are it never asks.
+// Images and files as the machine sees them: their number and size. It never inspects their bytes.
 import type { FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
 import type { Limits } from './spec.ts'
 
@@ -8,7 +8,7 @@ export function isMedia(part: StoredPart): part is StoredMedia {
   return part.type === 'image' || part.type === 'file'
 }
 
-/** Bytes that are sent with a request; none for an address. */
+/** Bytes sent with a request; none for an address. */
 export function countMediaBytes(source: MediaSource): number {
   if (source.type === 'blob') return source.bytes
   if (source.type === 'url') return 0
@@ -17,7 +17,7 @@ export function countMediaBytes(source: MediaSource): number {
   return Math.floor((data.length * 3) / 4) - padding
 }
 
-/** Names the part of an input or a result that is over its limit, with the value and the limit. */
+/** Describes the first violation of a limit in an input or result, with the value and the limit. */
 export function findLargeMedia(
   parts: readonly StoredPart[],
   { mediaBytes, inputMediaBytes, mediaParts }: Limits,

@@ -244,7 +244,7 @@ describe('a result', () => {
       settlement: {
         type: 'error',
         code: 'recovery_exhausted',
-        message: 'the tool was started 3 times and each time the process died',
+        message: 'the tool was started 3 times, and the process died each time',
       },
       tellLate: true,
     })

@@ -261,7 +261,7 @@ export const APPROVAL_SITUATIONS: Situations = {
     const session = await world.open()
     await world.time.until(session.send('go', { asks: false }).answer)
     expect(world.time.nowMs()).toBe(10 ** 12)
-    expect(resultsTold(world.model)[0]?.text).toBe('Error: nobody is connected who could approve the call')
+    expect(resultsTold(world.model)[0]?.text).toBe('Error: no connected client can approve the call')
   },
   'a call that nobody approves expires, and the turn ends': async (stage) => {
     const { world, session, turn, runs } = await ask(stage, true)
