@@ -1,4 +1,4 @@
-// The client of version 2 at its limits, and with frames that are not as they were.
+// The client of version 2 at its limits, and with unexpected frames.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
