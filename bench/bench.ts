@@ -1,5 +1,5 @@
-// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: measures and writes one table, as Markdown. A scenario that fails
-// is named at the end, and the others are measured all the same.
+// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: runs the measurements and writes one Markdown table. A
+// failing scenario is named at the end and does not stop the others.
 import { inspect, parseArgs } from 'node:util'
 import type { Measured } from './measure.ts'
 import { measure } from './measure.ts'

@@ -1,4 +1,4 @@
-// The page docs/errors.md, from the table of error codes in core.
+// Generates docs/errors.md from the table of error codes in core.
 import type { Fault } from '@baton/core'
 import { ERROR_CODES, isErrorCode, readErrorLayer } from '@baton/core'
 

@@ -1,4 +1,5 @@
-// The page docs/log.md, from the types of facts, inputs and records in core: what stands in an export, with every field.
+// Generates docs/log.md from the types of facts, inputs and records in core: the contents of an export, with every
+// field.
 import type { Comment, Node } from 'oxc-parser'
 import { FORMAT_VERSION, HOST_FACTS } from '@baton/core/machine'
 import type { SourceFile } from './source-files.ts'
@@ -8,22 +9,22 @@ const MACHINE = 'packages/core/src/machine/'
 
 export interface LogKind {
   readonly name: string
-  /** What the comment above it says. */
+  /** Text of the doc comment above it. */
   readonly meaning: string
   readonly fields: readonly LogField[]
-  /** Types whose fields it has, too. */
+  /** Types whose fields it also has. */
   readonly others: readonly string[]
 }
 
 export interface LogField {
   readonly name: string
   readonly isOptional: boolean
-  /** As TypeScript has it. */
+  /** The type as written in TypeScript. */
   readonly type: string
   readonly meaning: string
 }
 
-/** The members of a union of object types whose `type` names them. */
+/** The members of a union of object types, named by their `type`. */
 export function readKinds(file: SourceFile, alias: string): readonly LogKind[] {
   const union = findAlias(file, alias)
   const members = union.type === 'TSUnionType' ? union.types : [union]
@@ -51,7 +52,7 @@ function readKind(file: SourceFile, member: Node): LogKind {
   }
 }
 
-/** What an intersection is of. */
+/** The parts of an intersection type. */
 function listParts(node: Node): readonly Node[] {
   if (node.type === 'TSParenthesizedType') return listParts(node.typeAnnotation)
   return node.type === 'TSIntersectionType' ? node.types.flatMap(listParts) : [node]
@@ -82,7 +83,7 @@ function sliceOf({ text, comments }: SourceFile, { start, end }: Node): string {
     .trim()
 }
 
-/** The doc comment with nothing but blanks and a bar between it and this place. */
+/** The doc comment directly before this position, with only blanks and a bar between them. */
 export function commentBefore({ text, comments }: SourceFile, start: number): string {
   const before = comments.findLast(
     (comment) => comment.end <= start && /^[\s|(]*$/.test(text.slice(comment.end, start)),
@@ -171,7 +172,7 @@ function describeKind({ name, meaning, fields, others }: LogKind): string {
     .join('\n\n')
 }
 
-/** As a table; empty where there are none. */
+/** Fields as a table; empty if there are none. */
 export function describeFields(fields: readonly LogField[]): string {
   const rows = fields.map(
     (field) =>
@@ -192,7 +193,7 @@ function escape(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 }
 
-/** Declarations that facts name, as they stand in the source. */
+/** Declarations that facts refer to, as written in the source. */
 function listTypes(...files: readonly SourceFile[]): readonly string[] {
   const named = [
     'Settlement',

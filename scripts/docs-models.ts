@@ -1,9 +1,9 @@
-// The table of model traits in docs/models.md, as the adapters read it.
+// Generates the table of model traits in docs/models.md from the table that the adapters read.
 import { TRAITS_TABLE } from '../packages/models/src/traits/find-traits.ts'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from '../packages/models/src/traits/model-traits.ts'
 import { withGeneratedPart } from './generated-part.ts'
 
-/** The page docs/models.md with the table as the code has it; the rest of it is written by hand. */
+/** The page docs/models.md with the table from the code; the rest of the page is written by hand. */
 export function modelsPage(): string {
   return withGeneratedPart('docs/models.md', 'traits', traitsTable())
 }
@@ -50,7 +50,7 @@ function describeThinking({ kind, efforts, budget }: ThinkingTraits): string {
   return { none: 'none', untold: 'as it likes', budget: 'budget', switch: 'on or off' }[kind as 'none'] ?? words
 }
 
-/** What is sent where nobody asks for thoughts. */
+/** What is sent when thinking is not requested. */
 function describeUnasked({ kind, off, efforts }: ThinkingTraits): string {
   if (kind === 'none') return ''
   if (off === 'never')

@@ -1,4 +1,4 @@
-// Writes docs/promises.md from the ledger (scripts/promises.json): which test plays which sentence of which page.
+// Generates docs/promises.md from the ledger (scripts/promises.json): which test plays which sentence of which page.
 import type { Ledger } from './promises.ts'
 import { readLedger, splitTest, WITNESSES } from './promises.ts'
 

@@ -1,4 +1,5 @@
-// The providers' table of docs/providers.md: how each is set up, and what its models say that they can.
+// Generates the providers' table in docs/providers.md: how to set up each provider, and the capabilities that its
+// models report.
 import type { Model } from '@baton/core'
 import type { ProviderVariables } from '@baton/models/choose-model'
 import { NETWORK_PROVIDERS, createModelOf, findVariables } from '@baton/models/choose-model'
@@ -6,7 +7,7 @@ import { createUndiciTransport } from '@baton/models/transport/undici'
 import { findPreset } from '../packages/models/src/presets.ts'
 import { withGeneratedPart } from './generated-part.ts'
 
-/** The page docs/providers.md with the table as the code has it; the rest of it is written by hand or by other tests. */
+/** The page docs/providers.md with the table from the code; the rest is written by hand or by other tests. */
 export function providersPage(): string {
   return withGeneratedPart('docs/providers.md', 'providers', providersTable())
 }
@@ -45,7 +46,7 @@ const WIRES: Readonly<Record<string, string>> = {
   bedrock: 'ConverseStream',
 }
 
-/** Nothing is asked: a model says what it can before it is used. */
+/** Does not send a request: a model reports its capabilities before it is used. */
 function modelOf(provider: string, known: ProviderVariables): Model {
   const variables = { [known.keyVariable]: 'key', [known.baseUrlVariable]: known.baseUrl ?? 'http://127.0.0.1/v1' }
   const create = createModelOf({

@@ -1,10 +1,10 @@
-// The page docs/tools.md: every tool of the kits, from its definition.
+// Generates docs/tools.md: every tool of the kits, from its definition.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { isJsonObject, toJsonSchema } from '@baton/core'
 import type { ToolKit } from './tool-kits.ts'
 import { TOOL_KITS } from './tool-kits.ts'
 
-/** Characters of a default or of choices in a table. */
+/** Maximum characters of a default or of choices in a table. */
 const SHOWN_CHARS = 120
 
 export function toolsPage(): string {
@@ -103,7 +103,7 @@ function listFields({ properties, required }: JsonObject): readonly Field[] {
   const names = Array.isArray(required) ? required : []
   return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, schema]) => {
     const field = isJsonObject(schema) ? schema : {}
-    // A field with a default may be left out, whatever the output side of its schema says.
+    // A field with a default is optional, whatever the output side of its schema says.
     return { name, schema: field, isRequired: names.includes(name) && !('default' in field) }
   })
 }

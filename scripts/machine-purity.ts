@@ -1,4 +1,5 @@
-// What the session machine must not use although it compiles there: clocks, chance, locales, promises, other modules.
+// What the session machine must not use although it would compile: clocks, randomness, locales, promises, other
+// modules.
 import type { Node } from 'oxc-parser'
 import type { SourceFile } from './source-files.ts'
 import { walkNodes } from './source-files.ts'

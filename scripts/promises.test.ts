@@ -1,4 +1,4 @@
-// The ledger of promises: what is missing or left over on any side has a line that says what to do.
+// The ledger of promises: every missing or superfluous entry yields a line that says what to do.
 import { expect, test } from 'vitest'
 import { promises, splitSentences } from './page-sentences.ts'
 import type { Ledger } from './promises.ts'

@@ -1,13 +1,13 @@
-// The ledger of promises: which test plays each sentence of a page that promises something (scripts/promises.json). `npm run
-// docs:check` refuses what is missing on either side; `node scripts/promises.ts --list-new` prints what to add for new sentences,
-// and `--renew` gives sentences that were only reworded the marks that they had.
+// The ledger of promises: which test plays each sentence of a page that promises something (scripts/promises.json).
+// `npm run docs:check` refuses an entry missing on either side; `node scripts/promises.ts --list-new` prints what to
+// add for new sentences, and `--renew` moves the marks of reworded sentences to their new wording.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { listPages, promisingSentences } from './page-sentences.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** What tells the test whether the promise holds, in the order of the page's last table. */
+/** How a test observes whether the promise holds, in the order of the page's last table. */
 export const WITNESSES = {
   client: 'what a client, a reader of events or a page was told',
   model: 'the requests that a model or its server got',
@@ -21,36 +21,38 @@ export const WITNESSES = {
 
 export type Witness = keyof typeof WITNESSES
 
-/** Tests that play what one or several sentences say. */
+/** Tests that play one or several sentences. */
 export interface PromiseEntry {
   readonly witness: Witness
-  /** Each `FILE: TITLE`, as they stand in the repository. */
+  /** `FILE: TITLE` of each test, exactly as in the repository. */
   readonly tests: readonly string[]
 }
 
-/** A sentence as it stands on its page, without Markdown, and the promises that it makes, or why it makes none. */
+/**
+ * A sentence as written on its page, without Markdown, with its promises, or with the reason why it does not make any.
+ */
 export type SentenceEntry =
   | { readonly sentence: string; readonly promises: readonly string[] }
   | { readonly sentence: string; readonly noPromise: string }
 
 export interface Ledger {
   readonly promises: Readonly<Record<string, PromiseEntry>>
-  /** By page. */
+  /** Sentences by page. */
   readonly sentences: Readonly<Record<string, readonly SentenceEntry[]>>
-  /** How many sentences of a page nobody has looked at yet. A number may only shrink. */
+  /** How many sentences of a page have not been reviewed yet. A number may only shrink. */
   readonly notYetCovered: Readonly<Record<string, number>>
   /** How many promises have no witness but `inside` and `log`. It may only shrink. */
   readonly insideAtMost: number
 }
 
-/** Sentences with words of promises, by page. */
+/** Sentences with promising words, by page. */
 export type PageSentences = ReadonlyMap<string, readonly string[]>
 
 const LEDGER = 'scripts/promises.json'
 const ADVICE = `node scripts/promises.ts --list-new prints what to add to ${LEDGER}; --renew does it for reworded sentences`
 
 export function readLedger(): Ledger {
-  // Written by hand and read by this file alone: `findFaults` names what does not fit.
+  // Written by hand and read only by this file: `findFaults` reports entries that do not fit.
   return JSON.parse(readFileSync(join(REPOSITORY, LEDGER), 'utf8')) as Ledger
 }
 
@@ -58,7 +60,10 @@ export function readPageSentences(): PageSentences {
   return new Map(listPages().map((page) => [page, promisingSentences(page)]))
 }
 
-/** What is missing or left over in the ledger, a line each. `readTest` gives a test's file, or undefined where there is none. */
+/**
+ * Missing and superfluous entries of the ledger, one line each. `readTest` returns the text of a test file, or
+ * undefined if the file does not exist.
+ */
 export function findFaults(
   ledger: Ledger,
   pages: PageSentences,
@@ -140,7 +145,7 @@ function findTooManyInside({ promises, insideAtMost }: Ledger): readonly string[
   ]
 }
 
-/** `FILE: TITLE` in its parts. */
+/** Splits `FILE: TITLE` into its parts. */
 export function splitTest(test: string): { readonly file: string; readonly title: string } {
   const at = test.indexOf(': ')
   return { file: test.slice(0, at), title: test.slice(at + 2) }
@@ -155,11 +160,11 @@ function readTestFile(path: string): string | undefined {
 interface NewSentence {
   readonly page: string
   readonly sentence: string
-  /** The entry of a sentence that has gone and shares most of its words. */
+  /** The entry of a removed sentence that shares most of its words. */
   readonly was: SentenceEntry | undefined
 }
 
-/** Sentences without an entry, each with the entry that it probably had under other words. */
+/** Sentences without an entry, each with the entry that it probably had with its former wording. */
 export function listNew(ledger: Ledger, pages: PageSentences): readonly NewSentence[] {
   return [...pages].flatMap(([page, sentences]) => {
     const entries = ledger.sentences[page] ?? []
@@ -171,13 +176,13 @@ export function listNew(ledger: Ledger, pages: PageSentences): readonly NewSente
   })
 }
 
-/** True for two sentences that share two thirds of their words. */
+/** Whether two sentences share two thirds of their words. */
 function isAlike(one: string, other: string): boolean {
   const [ones, others] = [new Set(one.split(/\W+/)), new Set(other.split(/\W+/))]
   return [...ones].filter((word) => others.has(word)).length * 3 >= Math.max(ones.size, others.size) * 2
 }
 
-/** The ledger with the marks of reworded sentences at their new words, and without what has gone from its page. */
+/** The ledger with the marks of reworded sentences moved to their new wording, and without removed sentences. */
 export function renew(ledger: Ledger, pages: PageSentences): Ledger {
   const added = listNew(ledger, pages)
   const sentences = [...pages].flatMap(([page, present]) => {

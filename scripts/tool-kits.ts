@@ -1,4 +1,5 @@
-// The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
+// The kits of @baton/tools whose tools docs/tools.md lists, each opened with all its options, as a program would open
+// it.
 import type { Tool } from '@baton/core'
 import { acpAgent } from '@baton/tools/acp-agent'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
@@ -13,14 +14,14 @@ import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
 export interface ToolKit {
-  /** As it is imported: `@baton/tools/workspace`. */
+  /** Import path, such as `@baton/tools/workspace`. */
   readonly subpath: string
   readonly title: string
-  /** What it is for, in one or two sentences. */
+  /** Its purpose, in one or two sentences. */
   readonly about: string
   /** How a program gets all of its tools. */
   readonly call: string
-  /** The page about it, in docs/. */
+  /** The page about it in docs/. */
   readonly page: string
   readonly open: () => readonly Tool[]
 }
@@ -110,5 +111,5 @@ export const TOOL_KITS: readonly ToolKit[] = [
   },
 ]
 
-/** All others of the explorer are those of two kits above. */
+/** The explorer's other tools belong to the two kits above. */
 const EXPLORER_TOOLS: ReadonlySet<string> = new Set(['plan.set', 'explore.report'])

@@ -1,4 +1,4 @@
-// pi: an agent with a tool, text as it comes, a message that steers it, and an abort.
+// pi: an agent with a tool, streamed text, a message that steers the agent, and an abort.
 import { Agent } from '@earendil-works/pi-agent-core'
 import { createModels } from '@earendil-works/pi-ai'
 import { anthropicProvider } from '@earendil-works/pi-ai/providers/anthropic'

@@ -1,4 +1,4 @@
-// On Baton: an agent with a tool, text as it comes, and a message that steers it.
+// On Baton: an agent with a tool, streamed text, and a message that steers the agent.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

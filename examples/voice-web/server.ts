@@ -13,7 +13,7 @@ export interface StartedVoice {
 export interface VoiceServerOptions {
   readonly port?: number
   readonly environment?: Environment
-  /** The page's program; made by default, which takes a moment. */
+  /** Script of the page; built by default, which takes a moment. */
   readonly pageProgram?: string
 }
 
