@@ -1,6 +1,6 @@
-// What is measured: the provider's path, how turns are begun, what each must give, and the unit of its cost.
-// A path is `text-<deltas>-<mode>` or `tools-<rounds>-<calls at once>-<deltas at the end>-<mode>`; modes: b all in one write,
-// e a write for each event, p a write for each event 2 ms apart, l the same with the time of the write in each delta.
+// The measured scenarios: the provider's path, how turns are started, the expected results of each, and the unit of its
+// cost. A path is `text-<deltas>-<mode>` or `tools-<rounds>-<calls at once>-<deltas at the end>-<mode>`; modes: b all
+// in one write, e one write per event, p one write per event 2 ms apart, l the same with the write time in each delta.
 import { PIECE_CHARS } from './provider/wire.ts'
 
 export interface Scenario {

@@ -40,7 +40,7 @@ interface Way {
   run(): Promise<void>
 }
 
-/** Compares each way with the first one. `units`: the operations of one run. */
+/** Compares each way with the first one. `each`: the number of operations in one run. */
 async function compare(ways: readonly Way[], { times, each }: { readonly times: number; readonly each: number }) {
   const costs = ways.map(() => ({ cpu: [] as number[], wait: [] as number[] }))
   for (let round = 0; round <= times; round += 1)
