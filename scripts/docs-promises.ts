@@ -28,7 +28,7 @@ ${kept
 
 ## Tests
 
-Titles of situations (\`*-situations.ts\`, \`store-contract.ts\`) are played by the tests of each kind of host or store.
+Situations (\`*-situations.ts\`, \`store-contract.ts\`) are played by the tests of each kind of host or store.
 
 | Promise | Seen in | Played by |
 |---|---|---|

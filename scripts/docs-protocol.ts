@@ -60,7 +60,7 @@ export function protocolPage(): string {
 
 <!-- Generated from the types and schemas of packages/protocol and packages/core by \`npm run docs\`. Do not edit. -->
 
-The flows, and what an app has to do after a lost connection, are in [protocol-2.md](protocol-2.md). This page has the fields of every frame. \`?\` marks fields that may be absent; a field that may be absent is never \`null\` unless its
+The flows, and what an app has to do after a lost connection, are in [protocol-2.md](protocol-2.md). This page lists the fields of every frame. \`?\` marks optional fields; an optional field is never \`null\` unless its
 type says so. Numbers that end in \`Ms\` are milliseconds: times of day since 1970, or durations. Text is counted in UTF-16 units. The JSON Schemas: [from the app](schemas/client-frames-2.json),
 [from the server](schemas/server-frames-2.json), [events alone](schemas/events.json).
 
@@ -74,7 +74,7 @@ ${readRequests().map(describeRequest).join('\n\n')}
 
 ### Refusals of every request
 
-An \`error\` may have codes that are not listed here. Branch on those that you know, and treat the others by \`retryable\`. [errors.md](errors.md) has all codes.
+An \`error\` may have codes that are not listed here. Branch on the codes that you know, and handle the others according to \`retryable\`. [errors.md](errors.md) lists all codes.
 
 ${writeRefusals(COMMON_REFUSALS)}
 
@@ -86,7 +86,7 @@ ${describeFrames()}
 
 ## Events
 
-Each event has its \`type\`, its \`cursor\` (where to go on after it), and the fields below.
+Each event has its \`type\`, its \`cursor\` (where to continue after it), and the fields below.
 
 | Event | Comes again |
 |---|---|
@@ -96,7 +96,7 @@ ${readEvents().map(describeEvent).join('\n\n')}
 
 ## Types
 
-In the notation of TypeScript: \`name?: T\` may be absent, \`A | B\` is one of both, \`T[]\` is a list, \`Omit<T, 'x'>\` is \`T\` without \`x\`. \`MessageId\` and \`ErrorCode\` are text, \`JsonValue\` is any JSON, \`JsonObject\` a JSON object. A type that \`extends\` another has the fields of both.
+In TypeScript notation: \`name?: T\` is optional, \`A | B\` is either of the two, \`T[]\` is a list, \`Omit<T, 'x'>\` is \`T\` without \`x\`. \`MessageId\` and \`ErrorCode\` are strings, \`JsonValue\` is any JSON, \`JsonObject\` a JSON object. A type that \`extends\` another has the fields of both.
 
 ${describeTypes()}
 `

@@ -1,11 +1,11 @@
-// Why a mutant of the session machine may survive: found by its file and by what it changes. First match counts.
+// Reasons why a mutant of the session machine may survive, matched by its file and its change. The first match counts.
 
 export interface MutationReason {
-  /** A file of the machine; absent: any. */
+  /** A file of the machine; if absent, any file. */
   readonly file?: string
   /** The code that the mutant replaces. */
   readonly from: RegExp
-  /** What it puts there; absent: whatever it is. */
+  /** The replacement; if absent, any replacement. */
   readonly to?: RegExp
   readonly reason: string
 }

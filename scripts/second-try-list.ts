@@ -1,15 +1,15 @@
-// Every place that tries again: what it repeats, what bounds it, what stays the same, and the test that plays it.
+// Every place that retries: what it repeats, its bound, what stays the same, and the test that plays it.
 
 export interface SecondTry {
   readonly file: string
   /** Function or method around it. */
   readonly within: string
   readonly repeats: string
-  /** Tries or milliseconds after which it gives up, and what it does then. */
+  /** Number of tries or milliseconds before it gives up, and what it does then. */
   readonly bound: string
-  /** Id, key or position that the second try has from the first one. */
+  /** Id, key or position that the second try shares with the first one. */
   readonly same: string
-  /** Absent: no test plays it yet. */
+  /** Absent if no test plays it yet. */
   readonly test?: TriedIn
 }
 
@@ -19,7 +19,7 @@ interface TriedIn {
   readonly name: string
 }
 
-/** A place whose name or form says so, and which tries nothing again. */
+/** A place whose name or form suggests a retry, but which does not retry. */
 export interface NoSecondTry {
   readonly file: string
   readonly within: string

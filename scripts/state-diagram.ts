@@ -15,10 +15,10 @@ export function stateTables(): string {
     'An arrow says which inputs may lead there. Restarts, stale answers and inputs that leave the phase as it is are left out.',
     phaseDiagram(),
     '### What an input does in each phase',
-    'The phases to which it may lead; `·`: the input is taken and the phase stays; `quiet`: it came too late to matter; in italics: the code of the refusal.',
+    'The possible next phases; `·`: the input is accepted and the phase stays; `quiet`: it came too late to matter; in italics: the code of the refusal.',
     sessionTable(),
     '### What becomes of a call in each of its states',
-    '`·`: nothing changes. Where a tool of effect class `once` differs, its outcome stands first.',
+    '`·`: nothing changes. If a tool of effect class `once` differs, its outcome is listed first.',
     callTable(),
   ].join('\n\n')
 }
