@@ -1,5 +1,5 @@
-// The client of version 1 over breaking connections, with a server played by the test: what is sent again, under which
-// id, and what is done once.
+// The client of version 1 over breaking connections, with a server played by the test: resent frames and their ids, and
+// actions that must happen once.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Client, ClientInit } from './index.ts'
 import { createClient } from './index.ts'
@@ -183,5 +183,5 @@ test('a client that is closed by who hears that it connects again stays closed',
 test('a hundred texts wait at most', () => {
   const { client } = open()
   for (let index = 0; index < 100; index++) client.say('again')
-  expect(() => client.say('more')).toThrow('100 texts wait')
+  expect(() => client.say('more')).toThrow('100 texts are already waiting')
 })

@@ -38,7 +38,7 @@ export function createClosedError(): ClientError {
 }
 
 export function createFullError(what: string): ClientError {
-  return createError('queue_full', `${WAITING_MAX} ${what} are already waiting for the server`)
+  return createError('queue_full', `${WAITING_MAX} ${what} are already waiting`)
 }
 
 /** Maximum waiting inputs, results and requests of each kind. */

@@ -38,7 +38,7 @@ afterAll(() => {
   )
 })
 
-/** One conversation: a process for each plan, each killed by itself, and a last one that survives. */
+/** One conversation: a process for each plan, each of which kills itself, and a final one that survives. */
 async function live(plans: readonly KillPlan[]): Promise<Life> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-kill-'))
   const port = await findFreePort()

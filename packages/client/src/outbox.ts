@@ -31,7 +31,7 @@ export function createOutbox(send: Connection['send'], newId: () => string): Out
   const sendResult = (result: ToolResult): boolean => send(newId(), { type: 'tool.result', payload: result })
   return {
     say: (text) => {
-      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts are already waiting for the server`)
+      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts are already waiting`)
       const id = newId()
       said = [...said, { id, text }]
       sendText(id, text)

@@ -53,7 +53,8 @@ export interface Wire {
 }
 
 /**
- * Milliseconds for a new connection to say hello, and lifetime after which the pauses start from the shortest again.
+ * Timeout in milliseconds for the hello of a new connection, and the lifetime that resets the pauses to the shortest
+ * one.
  */
 const HELLO_MS = 10_000
 /** Milliseconds for a request to be answered. */

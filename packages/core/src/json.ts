@@ -83,7 +83,7 @@ function endsEarly(text: string): boolean {
   return inString || depth > 0
 }
 
-/** Counts the brackets that are open at the end of the text, and whether a string is. */
+/** Counts the unclosed brackets at the end of the text, and reports whether a string is unclosed. */
 function walkBrackets(text: string, onOpen: (depth: number) => void): { depth: number; inString: boolean } {
   let depth = 0
   let inString = false

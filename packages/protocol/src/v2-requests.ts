@@ -213,7 +213,7 @@ export interface Requests {
       readonly delivery?: Delivery
       /** JSON Schema for the answer, replacing the agent's. */
       readonly output?: JsonObject
-      /** With `delivery: 'interrupt'`: how much of the answer the user took in; `reported` by default. */
+      /** With `delivery: 'interrupt'`: how much of the answer the user heard or read; `reported` by default. */
       readonly heard?: Heard
       /**
        * Whether a person is available for approvals and questions during the answer; true by default. If all inputs of
@@ -294,7 +294,7 @@ export interface Requests {
       readonly turn?: MessageId
       /** For the log. */
       readonly reason?: string
-      /** How much of the newest answer the user took in; `reported` by default. */
+      /** How much of the newest answer the user heard or read; `reported` by default. */
       readonly heard?: Heard
       /** Whether to keep or withdraw queued inputs; `keep` by default. */
       readonly queue?: 'keep' | 'withdraw'
@@ -335,8 +335,8 @@ export interface Requests {
   /** Detaches the device. Calls that it has not claimed may move to another device at once. */
   readonly 'device.release': { readonly given: object; readonly answer: object }
   /**
-   * Claims a call before the device acts. Answered once the claim is in the log: from then on the call belongs to this
-   * device alone. The same device may repeat its claim.
+   * Claims a call before the device acts. Answered once the claim is in the log; the call then belongs to this device
+   * alone. The same device may repeat its claim.
    */
   readonly 'call.claim': {
     readonly given: { readonly callId: string }

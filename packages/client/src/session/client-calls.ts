@@ -1,5 +1,5 @@
-// The calls that this copy of the app is asked to run. Each is claimed before it starts, and started once, however
-// often it is offered. Its result stays in the outbox until the server has it.
+// The calls offered to this copy of the app. Each is claimed before it starts, and started once, however often it is
+// offered. Its result stays in the outbox until the server has it.
 import type { CallView } from '@baton/core'
 import type { CallOutcome, ClaimedCall } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
@@ -14,7 +14,7 @@ import type { Retried, SessionContext } from './session-context.ts'
 export type ResultEntry = Extract<OutboxEntry, { readonly kind: 'result' }>
 
 export interface ClientCallsSession extends SessionContext {
-  /** Name under which calls are offered; it may change. Undefined if this client runs none. */
+  /** Name for offers of calls; it may change. Undefined if this client does not run calls. */
   readonly device: string | undefined
   createFullError(what: string): ClientError
   readonly options: SessionOptions
@@ -106,7 +106,7 @@ export class ClientCalls {
       if (this.#held.get(callId) !== held || isBegun || held.state !== 'claiming') return
       if (answer.ok) {
         const { call } = answer.value
-        if (call.callId !== callId) throw new Error('a claim brought another call') // drops the connection to the server
+        if (call.callId !== callId) throw new Error('a claim returned another call') // drops the connection to the server
         held.retries = 0 // its result is retried separately
         void this.#run(call, held)
       }

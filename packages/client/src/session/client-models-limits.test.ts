@@ -1,4 +1,5 @@
-// Calls of an app's model beside each other and while they are given up: the device is not worn out, and what was said arrives.
+// Concurrent calls of an app's model, also while they are being abandoned: the device is not overloaded, and all text
+// arrives.
 import { expect, test } from 'vitest'
 import { platformWorld } from '../world.ts'
 import { ClientError } from '../client-error.ts'

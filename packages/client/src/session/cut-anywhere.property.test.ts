@@ -96,7 +96,7 @@ function note(cause: unknown): void {
 }
 
 interface Play {
-  /** Frames after which the connection is cut, each counted from the previous cut. */
+  /** The connection is cut after these numbers of frames, each counted from the previous cut. */
   readonly cuts: readonly number[]
   /** Another server over the same store takes over at each cut. */
   readonly restarts: boolean

@@ -67,7 +67,7 @@ const offer = (server: PlayedServer, callId: string, device: string, more: objec
 const grant = (server: PlayedServer, callId: string, index = -1): void =>
   server.accept(server.asked('call.claim').at(index), { call: { callId, name: 'look', input: {} } })
 
-/** Opens the next connection, with the calls that are open then. */
+/** Opens the next connection, with the calls that are still open. */
 function reconnect(server: PlayedServer, calls: readonly CallView[] = [], code = 1006): string {
   server.breakWith(code)
   server.advance(10_000)
@@ -238,7 +238,7 @@ test('calls of the past are not begun, and a hundred at most at once', async () 
   expect(server.asked('call.claim')).toEqual([])
   for (let index = 0; index < 101; index++) offer(server, `c${index}`, device)
   expect(server.asked('call.claim')).toHaveLength(100)
-  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls are already waiting for the server' }])
+  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls are already waiting' }])
 })
 
 test('a client that is closed aborts what it runs, releases its device, and leaves nothing that waits', async () => {

@@ -183,7 +183,7 @@ test('a hundred inputs wait at most, those that were refused among them', () => 
   // Entries have an order, even within one millisecond.
   expect(new Set(kept.entries().map(({ atMs }) => atMs)).size).toBe(100)
   for (let index = 0; index < 100; index++) server.refuse(server.asked('input.send')[index], 'illegal_input')
-  expect(() => client.send('more')).toThrow('100 inputs wait')
+  expect(() => client.send('more')).toThrow('100 inputs are already waiting')
 })
 
 test('entries that a former copy has left come before what this one said, and none of them twice', async () => {

@@ -14,7 +14,7 @@ export interface PlaybackInit {
   readonly world: VoiceWorld
   /** More words were played. */
   readonly onWord: (words: number) => void
-  /** It was played to its end, or failed. Not called after `stop`. */
+  /** Called when playback is complete or has failed. Not called after `stop`. */
   readonly onEnd: (failure?: string) => void
   /** The speaker may say another text. Called once, last. */
   readonly onFree: () => void

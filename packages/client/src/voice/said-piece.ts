@@ -5,7 +5,7 @@ import type { VoiceWorld } from './speaker.ts'
 import type { BoundaryEvent, SynthesisLike, UtteranceLike } from './synthesis.ts'
 
 export interface SaidPiece {
-  /** True if it was said to its end, false if it was cut. Rejects if the browser does not say it. */
+  /** True if it was played completely, false if it was cut. Rejects if the browser refuses to speak it. */
   readonly ended: Promise<boolean>
   /** Silences it at once. */
   readonly cut: () => void

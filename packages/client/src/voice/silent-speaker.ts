@@ -40,7 +40,7 @@ interface SilentInit extends SpeakOptions {
 class SilentText {
   readonly #init: SilentInit
   readonly #end: () => void
-  /** Milliseconds after the start at which each word has been said. */
+  /** Time in milliseconds after the start when each word has been spoken. */
   readonly #dues: readonly number[]
   #words = 0
   #isPaused = false

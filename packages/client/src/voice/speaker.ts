@@ -18,8 +18,8 @@ export interface SpeakOptions {
  */
 export interface Speaker {
   /**
-   * Resolves when the text has been played to its end. A rejection means that it was played as far as `onWord`
-   * reported.
+   * Resolves when the text has been played completely. A rejection means that it was played up to the last word
+   * reported to `onWord`.
    */
   speak(text: string, options: SpeakOptions): Promise<void>
   /** Falls silent at once, and keeps the place. */

@@ -59,7 +59,7 @@ export interface VoiceEvents {
   readonly 'speech-word': Utterance
   /** `isWhole` is false if it was interrupted or discarded, or if the speaker failed. */
   readonly 'speech-end': Utterance & { readonly isWhole: boolean }
-  /** Queued sentences that will not be said: the user interrupted, or the model's attempt was discarded. */
+  /** Queued sentences that will not be spoken: the user interrupted, or the model's attempt was discarded. */
   readonly 'speech-dropped': readonly SentenceFrame[]
   /**
    * `handler_failed`: the speaker failed or timed out. `queue_full`: too many sentences. Others: the report did not
@@ -93,9 +93,9 @@ export interface Voice {
    */
   stop(): void
   /**
-   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing of
-   * the answer was said. `reported`: the answer began before this voice, which has not said a word of it; the server
-   * knows what was played.
+   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to play. `none`: none
+   * of the answer was played. `reported`: the answer began before this voice, which has not played a word of it; the
+   * server knows the played part.
    */
   heard(): Heard
   /**

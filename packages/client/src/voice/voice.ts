@@ -53,7 +53,7 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   }
 }
 
-/** A sentence that was played to its end, or this many words of it. */
+/** A sentence that was played completely, or this many words of it. */
 interface Place {
   readonly message: string
   readonly index: number
@@ -87,7 +87,7 @@ class SpokenSession {
   #speech: Speech | undefined
   /** The speaker is still ending a stopped text. */
   #isBusy = false
-  /** The answer that is being said, or was said last. */
+  /** The answer being spoken, or the last spoken one. */
   #lastSaid: string | undefined
   /** How far its newest sentences were played. */
   #places: readonly Place[] = []

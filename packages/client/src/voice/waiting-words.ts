@@ -4,7 +4,7 @@ import type { BoundedMap } from '../bounded-map.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { VoiceWorld } from './speaker.ts'
 
-/** Number of calls to remember, so that no call's words are said twice. */
+/** Number of calls to remember, so that no call's words are spoken twice. */
 const CALLS_MAX = 500
 
 interface WaitingCall {

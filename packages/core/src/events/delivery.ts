@@ -1,5 +1,5 @@
-// Delivery events for fronts that write to devices, in addition to the conversation's: who was asked to run a call, who
-// spoke, and each event's place in the log. Emitted only to readers that ask for them.
+// Delivery events for fronts that write to devices, in addition to the conversation's: which client a call was offered
+// to, who spoke, and each event's place in the log. Emitted only to readers that request them.
 import type { Fact } from '../machine/fact.ts'
 import type { ProjectedRecord } from './event-values.ts'
 import { nameAnswer } from './projection-start.ts'

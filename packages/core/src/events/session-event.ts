@@ -108,7 +108,7 @@ export interface CallView {
    * `proposed`: not started or offered yet. `waiting`: offered to a client. `running`: it may already have an effect.
    */
   readonly status: CallStatus
-  /** The client that was asked to run it. */
+  /** The client that the call was offered to. */
   readonly holder?: string
   /** In session time. */
   readonly deadlineMs?: number
@@ -187,7 +187,7 @@ export type EventBody<Call extends CallView = CallView> =
    * start with the message that asked for it.
    */
   | { readonly type: 'message-added'; readonly message: UserMessageView | AnswerView }
-  /** The model reads the message from now on. This is its place in the conversation. */
+  /** The message has become visible to the model. This is its place in the conversation. */
   | {
       readonly type: 'message-entered'
       readonly message: MessageId
@@ -295,8 +295,8 @@ export type EventBody<Call extends CallView = CallView> =
     }
   /**
    * Emitted once when four fifths of a limit are used, and again when it applies. `used` and `max` are rounds, calls,
-   * tokens, millionths of a US dollar, or milliseconds; `output` only has `used`, and `messages` (those that the window
-   * may hold) only `max`: older ones leave.
+   * tokens, millionths of a US dollar, or milliseconds; `output` only has `used`, and `messages` (the limit of the
+   * window) only `max`: older messages leave.
    */
   | {
       readonly type: 'limit'
@@ -365,13 +365,13 @@ export type EventBody<Call extends CallView = CallView> =
   /** Its answer begins as `message-added` once the messages it answers have entered. */
   | { readonly type: 'turn-started'; readonly message: MessageId; readonly turn: number }
   /**
-   * A front begins to speak the answer, or displays all of it: from now on an interrupt counts all of it as heard. With
+   * A front begins to speak the answer, or displays all of it: any later interrupt counts all of it as heard. With
    * `chars`, a voice has played that many UTF-16 units of its text, and an interrupt counts those as heard.
    */
   | { readonly type: 'answer-spoken'; readonly message: MessageId; readonly turn: number; readonly chars?: number }
   /** The user interrupted; the outcome of a running turn follows. */
   | { readonly type: 'interrupted'; readonly reason: string }
-  /** A client is asked to run a call. `offer` numbers the offers of the call; the client's reports refer to it. */
+  /** A call is offered to a client. `offer` numbers the offers of the call; the client's reports refer to it. */
   | { readonly type: 'call-offered'; readonly callId: string; readonly client: string; readonly offer: number }
   /** A late result, or one from the wrong client, changes nothing. */
   | { readonly type: 'result-ignored'; readonly callId: string; readonly reason: string }

@@ -90,7 +90,7 @@ export class TurnAccount {
     this.#warnAll()
   }
 
-  /** Called when the model may call no more tools in this turn. */
+  /** Called when the model's tool calls of this turn are used up. */
   endRounds(): void {
     this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
   }

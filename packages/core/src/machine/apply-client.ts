@@ -1,4 +1,4 @@
-// Folds facts about clients: who is attached, their capabilities, and the tools they provide.
+// Folds facts about clients: which clients are attached, their capabilities, and the tools they provide.
 import type { FactOf } from './fact.ts'
 import type { Client, State } from './state.ts'
 

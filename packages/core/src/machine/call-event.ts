@@ -142,7 +142,7 @@ export function applyCallEventToAll(draft: Draft, event: CallEvent): void {
   for (const call of draft.state.step?.calls ?? []) applyCallEvent(draft, call, event)
 }
 
-/** A client is gone or unreachable: calls it did not take may go to another. */
+/** A client is unreachable or has detached: the calls that it did not accept may be offered to another. */
 export function dropClient(draft: Draft, connection: string): void {
   if (!isAttached(draft.state, connection)) return
   emit(draft, { type: 'client-detached', connection })
@@ -150,7 +150,7 @@ export function dropClient(draft: Draft, connection: string): void {
     if (call.offer?.connection === connection) applyCallEvent(draft, call, 'detach')
 }
 
-/** @param tellLate whether the model learns of a late result, since it was told that there is none */
+/** @param tellLate whether the model learns about a late result, because it was told that there is none */
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
   emit(draft, { type: 'call-settled', callId: call.callId, settlement, tellLate })
 }

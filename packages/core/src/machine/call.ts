@@ -8,7 +8,7 @@ export interface CallClock {
   readonly deadline: Deadline | null
   readonly remainingMs: number
   readonly awayRemainingMs: number
-  /** Number of restarts after which it got extra time. */
+  /** Number of restarts that gave it extra time. */
   readonly graces: number
 }
 

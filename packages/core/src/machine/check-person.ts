@@ -42,7 +42,7 @@ function isStranger(state: State, principal: string): boolean {
   return state.principal !== '' && principal !== state.principal
 }
 
-/** Request ids contain the call and a number, which distinguishes an old request from one that never existed. */
+/** Request ids contain the call and a number, which distinguishes an old request from an invented one. */
 function explainMissing(state: State, approvalId: string): string {
   const asked = (callId: string): number | undefined => {
     const prefix = `approval_${callId}_`

@@ -41,7 +41,7 @@ function isHere(state: State, { connection }: ClientToolList): boolean {
 }
 
 /**
- * The client that runs a call. For a client's tool: that client or, if it is gone, another one with a tool of that
+ * The client that runs a call. For a client's tool: that client or, if it has detached, another one with a tool of that
  * name. For an agent's tool: the latest client that can run it, since after a reconnect the older connection may only
  * look alive.
  */

@@ -56,8 +56,8 @@ export interface CallProposal {
   /** Only with `asksFor`: see `CallCheck.asksEach`. */
   readonly asksEach?: true
   /**
-   * Not a tool but the step's answer, which waits for a person. `as`: whether the answer is just a value, or the text
-   * of all steps. `by`: who may decide; by default the session's own principal.
+   * The approval is for the step's answer and not for a tool. `as`: whether the answer is just a value, or the text of
+   * all steps. `by`: the principal that may decide; by default the session's own.
    */
   readonly answer?: { readonly as: 'text' | 'value'; readonly by?: readonly string[] }
   /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
@@ -283,7 +283,7 @@ export type Fact =
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
   | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
-  /** No client took it in time: from now on the server runs it. */
+  /** No client accepted it in time: the server runs it instead. */
   | { readonly type: 'call-taken-over'; readonly callId: string }
   | {
       readonly type: 'call-clock-set'
@@ -310,7 +310,7 @@ export type Fact =
     }
   // History
   | (MessageLimit & { readonly type: 'window-moved'; readonly fromEntry: number })
-  /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
+  /** Later requests contain the beginnings of these calls' results, and handles for the rest. */
   | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
   | (MessageLimit & {
       readonly type: 'summary-started'

@@ -1,5 +1,5 @@
-// A client-run call accepts only its holder's result, wherever the holder is. Every way to settle a call from outside
-// (both WebSocket protocols, HTTP, ACP, programs, Temporal) reaches the machine as one of the rows below.
+// A client-run call accepts only its holder's result, wherever the holder is connected. Every way to settle a call from
+// outside (both WebSocket protocols, HTTP, ACP, programs, Temporal) reaches the machine as one of the rows below.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 
@@ -9,7 +9,7 @@ const APP = { claims: false, sequential: true, reportsPlayback: false, asks: fal
 
 type Tool = 'spawn' | 'look'
 
-/** `one` was asked for the call and claimed it; `two` is another client of the same principal. */
+/** `one` got the offer of the call and claimed it; `two` is another client of the same principal. */
 function claimed(tool: Tool = 'spawn'): TestSession {
   return new TestSession()
     .attach('two', LEASE)

@@ -1,5 +1,5 @@
-// All inputs of a session, by who may submit them. A host lets no caller speak as the host: outside inputs are a
-// `UserCommand` or a `ClientReport`. The machine itself does not know who submits an input.
+// All inputs of a session, grouped by their submitters. A host never lets callers speak as the host: outside inputs are
+// a `UserCommand` or a `ClientReport`. The machine itself does not know who submits an input.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
@@ -7,7 +7,7 @@ import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
 import type { PlanEntry, ToolSpec } from './spec.ts'
 
-/** How much of the answer the user took in, counted over the turn's full text. */
+/** How much of the answer the user heard or read, counted over the turn's full text. */
 export type Played =
   | { readonly type: 'all' }
   | { readonly type: 'chars'; readonly chars: number }
@@ -214,13 +214,11 @@ export type ClientReport =
       readonly claims: boolean
       /** Whether it reports how much of an answer was heard; otherwise its front reports `display`. */
       readonly reportsPlayback: boolean
-      /** Whether a person behind it can be asked for approvals and questions. */
+      /** Whether a person behind it can answer approvals and questions. */
       readonly asks: boolean
       /** Names of the agent's own client tools that it can run; all by default. */
       readonly tools?: readonly string[]
-      /**
-       * Milliseconds after which a client without a connection counts as disconnected; at most an hour. Absent: never.
-       */
+      /** Milliseconds before a client without a connection counts as disconnected; at most an hour. Absent: never. */
       readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }

@@ -20,12 +20,12 @@ export function findMissing(
   return [...new Set(rules.flatMap(({ after }) => after))].filter((tool) => !done.includes(tool))
 }
 
-/** Message to the model about a call that came too early. */
+/** Message to the model about a premature call. */
 export function describeMissing(name: string, missing: readonly string[]): string {
   return `"${name}" may run only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first, then "${name}" again`
 }
 
-/** Message to the model about an answer that came too early. */
+/** Message to the model about a premature answer. */
 export function describeEarlyAnswer(missing: readonly string[]): string {
   return `it may come only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first`
 }

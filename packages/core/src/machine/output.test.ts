@@ -49,7 +49,7 @@ test('a second one that does not fit ends the turn with what is wrong', () => {
   const session = answers(answers(asked(), 'three', 'it is no JSON'), 'four', 'still none')
   expect(session.fact('turn-finished')).toMatchObject({
     outcome: 'failed',
-    error: { code: 'invalid_output', message: 'the answer does not fit, twice: still none' },
+    error: { code: 'invalid_output', message: 'the answer did not fit twice: still none' },
   })
 })
 

@@ -105,7 +105,7 @@ test('of a session everything is a record; without a field, or with one of anoth
         }
       }
   console.log(`${refused} changes of facts refused, ${taken} taken: ${[...kept].join(', ')}`)
-  // Optional fields may be missing; no field may be of another kind, except those that hold any JSON.
+  // Optional fields may be missing; no field may be of another kind, except fields that hold any JSON.
   expect(taken).toBeLessThan(refused / 10)
   expect([...kept].sort()).toMatchInlineSnapshot(`
     [

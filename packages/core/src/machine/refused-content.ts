@@ -87,7 +87,7 @@ function shortenReason(message: string): string {
   return line.slice(0, wholeChars(line, RULES.reasonChars))
 }
 
-/** Characters of an entry once a note of `noteChars` replaces each image and file, except those that stay. */
+/** Characters of an entry once a note of `noteChars` replaces each image and file, except the retained ones. */
 function measureWithout(entry: IndexEntry, noteChars: number, stays?: EntryMedia): number {
   const { chars, media, inputs = [], notes = [] } = entry
   if (media) return chars - media.chars + (stays?.chars ?? 0) + (media.parts - (stays?.parts ?? 0)) * noteChars

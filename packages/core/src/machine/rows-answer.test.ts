@@ -1,4 +1,5 @@
-// Answers that an agent checks: accepted, sent back with a reason, or passed to a person, who is asked as for a call.
+// Answers that an agent checks: accepted, sent back with a reason, or submitted to a person for approval, as a call
+// would be.
 import { expect, test } from 'vitest'
 import type { AnswerCheck, InputOf } from './input.ts'
 import type { Saying, SpecChange } from '../testing/test-session.ts'

@@ -53,7 +53,7 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
 }
 
 /**
- * Only the client that was asked may answer, under its own name, until the call's deadline: neither the end of its
+ * Only the client with the offer may answer, under its own name, until the call's deadline: neither the end of its
  * lease nor a restart passes its claim to another client. Apps without claims have no name that outlives a connection,
  * so the principal is checked instead: a newer connection without claims may deliver the result, even before the old
  * one is known to be dead.

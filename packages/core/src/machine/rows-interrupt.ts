@@ -1,4 +1,4 @@
-// Rows for interrupts: legal in every state, and the history keeps what the listener took in.
+// Rows for interrupts: legal in every state, and the history keeps only what the listener heard or read.
 import { applyCallEventToAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'

@@ -59,7 +59,7 @@ export interface Limits {
   /** Input and output tokens of a turn, as counted by the provider. 1,000,000. */
   readonly turnTokens: number
   /**
-   * Maximum cost of a turn's model calls in millionths of a US dollar, as far as their prices are known. No limit by
+   * Maximum cost of a turn's model calls in millionths of a US dollar, for models with known prices. No limit by
    * default.
    */
   readonly turnCostMicros: number
@@ -131,7 +131,7 @@ export interface RetrySpec {
 }
 
 export interface BatchSpec {
-  /** Milliseconds without a transcript entry after which the batch goes to the model. 2,000. */
+  /** A batch goes to the model after this many milliseconds without a transcript entry. 2,000. */
   readonly silenceMs: number
   /** Milliseconds after a batch's first entry. 15,000. */
   readonly ageMs: number
@@ -214,7 +214,7 @@ export const RULES = {
   /** Minimum milliseconds that a restart leaves to a client call, and how often. */
   restartGraceMs: 10_000,
   restartGraces: 3,
-  /** Milliseconds after which a call written to a sequential app counts as reached. */
+  /** A call written to a sequential app counts as reached after this many milliseconds. */
   reachMs: 60_000,
   /** Input ids and settled calls remembered to detect repeats, and remembered decisions of people. */
   remembered: 256,

@@ -172,7 +172,7 @@ export interface ClosedCall {
   readonly settlement: SettlementType
   readonly name: string
   readonly runs: 'server' | 'client'
-  /** The client that was asked: only its late result counts. */
+  /** The client with the offer: only its late result counts. */
   readonly offer: Offer | null
   /** Whether the model learns of a late result. */
   readonly tellLate: boolean

@@ -356,7 +356,7 @@ const LOOKS: Readonly<Record<CallOutcome, RegExp>> = {
   again: /^started$/,
   stay: /^((no timer|no client|call_not_offered|call_over|approval_refused), )?(proposed|awaiting-approval|ready|offered|claimed|started|settled)$/,
   'settle-denied': /^denied: /,
-  'settle-expired': /^denied: .* too late/,
+  'settle-expired': /^denied: .* not approved in time/,
   'settle-cancelled': /^cancelled: /,
   'settle-timed-out': /^timed-out: /,
   'settle-unknown': /^unknown: /,

@@ -275,8 +275,9 @@ export type CallEvent =
   | 'tool-gone'
 
 /**
- * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: no client was asked for
- * it. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing changes.
+ * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: the result is from a
+ * client without an offer. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing
+ * changes.
  */
 export type CallOutcome =
   | 'accept'
@@ -302,7 +303,7 @@ export interface CallCell {
 }
 
 const both = (outcome: CallOutcome): CallCell => ({ once: outcome, repeatable: outcome })
-/** A call that may have had its effect; the model is told so if that matters. */
+/** A call that may have had its effect; the model is informed if that matters. */
 const mayHaveRun = (otherwise: CallOutcome): CallCell => ({ once: 'settle-unknown', repeatable: otherwise })
 const STAY = both('stay')
 const CANCELLED = both('settle-cancelled')

@@ -231,7 +231,7 @@ export function failTurn(draft: Draft, code: ErrorCode, message: string): void {
     emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'failed', text: '', error: { code, message } })
 }
 
-/** The characters of a turn's full text that its listener took in. */
+/** The characters of a turn's full text that its listener heard or read. */
 export function countPlayedChars(state: State, heard: Played, turn: number): number {
   if (heard.type === 'chars') return heard.chars
   if (heard.type === 'all' || state.displayedTurn > turn) return Number.MAX_SAFE_INTEGER

@@ -14,7 +14,7 @@ const THREE_QUARTERS = 3 / 4
 /**
  * Shortens the history until the request fits. A result that is too large alone first moves behind a handle. Then the
  * model writes a summary if the agent wants one, or else the oldest exchanges are dropped. The running exchange stays;
- * as many of its results as necessary move behind handles. If that is not enough, the turn cannot continue.
+ * only as many of its results as necessary move behind handles. If that is not enough, the turn cannot continue.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
   const { spec } = draft

@@ -1,4 +1,4 @@
-// Limits on the schemas that a validator is asked to compile.
+// Limits on the schemas that a validator may be given.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { listInner } from './schema-walk.ts'

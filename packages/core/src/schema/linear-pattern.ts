@@ -61,7 +61,7 @@ export function measurePattern(pattern: string): PatternMeasure {
   } catch (cause) {
     if (!isBatonError(cause)) throw cause
     const { what } = cause.data
-    // That many states may have been created before it was refused.
+    // At most this many states exist before a pattern is refused.
     return { states: what === TOO_MUCH ? STATES_MAX : 0, why: typeof what === 'string' ? what : cause.message }
   }
 }

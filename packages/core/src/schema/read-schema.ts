@@ -378,7 +378,7 @@ function readCheckedPattern(work: Work, name: string, place: Place): string | un
 
 /** Maximum characters of one pattern. */
 const PATTERN_CHARS_MAX = 50_000
-/** Total states and characters of a schema's patterns after which further patterns are not read. */
+/** Maximum total states and characters of a schema's patterns; further patterns are not read. */
 const PATTERN_STATES_MAX = 500_000
 
 /** Whether calls are checked against the pattern; a provider may still read an unbounded one. */

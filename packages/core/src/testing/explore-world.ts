@@ -34,7 +34,7 @@ export interface World {
   running: Map<string, AwaitedEffect>
   /** Aborted work that may still answer. */
   zombies: AwaitedEffect[]
-  /** Model attempts that were asked to stop and have not answered. */
+  /** Model attempts that were aborted and have not answered. */
   aborted: number[]
   texts: Map<number, string>
   counted: number

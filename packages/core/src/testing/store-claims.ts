@@ -8,7 +8,7 @@ import type { SessionRecord, Snapshot } from '../machine/record.ts'
 import { FORMAT_VERSION, takeSnapshot } from '../machine/record.ts'
 import type { State } from '../machine/state.ts'
 
-/** The store's own time: it stands still until a case advances it. */
+/** The store's own time, which changes only when a case advances it. */
 export interface SteppedClock extends Clock {
   step(ms: number): void
 }
