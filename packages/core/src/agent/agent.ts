@@ -278,7 +278,7 @@ function createUnknownField({
   return new BatonError({
     code: 'invalid_agent',
     message: `agent "${agent}": ${field} has no field "${name}"; its fields are ${fields.join(', ')}`,
-    ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" in its place.` }),
+    ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" instead.` }),
   })
 }
 

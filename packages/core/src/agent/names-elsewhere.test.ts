@@ -64,7 +64,7 @@ test.each([
 ])('a window with %s is told what to write, and which fields there are', (name, told) => {
   const text = catchText(() => defineAgent({ name: 'a', window: { [name]: 5 } }))
   expect(text).toContain('its fields are contextTokens, actAtTokens, exchanges')
-  expect(text).toContain(`Write "${told}" in its place.`)
+  expect(text).toContain(`Write "${told}" instead.`)
 })
 
 test('a field of the window is none of the limits', () => {

@@ -123,7 +123,7 @@ export const readJsonObject: Read<JsonObject> = (reader, value) => {
 export function readList<T>(readItem: Read<T>, most: number, expected = 'an array'): Read<readonly T[]> {
   return (reader, value) => {
     const items = reader.openList(value, expected)
-    if (items.length > most) return reader.refuse(`has ${items.length} items; at most ${most} are taken`)
+    if (items.length > most) return reader.refuse(`has ${items.length} items; at most ${most} are allowed`)
     return items.map((item, index) => reader.at(index, item, readItem))
   }
 }

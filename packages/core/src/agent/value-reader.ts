@@ -68,7 +68,7 @@ export class ValueReader {
     this.#path.push(key)
     const { from, code } = this.#measured
     if (this.#path.length - from >= VALUE_LIMITS.depth && typeof value === 'object' && value !== null)
-      this.refuseAll(code, `${this.#where()} is deeper than ${VALUE_LIMITS.depth} levels, or the value holds itself`)
+      this.refuseAll(code, `${this.#where()} is deeper than ${VALUE_LIMITS.depth} levels, or the value contains itself`)
     const result = read(this, value)
     this.#path.pop()
     return result
@@ -106,7 +106,10 @@ export class ValueReader {
 
   refusal(): Refusal {
     if (!this.#failure)
-      return { code: 'invalid_event', message: `${this.#where()} cannot be read: it is, or holds, a proxy that fails` }
+      return {
+        code: 'invalid_event',
+        message: `${this.#where()} cannot be read: it is or contains a proxy that throws`,
+      }
     const { code, message } = this.#failure
     return { code, message }
   }

@@ -124,24 +124,25 @@ function checkParts(spec: Spec, state: State, parts: readonly StoredPart[], outp
 
 function checkOutput({ limits }: Spec, { queue }: State, output: JsonObject): Refusal | undefined {
   const chars = jsonChars(output)
-  const message = `the output schema has ${chars} characters as JSON; at most ${RULES.outputChars} are taken`
+  const message = `the output schema has ${chars} characters as JSON; at most ${RULES.outputChars} are allowed`
   if (chars > RULES.outputChars) return { code: 'input_too_large', message }
   if (output['type'] !== 'object')
     return { code: 'invalid_schema', message: 'the output schema’s root must have type "object"' }
   const waiting = queue.reduce((sum, item) => sum + item.heldChars, 0)
   if (waiting + chars <= limits.queueChars) return undefined
-  return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
+  return { code: 'queue_full', message: `${waiting} characters of inputs are already waiting` }
 }
 
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {
   const { inputChars, queueInputs, queueChars } = spec.limits
   if (empty) return { code: 'invalid_event', message: 'the input is empty' }
   if (chars > inputChars)
-    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputChars} are taken` }
-  if (state.queue.length >= queueInputs) return { code: 'queue_full', message: `${queueInputs} inputs wait already` }
+    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputChars} are allowed` }
+  if (state.queue.length >= queueInputs)
+    return { code: 'queue_full', message: `${queueInputs} inputs are already waiting` }
   const waiting = state.queue.reduce((sum, item) => sum + item.heldChars, 0)
   if (waiting + chars > queueChars)
-    return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
+    return { code: 'queue_full', message: `${waiting} characters of inputs are already waiting` }
   return undefined
 }
 

@@ -28,11 +28,11 @@ export function findLargeMedia(
     if (!isMedia(part)) continue
     const bytes = countMediaBytes(part.source)
     if (bytes > mediaBytes)
-      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are taken (mediaBytes)`
+      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are allowed (mediaBytes)`
     count += 1
     total += bytes
   }
-  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are taken (mediaParts)`
+  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are allowed (mediaParts)`
   if (total <= inputMediaBytes) return undefined
-  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are taken (inputMediaBytes)`
+  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are allowed (inputMediaBytes)`
 }

@@ -46,7 +46,7 @@ describe('a result', () => {
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'error',
       code: 'result_too_large',
-      message: 'the result has 11 characters; at most 10 are taken',
+      message: 'the result has 11 characters; at most 10 are allowed',
     })
   })
 

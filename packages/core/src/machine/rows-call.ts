@@ -74,7 +74,7 @@ function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const { limits } = draft.spec
   const large =
     chars > limits.resultChars
-      ? `the result has ${chars} characters; at most ${limits.resultChars} are taken`
+      ? `the result has ${chars} characters; at most ${limits.resultChars} are allowed`
       : outcome.type === 'ok'
         ? findLargeValue(outcome, limits)
         : undefined
@@ -89,7 +89,7 @@ function findLargeValue(
   if (media !== undefined) return `the result is too large: ${media}`
   const chars = value === undefined ? 0 : jsonChars(value)
   if (chars <= limits.resultChars) return undefined
-  return `the result’s value has ${chars} characters as JSON; at most ${limits.resultChars} are taken`
+  return `the result’s value has ${chars} characters as JSON; at most ${limits.resultChars} are allowed`
 }
 
 /**

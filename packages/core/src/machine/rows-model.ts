@@ -157,7 +157,7 @@ function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: Ru
   emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'empty' })
   if (!turn?.askedAgain) return
   if (attempt.choice === 'none') failRounds(draft)
-  else failTurn(draft, 'empty_answer', 'the model answered with nothing, twice')
+  else failTurn(draft, 'empty_answer', 'the model gave an empty answer twice')
 }
 
 const REFUSED: Failure = { code: 'model_refused', message: 'the model refused to answer', retryable: false }

@@ -94,7 +94,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       const { approvalId, asked } = await shown(session)
       expect(sent).toEqual([{ to: eve, n: 1 }])
       expect(asked).toEqual({
-        message: 'The model has read text from outside, which may give it orders: web',
+        message: 'The model has read text from outside, which may contain instructions for it: web',
         destination: eve,
         untrusted: ['web'],
         copied: [{ path: '/to', from: 0, to: eve.length, tool: 'web' }],
