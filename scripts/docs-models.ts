@@ -50,7 +50,7 @@ function describeThinking({ kind, efforts, budget }: ThinkingTraits): string {
   return { none: 'none', untold: 'as it likes', budget: 'budget', switch: 'on or off' }[kind as 'none'] ?? words
 }
 
-/** What is sent when thinking is not requested. */
+/** The setting that is sent when thinking is not requested. */
 function describeUnasked({ kind, off, efforts }: ThinkingTraits): string {
   if (kind === 'none') return ''
   if (off === 'never')

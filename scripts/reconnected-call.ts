@@ -14,7 +14,7 @@ export interface Moment {
   /** Milliseconds since the user's message. */
   readonly atMs: number
   readonly where: 'phone' | 'server' | 'connection'
-  /** What the phone shows, the status of the call in the server's events, or the connection state of the client. */
+  /** Text on the phone, the status of the call in the server's events, or the connection state of the client. */
   readonly text: string
 }
 

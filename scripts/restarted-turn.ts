@@ -130,7 +130,7 @@ function createAgent(time: VirtualTime) {
   return defineAgent({ name: 'travel', model, tools: [place, book] })
 }
 
-/** Counts the store's pending operations: virtual time stands still until they finish. */
+/** Counts the store's pending operations: virtual time is paused until they finish. */
 function watchStore<S extends Store>(store: S, work: { open: number }): S {
   const watch = async <Value>(doing: Promise<Value>): Promise<Value> => {
     work.open += 1

@@ -23,7 +23,7 @@ export async function expectEffects(page: Page, url: string, effects: readonly s
     expect(state).toBeOneOf(['output-available', 'output-error'])
     expect(count).toBeOneOf(state === 'output-available' ? [1] : [0, 1])
   }
-  // A page continues to show its own action, even if it came too late.
+  // A page continues to show its own action, even if it was too late.
   const [, shown] = await readShown(page)
   expect(shown?.calls[1]).toBeOneOf(['output-available', theme])
   expect([shown?.calls[0], shown?.calls[3]]).toEqual([look, saved])

@@ -1,4 +1,4 @@
-// An answer that is a value: validated by the agent's schema, and typed by it.
+// A typed answer: the agent's schema validates it and gives it its type.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Three tools: one that reads, one that may be repeated, and one that must not be.
+// Three tools: a read, an action that may be repeated, and an action that must not be repeated.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
