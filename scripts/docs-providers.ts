@@ -12,7 +12,7 @@ export function providersPage(): string {
   return withGeneratedPart('docs/providers.md', 'providers', providersTable())
 }
 
-const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, where none is named', 'Calls', 'Typed answers', 'Images']
+const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, if none is given', 'Calls', 'Typed answers', 'Images']
 
 function providersTable(): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -31,8 +31,8 @@ function buildRow(provider: string): readonly string[] {
     [`\`${known.modelVariable}\``, ...(known.defaultModel === undefined ? [] : [`\`${known.defaultModel}\``])].join(
       ', else ',
     ),
-    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in words where a probe finds none' : 'native',
-    { native: 'native', 'without-tools': 'native without tools, else told', none: 'told' }[
+    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in the prompt if a probe finds none' : 'native',
+    { native: 'native', 'without-tools': 'native without tools, else in the prompt', none: 'in the prompt' }[
       capabilities.output ?? 'none'
     ],
     capabilities.images ? 'yes' : 'no',
@@ -59,9 +59,9 @@ function modelOf(provider: string, known: ProviderVariables): Model {
 
 function findKey({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
   const names = [keyVariable, ...(otherKeyVariable === undefined ? [] : [otherKeyVariable])]
-  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if it asks for one'}`
+  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if required'}`
 }
 
 function findAddress({ baseUrlVariable, baseUrl }: ProviderVariables): string {
-  return baseUrl === undefined ? `\`${baseUrlVariable}\`, needed` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
+  return baseUrl === undefined ? `\`${baseUrlVariable}\`, required` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
 }

@@ -31,7 +31,7 @@ function describeReason(name: string, from: string, to: string): string {
   )
   return (
     known?.reason ??
-    'open: no situation test tells it apart (the explored conversations, which this run leaves out, may)'
+    'open: no situation test distinguishes it (the explored conversations, which this run leaves out, may)'
   )
 }
 

@@ -9,13 +9,13 @@ import { REPOSITORY } from './source-files.ts'
 
 /** How a test observes whether the promise holds, in the order of the page's last table. */
 export const WITNESSES = {
-  client: 'what a client, a reader of events or a page was told',
-  model: 'the requests that a model or its server got',
-  world: 'what happened outside: runs of tools, files, requests that other servers got, memory, processes',
+  client: 'messages and events that a client, a reader of events or a page received',
+  model: 'requests that a model or its server received',
+  world: 'external effects: tool runs, files, requests that other servers received, memory, processes',
   command: 'the output and the exit code of a command',
-  caller: 'what a public function gave or threw to the program that called it',
+  caller: 'what a public function returned or threw to its caller',
   compile: 'the compiler',
-  inside: 'a value inside of the code, which no user sees',
+  inside: 'an internal value, which users cannot see',
   log: 'the log alone',
 } as const
 

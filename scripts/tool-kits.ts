@@ -30,7 +30,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/workspace',
     title: 'Workspace',
-    about: 'Reads, searches and changes the files of one folder, and runs commands in it.',
+    about: 'Reads, searches and changes files in one folder, and runs commands there.',
     call: "workspaceTools({ root: '.', write: true, shell: true })",
     page: 'workspace-tools.md',
     open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
@@ -38,7 +38,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/coding-sessions',
     title: 'Coding sessions',
-    about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from what they keep.',
+    about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from their stored sessions.',
     call: "codingSessionTools({ root: '.' })",
     page: 'coding-sessions.md',
     open: () => codingSessionTools({ root: REPOSITORY }),
@@ -63,7 +63,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     subpath: '@baton/tools/moderation',
     title: 'Moderation',
     about:
-      'Scans text that strangers wrote for hidden text, look-alikes, deceptive links, orders to a model, phishing and secrets.',
+      'Scans text from strangers for hidden text, look-alikes, deceptive links, instructions to a model, phishing and secrets.',
     call: 'moderationTools()',
     page: 'moderation.md',
     open: () => moderationTools(),
@@ -87,7 +87,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/vision',
     title: 'Vision',
-    about: 'Judges by requirements what a picture shows; what can be measured is measured.',
+    about: 'Judges pictures against requirements; measurable requirements are measured.',
     call: 'visionTools()',
     page: 'vision.md',
     open: () => visionTools(),
@@ -96,7 +96,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     subpath: '@baton/tools/explorer',
     title: 'Explorer',
     about:
-      'The two tools of an agent that explores a folder, beside those that read the workspace and the coding sessions.',
+      'The two tools of an agent that explores a folder, in addition to the tools that read the workspace and the coding sessions.',
     call: "createExplorer({ root: '.' })",
     page: 'workspace-explorer.md',
     open: () => createExplorer({ root: REPOSITORY }).tools.filter(({ name }) => EXPLORER_TOOLS.has(name)),
@@ -104,7 +104,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/acp-agent',
     title: 'Other agents',
-    about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton.',
+    about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton agent.',
     call: "acpAgent({ command: 'opencode', args: ['acp'] })",
     page: 'other-agents.md',
     open: () => [acpAgent({ command: 'opencode', args: ['acp'], title: 'OpenCode' }).tool],
