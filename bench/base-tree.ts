@@ -30,7 +30,7 @@ export function buildBaseTree(): BaseTree {
     return { root, commit, remove }
   } catch (cause) {
     remove()
-    throw new Error(`the base ${commit} cannot be built: a clone with its history, after "npm ci", has it`, { cause })
+    throw new Error(`the base ${commit} cannot be built: use a clone with its full history, after "npm ci"`, { cause })
   }
 }
 

@@ -82,5 +82,5 @@ function wholeNumber(option: string, text: string): number {
 function among(what: string, names: readonly string[], all: readonly string[]): readonly string[] {
   const unknown = names.find((name) => !all.includes(name))
   if (unknown === undefined) return names
-  throw new Error(`there is no ${what} "${unknown}"; there are ${all.join(', ')}`)
+  throw new Error(`unknown ${what} "${unknown}"; use one of ${all.join(', ')}`)
 }

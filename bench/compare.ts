@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     copies: { type: 'string', default: '3' },
   },
 })
-if (values.base === undefined) throw new Error('--base must be the root of a repository of Baton that is built')
+if (values.base === undefined) throw new Error('--base must be the root of a built Baton repository')
 const baseTree = resolve(values.base)
 const options = {
   rounds: Number(values.rounds),

@@ -41,7 +41,7 @@ function checkMutants(words: string): number {
 function checkMutant(folder: string, { name, file, from, to, test }: Mutant): readonly string[] {
   const path = join(folder, file)
   const source = readFileSync(path, 'utf8')
-  if (source.split(from).length !== 2) return [`${name}: its text does not stand once in ${file}`]
+  if (source.split(from).length !== 2) return [`${name}: its text must occur exactly once in ${file}`]
   writeFileSync(
     path,
     source.replace(from, () => to),
@@ -49,7 +49,7 @@ function checkMutant(folder: string, { name, file, from, to, test }: Mutant): re
   const outcome = runTest(folder, test)
   writeFileSync(path, source)
   console.log(`${outcome === 'failed' ? 'dead' : 'ALIVE'}: ${name}`)
-  return outcome === 'failed' ? [] : [`${name}: it survives, the test has ${outcome}`]
+  return outcome === 'failed' ? [] : [`${name}: it survives: the test ${outcome}`]
 }
 
 function runTest(folder: string, test: MutantTest): Outcome {

@@ -77,7 +77,7 @@ export function findFaults(
     ...[...pages].flatMap(([page, sentences]) => findUncovered(ledger, page, sentences)),
     ...Object.keys(ledger.notYetCovered)
       .filter((page) => !pages.has(page))
-      .map((page) => `${LEDGER}: notYetCovered names ${page}, which is no page`),
+      .map((page) => `${LEDGER}: notYetCovered names ${page}, which is not a page`),
     ...marked.flatMap(({ page, entry }) => findWrongEntry(ledger, pages.get(page) ?? [], page, entry)),
     ...Object.entries(ledger.promises).flatMap(([id, entry]) => [
       ...(used.has(id) ? [] : [`${LEDGER}: no sentence makes the promise "${id}"`]),
@@ -96,7 +96,7 @@ function findUncovered(ledger: Ledger, page: string, sentences: readonly string[
       (sentence) => `${page}: this sentence promises something and names no test: "${sentence}". ${ADVICE}`,
     )
   return added.length < most
-    ? [`${LEDGER}: notYetCovered says ${most} for ${page}, which has ${added.length}: write that`]
+    ? [`${LEDGER}: notYetCovered says ${most} for ${page}, which has ${added.length}: update it`]
     : []
 }
 
@@ -107,9 +107,9 @@ function findWrongEntry(
   entry: SentenceEntry,
 ): readonly string[] {
   const at = `${LEDGER}, ${page}: "${entry.sentence}"`
-  if (!sentences.includes(entry.sentence)) return [`${at} is not on the page any more: remove it. ${ADVICE}`]
-  if (!('promises' in entry)) return entry.noPromise.trim() === '' ? [`${at} does not say why it is no promise`] : []
-  if (entry.promises.length === 0) return [`${at} names neither a promise nor why it makes none`]
+  if (!sentences.includes(entry.sentence)) return [`${at} is no longer on the page: remove it. ${ADVICE}`]
+  if (!('promises' in entry)) return entry.noPromise.trim() === '' ? [`${at} does not say why it is not a promise`] : []
+  if (entry.promises.length === 0) return [`${at} names neither a promise nor a reason for having none`]
   return entry.promises
     .filter((id) => ledger.promises[id] === undefined)
     .map((id) => `${at} names the promise "${id}", which has no tests`)
@@ -122,12 +122,12 @@ function findWrongPromise(
 ): readonly string[] {
   const at = `${LEDGER}: the promise "${id}"`
   return [
-    ...(Object.hasOwn(WITNESSES, witness) ? [] : [`${at} has the witness "${witness}", which is none`]),
+    ...(Object.hasOwn(WITNESSES, witness) ? [] : [`${at} has the witness "${witness}", which does not exist`]),
     ...(tests.length === 0 ? [`${at} has no test`] : []),
     ...tests.flatMap((test) => {
       const { file, title } = splitTest(test)
       const text = readTest(file)
-      if (text === undefined) return [`${at} names ${file}, which is no file of tests`]
+      if (text === undefined) return [`${at} names ${file}, which is not a test file`]
       return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
         ? []
         : [`${at}: ${file} has no test "${title}"`]
@@ -140,8 +140,8 @@ function findTooManyInside({ promises, insideAtMost }: Ledger): readonly string[
   if (inside === insideAtMost) return []
   return [
     inside > insideAtMost
-      ? `${LEDGER}: ${inside} promises are seen from inside only, and ${insideAtMost} may be: play the new one from outside`
-      : `${LEDGER}: insideAtMost is ${insideAtMost}, and ${inside} promises are seen from inside only: write that`,
+      ? `${LEDGER}: ${inside} promises are observed only from inside, and ${insideAtMost} may be: test the new one from outside`
+      : `${LEDGER}: insideAtMost is ${insideAtMost}, and ${inside} promises are observed only from inside: update it`,
   ]
 }
 

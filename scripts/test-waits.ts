@@ -27,7 +27,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
       add(node, `a poll under ${POLL_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
     if (isInVitest && name === 'process.on' && !isRemoved(node.arguments[0], file))
-      add(node, 'a listener that nothing removes')
+      add(node, 'a listener that is never removed')
   })
   if (!mayPause && file.imports.some(({ module }) => module === 'node:timers/promises'))
     if (/import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'/.test(file.text))

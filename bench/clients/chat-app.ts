@@ -39,7 +39,7 @@ function post(body: string): Promise<Turned> {
     response.on('error', reject)
     response.on('end', () => {
       if (isWhole) resolve({ chars, tools: 0 })
-      else reject(new Error(`the answer with status ${response.statusCode} has no end: ${rest.slice(0, 200)}`))
+      else reject(new Error(`the answer with status ${response.statusCode} was cut off: ${rest.slice(0, 200)}`))
     })
   })
   asked.on('error', reject)

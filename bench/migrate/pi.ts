@@ -23,7 +23,7 @@ const agent = new Agent({
         parameters,
         execute: async (_id, input) => {
           const { city } = input as { city: string }
-          if (city !== 'Oslo') throw new Error(`nobody has counted ${city}`)
+          if (city !== 'Oslo') throw new Error(`no population data for ${city}`)
           return { content: [{ type: 'text', text: '717710' }], details: {} }
         },
       },

@@ -79,7 +79,7 @@ export async function serveChat(
     }
     const [type, text] = files[url.split('?', 1)[0] ?? '/'] ?? []
     response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
-    response.end(text ?? 'There is nothing here.\n')
+    response.end(text ?? 'Not found.\n')
   }
   const chats = createChatSocket(host, { limits, ...shared })
   const front = createWebSocketFront({

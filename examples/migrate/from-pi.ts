@@ -8,7 +8,7 @@ const population = tool({
   input: z.object({ city: z.string() }),
   effect: 'pure',
   execute: ({ city }) => {
-    if (city !== 'Oslo') throw new Error(`nobody has counted ${city}`)
+    if (city !== 'Oslo') throw new Error(`no population data for ${city}`)
     return 717_710
   },
 })

@@ -26,7 +26,7 @@ test.skipIf(!hasBrowser).each(LOOKS)('axe finds nothing: %s, %s', async (_size, 
   await say(page, 'stop that please')
   await page.locator('.unsaid').first().waitFor()
   await page.evaluate("bench.recognition.onerror({ error: 'not-allowed' })")
-  await page.getByText('does not listen').waitFor()
+  await page.getByText('Speech recognition stopped').waitFor()
   found.push(...(await findViolations(page)))
   expect(found).toEqual([])
   expect(await page.evaluate(IS_NARROW)).toBe(true)

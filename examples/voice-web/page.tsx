@@ -170,7 +170,7 @@ function useListening(person: Person, voice: Voice) {
   const toggle = (): void => {
     if (isListening) return stop.current?.()
     const { SpeechRecognition, webkitSpeechRecognition: Recognition = SpeechRecognition } = globalThis as PageWindow
-    if (!Recognition) return setWhy('This browser cannot listen. Type instead.')
+    if (!Recognition) return setWhy('This browser does not support speech recognition. Type instead.')
     setWhy(undefined)
     setListening(true)
     stop.current = listen({
@@ -181,7 +181,7 @@ function useListening(person: Person, voice: Voice) {
       onSaid: person.says,
       onEnd: (reason) => {
         setListening(false)
-        if (reason !== undefined) setWhy(`The browser does not listen (${reason}). Type instead.`)
+        if (reason !== undefined) setWhy(`Speech recognition stopped (${reason}). Type instead.`)
       },
     })
   }

@@ -218,13 +218,13 @@ test.skipIf(!hasBrowser)(
     await page.evaluate('bench.recognition.onend()')
     await page.getByRole('button', { name: 'Stop listening' }).waitFor()
     await page.evaluate("bench.recognition.onerror({ error: 'not-allowed' })")
-    await page.getByText('The browser does not listen (not-allowed). Type instead.').waitFor()
+    await page.getByText('Speech recognition stopped (not-allowed). Type instead.').waitFor()
     const without = await openPage(url, {
       prepare: async (one) =>
         void (await one.addInitScript('globalThis.SpeechRecognition = globalThis.webkitSpeechRecognition = undefined')),
     })
     await without.getByRole('button', { name: 'Listen' }).click()
-    await without.getByText('This browser cannot listen. Type instead.').waitFor()
+    await without.getByText('This browser does not support speech recognition. Type instead.').waitFor()
   },
 )
 
