@@ -1,5 +1,5 @@
-// The build that this one is compared with: the commit that `bench/base-commit` names, in a folder of its own, with the
-// packages that are installed here.
+// The build that this one is compared with: the commit named in `bench/base-commit`, in its own folder, with the
+// packages installed here.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ export interface BaseTree {
   remove(): void
 }
 
-/** @throws Error when the commit is not in this clone, or cannot be built */
+/** @throws Error if the commit is not in this clone, or cannot be built */
 export function buildBaseTree(): BaseTree {
   const commit = readFileSync(join(import.meta.dirname, 'base-commit'), 'utf8').trim()
   const folder = mkdtempSync(join(tmpdir(), 'baton-base-'))
@@ -30,11 +30,11 @@ export function buildBaseTree(): BaseTree {
     return { root, commit, remove }
   } catch (cause) {
     remove()
-    throw new Error(`the base ${commit} cannot be built: a clone with its history, after "npm ci", has it`, { cause })
+    throw new Error(`the base ${commit} cannot be built: use a clone with its full history, after "npm ci"`, { cause })
   }
 }
 
-/** What is installed is shared; the packages of Baton are those of the tree. */
+/** Installed packages are shared, except Baton's own, which come from the tree. */
 function linkPackages(from: string, to: string, root: string): void {
   mkdirSync(join(to, '@baton'), { recursive: true })
   for (const name of readdirSync(from)) if (name !== '@baton') symlinkSync(join(from, name), join(to, name))

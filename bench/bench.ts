@@ -1,5 +1,5 @@
-// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: measures and writes one table, as Markdown. A scenario that fails
-// is named at the end, and the others are measured all the same.
+// `npm run bench [scenario…] [-- --rounds 7 --clients a,b]`: runs the measurements and writes one Markdown table. A
+// failing scenario is named at the end and does not stop the others.
 import { inspect, parseArgs } from 'node:util'
 import type { Measured } from './measure.ts'
 import { measure } from './measure.ts'
@@ -82,5 +82,5 @@ function wholeNumber(option: string, text: string): number {
 function among(what: string, names: readonly string[], all: readonly string[]): readonly string[] {
   const unknown = names.find((name) => !all.includes(name))
   if (unknown === undefined) return names
-  throw new Error(`there is no ${what} "${unknown}"; there are ${all.join(', ')}`)
+  throw new Error(`unknown ${what} "${unknown}"; use one of ${all.join(', ')}`)
 }

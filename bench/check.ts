@@ -1,5 +1,5 @@
-// The check of every change: the three cheapest scenarios, this build beside the base, both in one run and round by round in
-// turn, so that whatever else the machine does meets both alike.
+// The check for every change: the three cheapest scenarios, with this build and the base in the same run, alternating
+// each round, so that other load on the machine affects both alike.
 import { buildBaseTree } from './base-tree.ts'
 import { median, measureRounds } from './measure.ts'
 import { startProvider } from './processes.ts'
@@ -8,10 +8,10 @@ import { SCENARIOS } from './scenarios.ts'
 
 const CHEAPEST = ['text', 'tools', 'tiny']
 const CLIENT = 'baton'
-/** Of what the base costs. The same code beside itself, on a machine that does much else, was at 1.4 once. */
+/** Relative to the base's cost. On a busy machine, identical code once measured 1.4. */
 const WORSE_MAX = 1.5
 const PAIRS = { rounds: 8, warmMs: 3000, clients: [CLIENT], copies: 2 }
-/** Of a scenario that seems too slow: measured once more, for longer. */
+/** A scenario that seems too slow is measured again with this many rounds. */
 const SURE_ROUNDS = 24
 
 const base = buildBaseTree()
@@ -40,7 +40,7 @@ async function isQuick(scenario: Scenario, count: number): Promise<boolean> {
   return isGood
 }
 
-/** The median of the rounds' ratios. */
+/** The median of the per-round ratios. */
 function compare(rounds: ReadonlyMap<string, readonly number[]>, other: string): number {
   const others = rounds.get(other) ?? []
   return median((rounds.get(CLIENT) ?? []).map((value, round) => value / (others[round] ?? Number.NaN)))

@@ -1,12 +1,12 @@
-// The process of one measured client: runs the batches that it is told to and says what they cost. CPU is that of the whole
-// process: garbage collection, compilation and worker threads with it.
+// The process of one measured client: runs the requested batches and reports their cost. CPU time covers the whole
+// process, including garbage collection, compilation and worker threads.
 import type { Client, OpenClient, Ran } from './clients/client.ts'
 
 export type Order =
   | { readonly type: 'run'; readonly turns: number; readonly atOnce: number }
-  /** Frees what is not used, so that a measurement begins from the same place. */
+  /** Frees unused memory, so that measurements begin from the same state. */
   | { readonly type: 'collect' }
-  /** So many apps connect and stay. */
+  /** Connects this many apps and keeps them connected. */
   | { readonly type: 'connect'; readonly connections: number }
 
 export interface Batch extends Ran {
@@ -50,7 +50,7 @@ async function runBatch(client: Client, turns: number, atOnce: number): Promise<
   return { ...ran, cpuMs: (user + system) / 1000, wallMs: performance.now() - startMs }
 }
 
-/** Twice: what the first collection gives up with finalizers, the second one frees. */
+/** Collects twice: the second pass frees what the first one only released for finalization. */
 async function memoryInUse(): Promise<Memory> {
   for (let pass = 0; pass < 2; pass++) {
     globalThis.gc?.()

@@ -1,5 +1,5 @@
-// `npm run bench:compare -- --base DIR [scenario…]`: this build of Baton beside another one, both in one run and beside the
-// same floor, round by round in turn. Prints ratios that are taken within a round, as Markdown; all of them are costs.
+// `npm run bench:compare -- --base DIR [scenario…]`: compares this build of Baton with another one, in the same run and
+// against the same floor, alternating each round. Prints per-round ratios as Markdown; all of them are costs.
 import { spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import type { Scenario } from './scenarios.ts'
 import { BATON_CLIENTS, SCENARIOS, WIRES } from './scenarios.ts'
 import { SESSION_MEASUREMENTS } from './sessions/measurements.ts'
 
-/** Runs of a measurement that is made in one process, in each tree in turn. */
+/** Number of runs of a measurement that uses one process, alternating between the trees. */
 const SESSION_RUNS = 5
 const CLIENTS = [...BATON_CLIENTS, 'baton-websocket', ...WIRES.map((wire) => `adapter:${wire}`)]
 
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     copies: { type: 'string', default: '3' },
   },
 })
-if (values.base === undefined) throw new Error('--base must be the root of a repository of Baton that is built')
+if (values.base === undefined) throw new Error('--base must be the root of a built Baton repository')
 const baseTree = resolve(values.base)
 const options = {
   rounds: Number(values.rounds),
@@ -49,7 +49,7 @@ function isWanted({ name }: { readonly name: string }): boolean {
 
 async function compareScenario(scenario: Scenario): Promise<void> {
   const rounds = await measureRounds(provider, scenario, options)
-  // Of turns a second more is better: there the ratio is turned round.
+  // For turns per second, more is better, so the ratio is inverted.
   const isRate = scenario.unit.type === 'turns/s'
   const ratio = (one: string, other: string): string => {
     const others = rounds.get(other) ?? []
@@ -63,7 +63,7 @@ async function compareScenario(scenario: Scenario): Promise<void> {
   }
 }
 
-/** These run in the process that measures, so each tree measures its own. */
+/** These run in the measuring process, so each tree measures its own. */
 function compareSessions(name: string): void {
   const seen = new Map<string, { readonly own: number[]; readonly base: number[] }>()
   for (let run = 0; run < SESSION_RUNS; run++)

@@ -1,5 +1,6 @@
-// Measures one scenario: all its clients live at once, each in its process, and take turns batch by batch, so that whatever
-// else the machine does meets all of them alike. Ratios are taken within a round; the result is the median of the rounds.
+// Measures one scenario: all its clients are live at the same time, each in its own process, and alternate batch by
+// batch, so that other load on the machine affects all of them alike. Ratios are computed within a round; the result is
+// the median of the rounds.
 import type { Batch } from './client-process.ts'
 import type { ClientProcess, Provider } from './processes.ts'
 import { startClient } from './processes.ts'
@@ -11,27 +12,33 @@ export interface Measured {
   readonly median: number
   readonly least: number
   readonly most: number
-  /** To the scenario's floor; of times, less is better. */
+  /** Relative to the scenario's floor; for times, less is better. */
   readonly ratio: number
 }
 
 export interface MeasureOptions {
   readonly rounds: number
-  /** Milliseconds that each client runs before anything counts; then all go on to the turns of the one that made the most. */
+  /** Warm-up of each client in milliseconds; afterwards, all clients continue to the turn count of the fastest one. */
   readonly warmMs: number
-  /** All of the scenario's by default. */
+  /** Defaults to all clients of the scenario. */
   readonly clients?: readonly string[]
-  /** The root of another repository: all but the floor are measured from its build too, as `<client> of base`. */
+  /**
+   * The root of another repository: all clients except the floor are also measured with its build, as `<client> of
+   * base`.
+   */
   readonly baseTree?: string
-  /** Processes of each client, of whose values the mean counts: the same code may be a tenth slower in one than in another. */
+  /** Processes per client, whose mean counts: the same code may be a tenth slower in one process than in another. */
   readonly copies?: number
 }
 
 const WARM_TURNS = 20
-/** Turns to which a slower client is warmed up; by then nearly all of its code is compiled as it stays. */
+/**
+ * The number of turns up to which a slower client is warmed up; by then nearly all of its code has reached its final
+ * compilation.
+ */
 const WARM_TURNS_MOST = 2000
 
-/** @throws Error when a client fails, or gives another text or another number of calls than it should */
+/** @throws Error if a client fails, or produces an unexpected text or number of calls */
 export async function measure(
   provider: Provider,
   scenario: Scenario,
@@ -40,7 +47,7 @@ export async function measure(
   return compared(await measureRounds(provider, scenario, options), scenario.floor)
 }
 
-/** The value of each client in each round. @throws Error as `measure` does */
+/** The value of each client in each round. @throws Error like `measure` */
 export async function measureRounds(
   provider: Provider,
   scenario: Scenario,
@@ -65,7 +72,7 @@ export async function measureRounds(
     const runners = await warmAlike(warming, scenario)
     const values = new Map<string, number[]>(runners.map(({ label }) => [label, Array(options.rounds).fill(0)]))
     for (let round = 0; round < options.rounds; round++)
-      // Each round begins with another client, so that none always follows the same one.
+      // Each round begins with another client, so that no client always follows the same one.
       for (let index = 0; index < runners.length; index++) {
         const runner = runners[(index + round) % runners.length]
         const seen = runner && values.get(runner.label)
@@ -82,17 +89,17 @@ export async function measureRounds(
 interface Runner {
   readonly label: string
   readonly process: ClientProcess
-  /** Of a batch. */
+  /** Number of turns in a batch. */
   readonly turns: number
 }
 
-/** While it is warmed up. */
+/** A client during warm-up. */
 interface Warming {
   readonly label: string
   readonly process: ClientProcess
-  /** That it has made. */
+  /** Number of turns so far. */
   turns: number
-  /** Of the newest ones, each. */
+  /** Duration of each of the newest turns. */
   turnMs: number
 }
 
@@ -103,8 +110,8 @@ async function warm(one: Warming, scenario: Scenario): Promise<void> {
 }
 
 /**
- * In the same time a quick client makes more turns, and more of its code is compiled: measured then, a slow one would pay for
- * its compiler too.
+ * In the same time, a quick client runs more turns, so more of its code is compiled: measured at that point, a slow
+ * client would also pay for compilation.
  */
 async function warmAlike(warming: readonly Warming[], scenario: Scenario): Promise<readonly Runner[]> {
   const turns = Math.min(WARM_TURNS_MOST, Math.max(...warming.map((one) => one.turns)))
@@ -134,7 +141,7 @@ function readValue({ unit }: Scenario, batch: Batch, turns: number): number {
   return (batch.cpuMs * unit.scale) / turns / unit.per
 }
 
-/** Each against the values of `floor` in the same rounds. */
+/** Compares each client with the values of `floor` in the same rounds. */
 export function compared(values: ReadonlyMap<string, readonly number[]>, floor: string): readonly Measured[] {
   const least = values.get(floor) ?? []
   return [...values].map(([client, own]) => ({

@@ -1,10 +1,10 @@
-// Asks another process of the benchmark something and waits for its answer.
+// Sends a question to another process of the benchmark and waits for its answer.
 import type { ChildProcess, Serializable } from 'node:child_process'
 
-/** Milliseconds for any answer: more than the longest batch takes on a slow machine. */
+/** Timeout for any answer in milliseconds: longer than the longest batch on a slow machine. */
 const ANSWER_MS = 300_000
 
-/** @throws Error when the process fails, ends, or does not answer in time */
+/** @throws Error if the process fails, ends, or does not answer in time */
 export function ask<Answer>(child: ChildProcess, question?: Serializable): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void =>

@@ -7,7 +7,7 @@ import { ask } from './process-answer.ts'
 import type { ClientName } from './scenarios.ts'
 
 export interface Provider {
-  /** `http://127.0.0.1:<port>`, without the path of a scenario. */
+  /** `http://127.0.0.1:<port>`, without a scenario's path. */
   readonly origin: string
   stop(): void
 }
@@ -29,8 +29,8 @@ export interface ClientProcess {
 }
 
 /**
- * `--cpu-prof` and the like go to the clients by NODE_BENCH_OPTIONS. `tree` is the root of the repository whose build is
- * measured. @throws Error when the client cannot be opened
+ * NODE_BENCH_OPTIONS passes options such as `--cpu-prof` to the clients. `tree` is the root of the repository whose
+ * build is measured. @throws Error if the client cannot be opened
  */
 export async function startClient(name: ClientName, base: string, tree = OWN_TREE): Promise<ClientProcess> {
   const [file = '', wire = ''] = name.split(':')

@@ -1,6 +1,6 @@
-// What is measured: the provider's path, how turns are begun, what each must give, and the unit of its cost.
-// A path is `text-<deltas>-<mode>` or `tools-<rounds>-<calls at once>-<deltas at the end>-<mode>`; modes: b all in one write,
-// e a write for each event, p a write for each event 2 ms apart, l the same with the time of the write in each delta.
+// The measured scenarios: the provider's path, how turns are started, the expected results of each, and the unit of its
+// cost. A path is `text-<deltas>-<mode>` or `tools-<rounds>-<calls at once>-<deltas at the end>-<mode>`; modes: b all
+// in one write, e one write per event, p one write per event 2 ms apart, l the same with the write time in each delta.
 import { PIECE_CHARS } from './provider/wire.ts'
 
 export interface Scenario {
@@ -8,10 +8,10 @@ export interface Scenario {
   readonly says: string
   readonly path: string
   readonly atOnce: number
-  /** Characters and calls that a turn must give; the characters of timed streams vary. */
+  /** Characters and calls that a turn must produce; the characters of timed streams vary. */
   readonly chars?: number
   readonly tools: number
-  /** Milliseconds that a batch takes about. */
+  /** Approximate duration of a batch in milliseconds. */
   readonly batchMs: number
   readonly unit: Unit
   readonly clients: readonly ClientName[]
@@ -19,7 +19,7 @@ export interface Scenario {
   readonly floor: ClientName
 }
 
-/** `cpu`: processor time of the client's process divided by `per`; less is better for all but `turns/s`. */
+/** `cpu`: CPU time of the client's process divided by `per`; less is better for all but `turns/s`. */
 export type Unit =
   | { readonly type: 'cpu'; readonly per: number; readonly label: string; readonly scale: number }
   | { readonly type: 'turns/s'; readonly label: string }
@@ -29,12 +29,14 @@ export const BARE_CLIENTS = ['floor-http', 'floor-dispatch', 'floor-fetch'] as c
 export const BATON_CLIENTS = ['baton', 'baton-new-session', 'baton-sqlite'] as const
 export const PEERS = ['pi-agent', 'anthropic-tool-runner', 'openai-agents', 'ai-sdk'] as const
 export const SERVERS = ['relay', 'baton-websocket'] as const
-/** Chats over HTTP in the AI SDK's stream; beside them version 1, which sends the whole text at most once in 50 ms. */
+/**
+ * Chats over HTTP with the AI SDK's stream, compared with version 1, which sends the whole text at most once in 50 ms.
+ */
 export const CHAT_SERVERS = ['relay-chat', 'baton-chat', 'baton-websocket'] as const
-/** Wires of which the adapter is measured alone, beside a bare reader of the same wire. */
+/** Wires whose adapter is measured alone, compared with a bare reader of the same wire. */
 export const WIRES = ['messages', 'responses', 'chat', 'gemini', 'converse'] as const
 export type WireName = (typeof WIRES)[number]
-/** Wires whose vendor's SDK can also hand on the bare events, without adding up the answer. */
+/** Wires whose vendor SDK can also pass on the bare events, without concatenating the answer. */
 const EVENTS_WIRES = ['messages', 'responses', 'chat'] as const
 export type EventsWireName = (typeof EVENTS_WIRES)[number]
 export type ClientName =
@@ -76,7 +78,7 @@ const paced = {
   unit: perDelta(PACED_DELTAS),
 }
 
-/** One for each wire, all of one name: the wires are not compared with each other. */
+/** One scenario for each wire, all with the same name: the wires are not compared with each other. */
 const ADAPTERS = WIRES.map((wire): Scenario => {
   const floor = `bare:${wire}` as const
   const events = EVENTS_WIRES.filter((one) => one === wire).map((one) => `sdk-events:${one}` as const)

@@ -1,5 +1,5 @@
-// Builds every package into its dist/: `npm run build`. Packages see each other through dist, as users will, so they are
-// built in the order of their dependencies. Packages without source are skipped.
+// Builds every package into its dist/: `npm run build`. Packages import each other through dist, as they do for users,
+// so they are built in dependency order. Packages without source are skipped.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** Packages whose compiler must not know Node. */
+/** Packages that must compile without Node's types. */
 const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'protocol'])
 const CONFIG = 'tsconfig.build.json'
-/** The package that has the pages: every program on Baton installs it. */
+/** The package that contains the documentation pages: every program that uses Baton installs it. */
 const WITH_PAGES = 'host'
 
-/** @throws Error with the compiler's output when a package does not compile, or an entry is not there afterwards */
+/** @throws Error with the compiler's output when a package does not compile, or when an entry is missing afterwards */
 export function buildPackages(): readonly Package[] {
   const built = packagesInOrder().filter(({ entries }) => entries.length > 0)
   for (const one of built) buildPackage(one)
@@ -24,11 +24,11 @@ export function buildPackages(): readonly Package[] {
 
 function buildPackage(one: Package): void {
   const config = join(one.path, CONFIG)
-  // A pack has files of its own folder only.
+  // A pack contains only files from its own folder.
   copyFileSync(join(REPOSITORY, 'LICENSE'), join(one.path, 'LICENSE'))
   if (one.folder === WITH_PAGES) writePackedPages(join(one.path, 'docs'))
   rmSync(join(one.path, 'dist'), { recursive: true, force: true })
-  // Written for the time of the build only: it differs from package to package by two words.
+  // Written only for the duration of the build: the configurations of the packages differ only in two words.
   writeFileSync(config, JSON.stringify(readConfig(one)))
   try {
     const compiler = join(REPOSITORY, 'node_modules/.bin/tsc')
@@ -39,7 +39,7 @@ function buildPackage(one: Package): void {
   }
   for (const { subpath, built } of one.entries)
     if (!existsSync(join(one.path, built)))
-      throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, and is not`)
+      throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, but is missing`)
 }
 
 function readConfig(one: Package): object {

@@ -1,4 +1,4 @@
-// The page shows the session that was captured, and the session shows what a captured one must.
+// The page shows the captured session, and the session shows everything that it must.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Plays a chat in a real terminal (tmux) against a local OpenAI-compatible server of an independent hand (aimock), and
-// writes what stands on the screen to docs/chat-session.txt and docs/cli.md: `npm run capture`. It needs tmux on the machine.
+// Plays a chat in a real terminal (tmux) against aimock, an independent local OpenAI-compatible server, and writes the
+// screen contents to docs/chat-session.txt and docs/cli.md: `npm run capture`. It requires tmux.
 import { LLMock } from '@copilotkit/aimock'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ import { REPOSITORY } from './source-files.ts'
 const BATON = join(REPOSITORY, 'packages/cli/bin/baton.mjs')
 const CAPTURE = join(REPOSITORY, 'docs/chat-session.txt')
 const PAGE = join(REPOSITORY, 'docs/cli.md')
-/** Cells; a file in the docs should not be wider. */
+/** In cells; a file in the docs should not be wider. */
 const SIZE = { columns: 88, rows: 60 }
-/** Milliseconds that the screen has to show what is waited for. */
+/** How many milliseconds the screen may take to show the expected text. */
 const SHOWN_MS = 20_000
 const LOOK_MS = 50
 
@@ -37,7 +37,7 @@ try {
   rmSync(place, { recursive: true, force: true })
 }
 
-/** What the model says to each message of the person, as a server would stream it. */
+/** The model's answer to each message from the person, streamed as a server would. */
 function createMock(): LLMock {
   const server = new LLMock({ port: 0 })
   const paced = { streamingProfile: { ttft: 200, tps: 25, jitter: 0 } }
@@ -49,7 +49,7 @@ function createMock(): LLMock {
     { userMessage: 'when', hasToolResult: false },
     ({ tools = [] }) => ({
       content: 'I look at the code and at the folder.',
-      // Names on the wire are the sender's business: each tool is called as it was offered.
+      // The sender chooses the names on the wire: each tool is called as it was offered.
       toolCalls: calls.map((call) => ({ ...call, name: offered(tools, call.name) })),
     }),
     paced,
@@ -108,7 +108,7 @@ function type(text: string): void {
   tmux('send-keys', '-t', 'chat', 'Enter')
 }
 
-/** @throws Error with the screen, when it does not show it in time */
+/** @throws Error with the screen contents if the expected text does not appear in time */
 async function shown(wanted: RegExp): Promise<void> {
   for (let waitedMs = 0; waitedMs < SHOWN_MS; waitedMs += LOOK_MS) {
     if (wanted.test(screen())) return
@@ -121,7 +121,7 @@ function screen(): string {
   return tmux('capture-pane', '-p', '-t', 'chat', '-S', '-').trimEnd()
 }
 
-/** Without what is only here: the folder's name, the port, the prompt that is left. */
+/** Removes what is specific to this run: the folder's name, the port and the trailing prompt. */
 function readable(text: string): string {
   const from = text.indexOf('$ baton chat')
   return text

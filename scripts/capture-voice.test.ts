@@ -1,4 +1,4 @@
-// The page shows the conversation that was captured, and it shows what a captured one must.
+// The page shows the captured conversation, and the conversation shows everything that it must.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Plays a conversation with the voice page in a real browser, in real time, and writes its pictures and its timeline to docs/:
-// `npm run capture:voice`. It needs Chromium. What the person says comes from a recognition that this program plays.
+// Plays a conversation with the voice page in a real browser, in real time, and writes screenshots and the timeline to
+// docs/: `npm run capture:voice`. It requires Chromium. The person's speech comes from a recognition that this program
+// simulates.
 import { createNodeEnvironment } from '@baton/host'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -64,7 +65,7 @@ async function play(page: Page): Promise<void> {
   await page.screenshot({ path: join(REPOSITORY, 'docs/voice-phone.png') })
 }
 
-/** Word by word, as a recognition hears it. */
+/** Speaks word by word, like a recognition. */
 async function speak(page: Page, text: string): Promise<void> {
   const words = text.split(' ')
   for (const count of words.keys()) {
@@ -74,7 +75,7 @@ async function speak(page: Page, text: string): Promise<void> {
   await hear(page, text, true)
 }
 
-/** `[…]` stands around what was never heard. */
+/** `[…]` marks the part that was not heard. */
 async function readTimeline(page: Page): Promise<string> {
   const lines = await page.evaluate<readonly (readonly [time: string, text: string])[]>(`(() => {
     for (const rest of document.querySelectorAll('.rest')) rest.textContent = rest.textContent.replace(/^( ?)(.*)$/, '$1[$2]')

@@ -1,4 +1,4 @@
-// The programs of docs/comparison.md that use other libraries do the same as Baton's: the same text, the same failures.
+// The programs in docs/comparison.md that use other libraries behave like Baton's: the same text, the same failures.
 import { leaveOut } from '@baton/testing/left-out'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,12 +30,12 @@ test.runIf(areInstalled).each(programs)('$name with $library fails where the key
 test.each(failing)('$name with Baton fails where the key is refused', async ({ task }) => {
   const [run] = await runProgram(task, 'baton', () => BAD_KEY)
   expect(run).toMatchObject({ printed: '', exitCode: 1 })
-  // A front tells apps no words of a provider.
+  // A front does not pass a provider's words to apps.
   expect(run?.complaints).toMatch(/invalid x-api-key|refused the key/)
 })
 
 test.runIf(areInstalled).each(LIBRARIES)('a stream that breaks fails with %s', async (library) => {
-  const streaming = TASKS.find(({ name }) => name === 'streaming') as Task // stands in the list
+  const streaming = TASKS.find(({ name }) => name === 'streaming') as Task // present in the list
   const broken = { status: 400, message: 'the stream broke' }
   const [run] = await runProgram(streaming, library, () => ({ text: 'Once upon a time', fails: broken }))
   expect(run).toMatchObject({ printed: 'Once upon a time', exitCode: 1 })

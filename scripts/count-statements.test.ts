@@ -1,4 +1,4 @@
-// What counts as a statement.
+// Which syntax counts as a statement.
 import { expect, test } from 'vitest'
 import { countStatements } from './count-statements.ts'
 

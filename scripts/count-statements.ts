@@ -1,8 +1,8 @@
-// Counts the statements of a program: what somebody has to write, whatever the length of the lines.
+// Counts the statements of a program: how much a person has to write, independent of line length.
 import type { Node } from 'oxc-parser'
 import { parseSource, walkNodes } from './source-files.ts'
 
-/** Braces, and types, which do nothing when the program runs. */
+/** Braces, and types, which do nothing at run time. */
 const UNCOUNTED: ReadonlySet<string> = new Set([
   'BlockStatement',
   'EmptyStatement',
@@ -11,8 +11,9 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Every statement and declaration counts one, wherever it stands: imports, conditions, loops, what is inside of functions. The
- * body of an arrow function without braces counts one, because it is a return. Types, and imports of types alone, count none.
+ * Every statement and declaration counts as one, wherever it appears: imports, conditions, loops, statements inside
+ * functions. The body of an arrow function without braces counts as one, because it is a return. Types and type-only
+ * imports do not count.
  * @throws Error for a program that does not parse
  */
 export function countStatements(path: string, text: string): number {
@@ -28,7 +29,7 @@ export function countStatements(path: string, text: string): number {
 function isCounted(node: Node, parent: Node | undefined): boolean {
   if (UNCOUNTED.has(node.type)) return false
   if (node.type === 'ImportDeclaration') return node.importKind !== 'type'
-  // The `const` of a loop's head belongs to the loop.
+  // The `const` in a loop's head belongs to the loop.
   if (node.type === 'VariableDeclaration') return !/^For.*Statement$/.test(parent?.type ?? '')
   if (node.type === 'ArrowFunctionExpression') return node.expression
   return /(Statement|Declaration)$/.test(node.type)

@@ -1,5 +1,5 @@
-// Mistakes in decoders that the garbler must notice: each is the slip of somebody who reads a wire as its documentation has it,
-// and not as gateways and local servers write it.
+// Decoder mistakes that the garbler must detect: each would be made by an author who reads a wire as its documentation
+// describes it, and not as gateways and local servers write it.
 import type { Mutant } from './mutant-list.ts'
 
 const MODELS = 'packages/models/src'

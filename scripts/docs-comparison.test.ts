@@ -1,4 +1,4 @@
-// Baton's programs have no more statements than those of other libraries, but where the page explains it.
+// Baton's programs have no more statements than those of other libraries, except where the page explains why.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

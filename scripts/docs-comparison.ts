@@ -1,4 +1,4 @@
-// The table of docs/comparison.md: how many statements the same program has with Baton, the AI SDK and pi.
+// The table in docs/comparison.md: how many statements the same program has with Baton, the AI SDK and pi.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Library, Task } from '../bench/programs/tasks.ts'
@@ -23,7 +23,7 @@ export function countPrograms(): readonly ComparedTask[] {
   }))
 }
 
-/** The whole page. */
+/** The complete page. */
 export function comparisonPage(): string {
   const counted = countPrograms()
   const rows = counted.map(
@@ -41,7 +41,7 @@ export function comparisonPage(): string {
 }
 
 function readVersion(name: string): string {
-  // The lockfile's own folder pins exact versions.
+  // The folder's own lockfile pins exact versions.
   const { dependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'bench/package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>
   }

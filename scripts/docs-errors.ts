@@ -1,13 +1,13 @@
-// The page docs/errors.md, from the table of error codes in core.
+// Generates docs/errors.md from the table of error codes in core.
 import type { Fault } from '@baton/core'
 import { ERROR_CODES, isErrorCode, readErrorLayer } from '@baton/core'
 
 const WHOSE: Readonly<Record<Fault, string>> = {
   caller: 'the program that calls Baton',
-  peer: 'the other end of the wire',
+  peer: 'the other end of the connection',
   provider: 'the model or its provider',
-  service: 'a service that a tool asks',
-  baton: 'Baton or its surroundings',
+  service: 'a service that a tool uses',
+  baton: 'Baton or its environment',
 }
 
 export function errorsPage(): string {
@@ -26,22 +26,22 @@ export function errorsPage(): string {
 
 <!-- Generated from packages/core/src/error-codes.ts by \`npm run docs\`. Do not edit. -->
 
-Every error of Baton is a \`BatonError\` with one of these codes. Branch on \`code\`, never on the class: two copies of it
-may be loaded. The message says what happened and with which value; \`hint\` says what to do. On the wire the same codes
-stand in \`error\` frames, and in the results that a model gets.
+Every Baton error is a \`BatonError\` with one of these codes. Branch on \`code\`, never on the class: two copies of it
+may be loaded. The message says what happened and with which value; \`hint\` says what to do. The same codes appear in
+\`error\` frames on the wire, and in the results that a model gets.
 
-What Baton does not take rejects, or throws where nothing is waited for: every method of a host, a session, a turn and a client.
-\`session.submit\` alone, the entrance for fronts, answers with \`{ type: 'refused', code, message }\`.
-[error-handling.md](error-handling.md) says who learns about what.
+Methods of a host, a session, a turn and a client reject when Baton refuses a request; synchronous methods throw.
+Only \`session.submit\`, the entry point for fronts, resolves with \`{ type: 'refused', code, message }\`.
+[error-handling.md](error-handling.md) lists which error reaches which part of a program.
 
-Whose fault it is:
+The cause of the error:
 
 ${faults.join('\n')}
 
-In which layer it arises: \`api\` is a service that was asked (a provider, an MCP server, an HTTP API), \`tool\` is the tool, its arguments or its permission,
-and \`processing\` is what Baton does around them. \`readErrorLayer(code)\` gives it.
+The layer in which it occurs: \`api\` is an external service (a provider, an MCP server, an HTTP API), \`tool\` is the tool, its arguments or its permission,
+and \`processing\` is Baton’s own work around them. \`readErrorLayer(code)\` returns it.
 
-An error that can be retried may go away by itself; one that cannot will come again until something is changed.
+A retryable error may disappear by itself; any other error will recur until something is changed.
 
 ${row(['Code', 'Layer', 'Fault of', 'Retry', 'Meaning', 'How to solve'])}
 ${row(['---', '---', '---', '---', '---', '---'])}

@@ -1,4 +1,4 @@
-// The page of the log and the schemas beside it know every kind of fact and input, and take real records.
+// The log page and the schemas next to it cover every kind of fact and input, and accept real records.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { CLIENT_REPORTS, HOST_FACTS, HOST_REPORTS, USER_COMMANDS } from '@baton/core/machine'
 import { explore } from '@baton/core/testing'

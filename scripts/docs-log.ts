@@ -1,4 +1,5 @@
-// The page docs/log.md, from the types of facts, inputs and records in core: what stands in an export, with every field.
+// Generates docs/log.md from the types of facts, inputs and records in core: the contents of an export, with every
+// field.
 import type { Comment, Node } from 'oxc-parser'
 import { FORMAT_VERSION, HOST_FACTS } from '@baton/core/machine'
 import type { SourceFile } from './source-files.ts'
@@ -8,22 +9,22 @@ const MACHINE = 'packages/core/src/machine/'
 
 export interface LogKind {
   readonly name: string
-  /** What the comment above it says. */
+  /** Text of the doc comment above it. */
   readonly meaning: string
   readonly fields: readonly LogField[]
-  /** Types whose fields it has, too. */
+  /** Types whose fields it also has. */
   readonly others: readonly string[]
 }
 
 export interface LogField {
   readonly name: string
   readonly isOptional: boolean
-  /** As TypeScript has it. */
+  /** The type as written in TypeScript. */
   readonly type: string
   readonly meaning: string
 }
 
-/** The members of a union of object types whose `type` names them. */
+/** The members of a union of object types, named by their `type`. */
 export function readKinds(file: SourceFile, alias: string): readonly LogKind[] {
   const union = findAlias(file, alias)
   const members = union.type === 'TSUnionType' ? union.types : [union]
@@ -51,7 +52,7 @@ function readKind(file: SourceFile, member: Node): LogKind {
   }
 }
 
-/** What an intersection is of. */
+/** The parts of an intersection type. */
 function listParts(node: Node): readonly Node[] {
   if (node.type === 'TSParenthesizedType') return listParts(node.typeAnnotation)
   return node.type === 'TSIntersectionType' ? node.types.flatMap(listParts) : [node]
@@ -82,7 +83,7 @@ function sliceOf({ text, comments }: SourceFile, { start, end }: Node): string {
     .trim()
 }
 
-/** The doc comment with nothing but blanks and a bar between it and this place. */
+/** The doc comment directly before this position, with only blanks and a bar between them. */
 export function commentBefore({ text, comments }: SourceFile, start: number): string {
   const before = comments.findLast(
     (comment) => comment.end <= start && /^[\s|(]*$/.test(text.slice(comment.end, start)),
@@ -111,7 +112,7 @@ export function logPage(): string {
 
 <!-- Generated from packages/core/src/machine/fact.ts and input.ts by \`npm run docs\`. Do not edit. -->
 
-A session is a list of records, and each record is what one input did. An export (\`baton sessions export\`, \`exportSession\`; [persistence.md](persistence.md)) has every record with its times.
+A session is a list of records, and each record is the effect of one input. An export (\`baton sessions export\`, \`exportSession\`; [persistence.md](persistence.md)) has every record with its times.
 \`baton log --json\` writes the canonical log: one fact on each line, without the facts that are marked below, without times, and without ids that differ from host to host.
 
 Each line of an export is a JSON object:
@@ -120,7 +121,7 @@ Each line of an export is a JSON object:
 |---|---|
 | first: \`baton-session\` | \`version\`, \`session\` (the id) |
 | then: \`record\` | \`record\`, as below |
-| last: \`blob\` | \`name\`, \`text\`: a long result, an image or a file, in base64 where it is bytes |
+| last: \`blob\` | \`name\`, \`text\`: a long result, an image or a file; binary data is in base64 |
 
 The format of records has version ${FORMAT_VERSION}. It is frozen: later versions of Baton read what one of this version says, and only add kinds of facts and fields. Pass over fields that you do not know; a kind of
 fact that you do not know means that you cannot tell what the session is.
@@ -128,19 +129,19 @@ fact that you do not know means that you cannot tell what the session is.
 | Field of a record | Is |
 |---|---|
 | \`version\` | ${FORMAT_VERSION} |
-| \`pos\` | its position; the first is 0, and each follows the one before |
-| \`nowMs\` | the session's time in milliseconds: deadlines are counted in it, and it never goes back |
-| \`wallMs\` | the wall clock, where it is a second or more apart |
-| \`epoch\` | which owner of the session wrote it; it never goes back |
-| \`input\` | what came in: its \`type\`, and where it has them \`inputId\`, \`callId\`, \`attempt\`, \`connection\`. Its content stands in the facts |
-| \`facts\` | what it did, in order |
+| \`pos\` | its position; the first is 0, and positions are consecutive |
+| \`nowMs\` | the session's time in milliseconds: deadlines use it, and it never goes back |
+| \`wallMs\` | the wall clock, if it differs by a second or more |
+| \`epoch\` | the session owner that wrote it; it never goes back |
+| \`input\` | the input: its \`type\`, and \`inputId\`, \`callId\`, \`attempt\` and \`connection\` if it has them. Its content is in the facts |
+| \`facts\` | its effects, in order |
 
 [schemas/record.json](schemas/record.json) is the JSON Schema of a record. Beside it stand those of [events](schemas/events.json), and of the frames of protocol version 1
 ([from the app](schemas/client-frames-1.json), [from the server](schemas/server-frames-1.json)) and 2 ([from the client](schemas/client-frames-2.json), [from the server](schemas/server-frames-2.json)).
 
 ## Facts
 
-\`?\` marks fields that may be absent. Types are TypeScript; those with a name of their own stand below. The ${HOST_FACTS.size} kinds with a \`*\` tell of a host or a front and not of the conversation: the canonical log has none of
+\`?\` marks optional fields. Types are TypeScript; named types are listed below. The ${HOST_FACTS.size} kinds with a \`*\` are about a host or a front and not about the conversation: the canonical log has none of
 them.
 
 ${kinds.map(describeKind).join('\n\n')}
@@ -153,13 +154,13 @@ ${listTypes(facts, inputs).join('\n\n')}
 
 ## Inputs
 
-The \`input\` of a record names one of these, or \`session-opened\` for the first record. Their fields are listed for who hands them in (\`session.submit\`); the record holds none of their content.
+The \`input\` of a record names one of these, or \`session-opened\` for the first record. Their fields are listed for callers of \`session.submit\`; the record does not contain them.
 
-${group('What people and programs say', 'UserCommand')}
+${group('Commands from people and programs', 'UserCommand')}
 
-${group('What a client or its front reports', 'ClientReport')}
+${group('Reports from a client or its front', 'ClientReport')}
 
-${group('What only the host reports', 'HostReport')}
+${group('Reports from the host only', 'HostReport')}
 `
 }
 
@@ -171,7 +172,7 @@ function describeKind({ name, meaning, fields, others }: LogKind): string {
     .join('\n\n')
 }
 
-/** As a table; empty where there are none. */
+/** Fields as a table; empty if there are none. */
 export function describeFields(fields: readonly LogField[]): string {
   const rows = fields.map(
     (field) =>
@@ -192,7 +193,7 @@ function escape(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 }
 
-/** Declarations that facts name, as they stand in the source. */
+/** Declarations that facts refer to, as written in the source. */
 function listTypes(...files: readonly SourceFile[]): readonly string[] {
   const named = [
     'Settlement',

@@ -1,9 +1,9 @@
-// The table of model traits in docs/models.md, as the adapters read it.
+// Generates the table of model traits in docs/models.md from the table that the adapters read.
 import { TRAITS_TABLE } from '../packages/models/src/traits/find-traits.ts'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from '../packages/models/src/traits/model-traits.ts'
 import { withGeneratedPart } from './generated-part.ts'
 
-/** The page docs/models.md with the table as the code has it; the rest of it is written by hand. */
+/** The page docs/models.md with the table from the code; the rest of the page is written by hand. */
 export function modelsPage(): string {
   return withGeneratedPart('docs/models.md', 'traits', traitsTable())
 }
@@ -47,16 +47,16 @@ function describeThinking({ kind, efforts, budget }: ThinkingTraits): string {
   const words = efforts.map((effort) => `\`${effort}\``).join(' ')
   if (kind === 'budget' && budget)
     return `budget from ${budget.least}${budget.most < 1e9 ? ` to ${budget.most.toLocaleString('en-US')}` : ''} tokens`
-  return { none: 'none', untold: 'as it likes', budget: 'budget', switch: 'on or off' }[kind as 'none'] ?? words
+  return { none: 'none', untold: 'its own choice', budget: 'budget', switch: 'on or off' }[kind as 'none'] ?? words
 }
 
-/** What is sent where nobody asks for thoughts. */
+/** The setting that is sent when thinking is not requested. */
 function describeUnasked({ kind, off, efforts }: ThinkingTraits): string {
   if (kind === 'none') return ''
   if (off === 'never')
     return kind === 'untold'
-      ? 'thinks; room is given'
-      : `thinks: ${efforts[0] === undefined ? 'least budget' : `\`${efforts[0]}\``}`
+      ? 'thinks; room is reserved'
+      : `thinks: ${efforts[0] === undefined ? 'smallest budget' : `\`${efforts[0]}\``}`
   return {
     absent: 'off',
     none: 'off: `none`',
@@ -68,17 +68,17 @@ function describeUnasked({ kind, off, efforts }: ThinkingTraits): string {
 
 const SAMPLING: Readonly<Record<ModelTraits['sampling'], string>> = {
   free: 'yes',
-  unthinking: 'without thoughts',
-  one: 'without thoughts, one of both',
+  unthinking: 'only without thinking',
+  one: 'only without thinking, one of the two',
   refused: 'no',
 }
 const FORCING: Readonly<Record<ModelTraits['forcing'], string>> = {
   always: 'yes',
-  unthinking: 'without thoughts',
-  never: 'asked for in words',
+  unthinking: 'only without thinking',
+  never: 'requested in the prompt',
 }
 const OUTPUT: Readonly<Record<ModelTraits['output'], string>> = {
-  native: 'kept',
-  'without-tools': 'kept without tools',
-  none: 'told',
+  native: 'native',
+  'without-tools': 'native without tools',
+  none: 'in the prompt',
 }

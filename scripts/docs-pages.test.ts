@@ -1,4 +1,4 @@
-// Every page has its place in the order of pages, and what is made of that order is whole.
+// Every page has its place in the page order, and everything derived from that order is complete.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -37,7 +37,7 @@ test('links out of the pages become words', () => {
   )
 })
 
-/** Pages of docs/ that a page links to. */
+/** Pages in docs/ that a page links to. */
 function listLinks(path: string): readonly string[] {
   const text = readFileSync(join(REPOSITORY, path), 'utf8').replace(/^```[^]*?^```$/gm, '')
   const links = text.matchAll(/\]\((?:docs\/)?([\w-]+)\.md(?:#[^)]*)?\)/g)

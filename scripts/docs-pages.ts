@@ -1,11 +1,11 @@
-// The pages of docs/ in the order in which people read them: the site's sidebar, llms.txt and the pages in the packs come from it.
+// The pages in docs/ in reading order: the site's sidebar, llms.txt and the packed pages are derived from it.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
 
 export interface PageGroup {
   readonly title: string
-  /** Names of files in docs/ without `.md`, in order. */
+  /** File names in docs/ without `.md`, in order. */
   readonly pages: readonly string[]
 }
 
@@ -82,19 +82,19 @@ export const PICTURES: readonly string[] = [
   'voice-phone.png',
 ]
 
-/** For people who work on Baton: on the site at the end, not in the packs. */
+/** Pages for people who work on Baton: last on the site, and not packed. */
 export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation', 'promises']
 
 export interface Page {
   readonly name: string
   /** The first heading. */
   readonly title: string
-  /** Of the first paragraph, as plain text, whole sentences of together `SUMMARY_CHARS` at most, but one at least. */
+  /** Whole sentences of the first paragraph as plain text: at least one, and together at most `SUMMARY_CHARS`. */
   readonly summary: string
   readonly text: string
 }
 
-/** @throws Error for a page that is missing, or has no heading or no first paragraph */
+/** @throws Error for a page that is missing, or has no heading or first paragraph */
 export function readPage(name: string): Page {
   const text = readFileSync(join(REPOSITORY, 'docs', `${name}.md`), 'utf8')
   const title = /^# (.+)$/m.exec(text)?.[1]
@@ -121,7 +121,7 @@ function toPlainText(markdown: string): string {
     .replace(/\s+/g, ' ')
 }
 
-/** The list of all pages for a language model: title, address relative to the list, first paragraph. */
+/** The list of all pages for a language model: title, address relative to the list, and first paragraph. */
 export function createLlmsIndex(): string {
   const groups = PAGE_GROUPS.map(({ title, pages }) => {
     const lines = pages.map(readPage).map((page) => `- [${page.title}](${page.name}.md): ${page.summary}`)
@@ -141,8 +141,8 @@ export function createLlmsFull(): string {
 }
 
 /**
- * A page as it stands outside of the repository: links to files that are not pages become plain text. `kept` are the pages
- * that stand beside it; absent: all of docs/.
+ * A page as it appears outside the repository: links to files that are not pages become plain text. `kept` are the
+ * pages next to it; if absent, all of docs/.
  */
 export function leaveRepository(text: string, kept?: ReadonlySet<string>): string {
   return text.replace(/(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g, (link, label: string, to: string) => {
@@ -151,7 +151,7 @@ export function leaveRepository(text: string, kept?: ReadonlySet<string>): strin
   })
 }
 
-/** The pages for users, with `llms.txt` as their list, as they stand in a pack: programs that write code read them there. */
+/** Writes the user pages into a pack, with `llms.txt` as their list, for programs that write code. */
 export function writePackedPages(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

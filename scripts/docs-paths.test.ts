@@ -1,4 +1,4 @@
-// Every path of the repository that a page names exists, and the generated pages are up to date.
+// Every repository path that a page names exists, and the generated pages are up to date.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ test('the page of the examples names each of their folders', () => {
   expect(EXAMPLES.filter((folder) => !page.includes(`](${folder}`))).toEqual([])
 })
 
-/** Paths in backticks that begin with one of our folders, and pages at the root. Patterns and placeholders are none. */
+/** Paths in backticks that begin with one of our folders, and pages at the root. Excludes patterns and placeholders. */
 function namedPaths(text: string): readonly string[] {
   const quoted = [...text.matchAll(/`([^`\s]+)`/g)].map(([, inside = '']) => inside.replace(/:\d+$/, ''))
   return quoted.filter((path) => {
@@ -53,7 +53,7 @@ test('relative links of pages lead somewhere', () => {
   expect(missing).toEqual([])
 })
 
-/** The anchors that a page's headings get. */
+/** The anchors of a page's headings. */
 function listAnchors(page: string): readonly string[] {
   const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```/gm, '')
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

@@ -1,4 +1,4 @@
-// The runs that the pictures of the docs are drawn from show what the pages say of them.
+// The runs behind the pictures in the docs show what the pages say about them.
 import { expect, test } from 'vitest'
 import { playReconnectedCall } from './reconnected-call.ts'
 import { playRestartedTurn } from './restarted-turn.ts'

@@ -1,4 +1,4 @@
-// Writes docs/promises.md from the ledger (scripts/promises.json): which test plays which sentence of which page.
+// Generates docs/promises.md from the ledger (scripts/promises.json): which test plays which sentence of which page.
 import type { Ledger } from './promises.ts'
 import { readLedger, splitTest, WITNESSES } from './promises.ts'
 
@@ -15,8 +15,8 @@ export function promisesPage(ledger: Ledger = readLedger()): string {
 <!-- Generated from scripts/promises.json by \`npm run docs\`. Do not edit. -->
 
 Sentences of the README, the pages and the packages' READMEs that say "never", "always", "at most", "at least", "once", "survives", "until", "is refused" or a bound with a unit, each with the promises
-that it makes. [Below](#tests) stand the tests of each promise, and what tells them whether it holds. \`npm run docs:check\` fails for a sentence that has neither a promise nor a reason why it makes none, for a
-promise without a test, and for a test that does not exist. Generated pages are left out: code says what they say.
+that it makes. The tests of each promise are listed [below](#tests), with how they observe it. \`npm run docs:check\` fails for a sentence without a promise or a reason for having none, for a
+promise without a test, and for a test that does not exist. Generated pages are left out: their text comes from code.
 
 ${kept
   .filter(({ rows }) => rows.length > 0)
@@ -28,7 +28,7 @@ ${kept
 
 ## Tests
 
-Titles of situations (\`*-situations.ts\`, \`store-contract.ts\`) are played by the tests of each kind of host or store.
+Situations (\`*-situations.ts\`, \`store-contract.ts\`) are played by the tests of each kind of host or store.
 
 | Promise | Seen in | Played by |
 |---|---|---|
@@ -36,7 +36,7 @@ ${promises.map(([id, { witness, tests }]) => `| \`${id}\` | ${witness} | ${tests
 
 ## Counts
 
-${sentences} sentences make ${promises.length} promises. Another ${marked - sentences} sentences with such words promise nothing: they tell what others do, what to do, or what a name means; scripts/promises.json says why for each.
+${sentences} sentences make ${promises.length} promises. Another ${marked - sentences} sentences with such words do not make a promise: they describe other software, instructions or the meaning of a name; scripts/promises.json gives the reason for each.
 
 | Seen in | Is | Promises |
 |---|---|---|

@@ -1,5 +1,5 @@
-// The reference of protocol version 2 has every request, frame and event of the schemas, with their fields, and its examples are
-// frames that the schemas take.
+// The reference of protocol version 2 has every request, frame and event of the schemas, with their fields, and the
+// schemas accept its examples.
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import type { JsonObject } from '@baton/core'
 import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA } from '@baton/protocol'
@@ -12,7 +12,7 @@ import { REPOSITORY } from './source-files.ts'
 
 const ajv = new Ajv2020({ strict: false })
 const page = protocolPage()
-/** By their headings. */
+/** Sections by their headings. */
 const sections = new Map(page.split(/^### `/m).map((text) => [text.slice(0, text.indexOf('`')), text]))
 
 interface Shape {
@@ -20,12 +20,12 @@ interface Shape {
   readonly fields: readonly string[]
 }
 
-/** What a schema says of each kind: its type, and its fields, those that may be absent with a question mark. */
+/** The kinds of a schema: their types and fields; a question mark follows each optional field. */
 function listShapes(schema: JsonObject, around = ['id', 're']): readonly Shape[] {
   const kinds = schema['oneOf'] as readonly {
     readonly properties: Readonly<Record<string, { readonly const?: string }>>
     readonly required: readonly string[]
-  }[] // as these schemas are made
+  }[] // according to how these schemas are built
   return kinds.map(({ properties, required }) => ({
     type: properties['type']?.const ?? '',
     fields: Object.keys(properties)
@@ -53,7 +53,7 @@ test('every event of the schema stands on the page, with its fields', () => {
   const events = new Map(readEvents().map(({ name, fields }) => [name, namesOf(fields)]))
   expect([...events.keys()]).toEqual(shapes.map(({ type }) => type))
   for (const { type, fields } of shapes) {
-    // One declaration is of `text` and of `reasoning`, which never has a part of a value.
+    // One declaration covers `text` and `reasoning`, which never has a part of a value.
     const named = events.get(type)?.filter((name) => type !== 'reasoning' || name !== 'partial?')
     expect([type, named]).toEqual([type, fields])
     expect(sections.get(type)).toContain(`"type":"${type}"`)
@@ -81,7 +81,7 @@ test('the examples are frames that the schemas take', () => {
   const examples = [...page.matchAll(/```json\n([^]*?)\n```/g)].flatMap(([, text = '']) => text.split('\n'))
   expect(examples.length).toBeGreaterThan(90)
   for (const text of examples) {
-    const example = JSON.parse(text) as { readonly id?: string; readonly cursor?: object } // as they stand there
+    const example = JSON.parse(text) as { readonly id?: string; readonly cursor?: object } // by how the page is written
     const check = example.id !== undefined ? isRequest : example.cursor ? isEvent : isFrame
     check(example)
     expect([text, check.errors ?? []]).toEqual([text, []])

@@ -1,5 +1,5 @@
-// The page docs/protocol-2-reference.md: every request, frame and event of protocol version 2 with its fields, an example, its
-// refusals, and whether it comes again; from the types and schemas of packages/protocol and packages/core.
+// Generates docs/protocol-2-reference.md: every request, frame and event of protocol version 2 with its fields, an
+// example, its refusals, and whether it is repeated; from the types and schemas of packages/protocol and packages/core.
 import type { JsonObject, JsonValue, SessionEventType } from '@baton/core'
 import type { RequestType } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA } from '@baton/protocol'
@@ -17,7 +17,7 @@ const AGENT = 'packages/core/src/agent/'
 const EVENTS = 'packages/core/src/events/'
 const MACHINE = 'packages/core/src/machine/'
 
-/** Declarations that the page shows whole, by the file that has them. */
+/** Declarations that the page shows in full, with the file that contains them. */
 const TYPES: readonly (readonly [title: string, path: string, names: readonly string[]])[] = [
   ['Places', `${EVENTS}session-event.ts`, ['EventCursor']],
   ['Places', PROTOCOL, ['Cursor2', 'OpenFrom']],
@@ -60,7 +60,7 @@ export function protocolPage(): string {
 
 <!-- Generated from the types and schemas of packages/protocol and packages/core by \`npm run docs\`. Do not edit. -->
 
-The flows, and what an app has to do after a lost connection, are in [protocol-2.md](protocol-2.md). This page has the fields of every frame. \`?\` marks fields that may be absent; a field that may be absent is never \`null\` unless its
+The flows, and what an app has to do after a lost connection, are in [protocol-2.md](protocol-2.md). This page lists the fields of every frame. \`?\` marks optional fields; an optional field is never \`null\` unless its
 type says so. Numbers that end in \`Ms\` are milliseconds: times of day since 1970, or durations. Text is counted in UTF-16 units. The JSON Schemas: [from the app](schemas/client-frames-2.json),
 [from the server](schemas/server-frames-2.json), [events alone](schemas/events.json).
 
@@ -74,7 +74,7 @@ ${readRequests().map(describeRequest).join('\n\n')}
 
 ### Refusals of every request
 
-An \`error\` may have codes that are not listed here. Branch on those that you know, and treat the others by \`retryable\`. [errors.md](errors.md) has all codes.
+An \`error\` may have codes that are not listed here. Branch on the codes that you know, and handle the others according to \`retryable\`. [errors.md](errors.md) lists all codes.
 
 ${writeRefusals(COMMON_REFUSALS)}
 
@@ -86,7 +86,7 @@ ${describeFrames()}
 
 ## Events
 
-Each event has its \`type\`, its \`cursor\` (where to go on after it), and the fields below.
+Each event has its \`type\`, its \`cursor\` (where to continue after it), and the fields below.
 
 | Event | Comes again |
 |---|---|
@@ -96,7 +96,7 @@ ${readEvents().map(describeEvent).join('\n\n')}
 
 ## Types
 
-In the notation of TypeScript: \`name?: T\` may be absent, \`A | B\` is one of both, \`T[]\` is a list, \`Omit<T, 'x'>\` is \`T\` without \`x\`. \`MessageId\` and \`ErrorCode\` are text, \`JsonValue\` is any JSON, \`JsonObject\` a JSON object. A type that \`extends\` another has the fields of both.
+In TypeScript notation: \`name?: T\` is optional, \`A | B\` is either of the two, \`T[]\` is a list, \`Omit<T, 'x'>\` is \`T\` without \`x\`. \`MessageId\` and \`ErrorCode\` are strings, \`JsonValue\` is any JSON, \`JsonObject\` a JSON object. A type that \`extends\` another has the fields of both.
 
 ${describeTypes()}
 `
@@ -109,13 +109,13 @@ export interface RequestRow {
   readonly answer: readonly LogField[]
 }
 
-/** Fields of requests are those of the schema, with the comments of the types. */
+/** Requests with the fields from the schema and the comments from the types. */
 export function readRequests(): readonly RequestRow[] {
   const file = readSource(PROTOCOL)
   return findDeclaration(file, 'Requests').members.map(({ name, node, meaning }) => {
     const [given, answer] = ['given', 'answer'].map((part) => findMember(file, node, part))
     if (!given || !answer) throw new Error(`request ${name} has no fields given, or no answer`)
-    const type = name as RequestType // of `Requests`
+    const type = name as RequestType // a key of `Requests`
     return {
       type,
       meaning,
@@ -154,7 +154,7 @@ function findMember(file: SourceFile, node: Node, name: string): Node | undefine
     : undefined
 }
 
-/** What comments say of fields, also of those of types that are named in the place of fields. */
+/** Comments of fields, including those of types that are named in place of fields. */
 function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, string> {
   const meanings = new Map<string, string>()
   const files = [file, readSource(`${AGENT}session-api.ts`)]
@@ -165,7 +165,7 @@ function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, str
       for (const { name, meaning } of listMembers(of, members))
         if (meaning !== '' && !meanings.has(name)) meanings.set(name, meaning)
     })
-    // What a type says itself stands before what it takes over.
+    // A type's own fields precede inherited fields.
     walkNodes(node, (inner) => {
       if (inner.type !== 'TSTypeReference' || inner.typeName.type !== 'Identifier') return
       const { name } = inner.typeName
@@ -173,14 +173,14 @@ function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, str
       for (const other of files)
         for (const statement of other.program.body)
           if (statement.type === 'ExportNamedDeclaration' && isNamed(statement.declaration, name))
-            collect(other, statement.declaration as Node) // it is there: it has the name
+            collect(other, statement.declaration as Node) // present, because it has this name
     })
   }
   collect(file, given)
   return meanings
 }
 
-/** Types that are all of what a request is given. */
+/** Types whose fields are all fields of a request. */
 const SHOWN_AS_FIELDS: ReadonlySet<string> = new Set(['Decision', 'QuestionAnswer', 'DeviceInit', 'LeaseClientInit'])
 
 function isNamed(declared: Node | null, name: string): boolean {
@@ -189,9 +189,9 @@ function isNamed(declared: Node | null, name: string): boolean {
 }
 
 function readSchemaFields(type: RequestType, meanings: ReadonlyMap<string, string>): readonly LogField[] {
-  const frames = CLIENT_FRAME_2_SCHEMA['oneOf'] as readonly JsonObject[] // as it is made
+  const frames = CLIENT_FRAME_2_SCHEMA['oneOf'] as readonly JsonObject[] // by how it is built
   const schema = frames.find(({ properties }) => (properties as SchemaFields)['type']?.['const'] === type)
-  const fields = (schema?.['properties'] ?? {}) as SchemaFields // of an object
+  const fields = (schema?.['properties'] ?? {}) as SchemaFields // properties of an object
   const required = new Set(schema?.['required'] as readonly string[])
   return Object.entries(fields)
     .filter(([name]) => name !== 'id' && name !== 'type')
@@ -205,10 +205,10 @@ function readSchemaFields(type: RequestType, meanings: ReadonlyMap<string, strin
 
 type SchemaFields = Readonly<Record<string, JsonObject>>
 
-/** A type in the notation of the page, of a schema that this repository writes. */
+/** A type in the notation of the page, derived from a schema that this repository wrote. */
 function describeSchema(schema: JsonValue): string {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'JSON'
-  const { title, type, enum: values, const: only, anyOf, items, $ref, minimum, maximum, maxLength } = schema as Shallow // as it is made
+  const { title, type, enum: values, const: only, anyOf, items, $ref, minimum, maximum, maxLength } = schema as Shallow // by how it is built
   if (title !== undefined) return title
   if ($ref !== undefined) return NAMED[$ref.replace('#/$defs/', '')] ?? $ref
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
@@ -233,7 +233,7 @@ interface Shallow {
   readonly maxLength?: number
 }
 
-/** Definitions of the schemas by the names of their types. */
+/** Schema definitions, by the names of their types. */
 const NAMED: Readonly<Record<string, string>> = { part: 'ContentPart', cursor: 'Cursor2' }
 
 function listRequest({ type, meaning, answer }: RequestRow): string {
@@ -266,7 +266,7 @@ function writeExample(frames: readonly object[]): string {
   return `\`\`\`json\n${frames.map((frame) => JSON.stringify(frame)).join('\n')}\n\`\`\``
 }
 
-/** Frames that are a declaration of their own, by their type. */
+/** Frames with their own declaration, by frame type. */
 const FRAME_TYPES: Readonly<Record<string, string>> = {
   error: 'ErrorFrame2',
   sentence: 'SentenceFrame',
@@ -298,7 +298,7 @@ function readDeclared(file: SourceFile, name: string): Pick<LogKind, 'meaning' |
   throw new Error(`${file.path} has no interface ${name}`)
 }
 
-/** Every event with all its fields; two that share a declaration are two. */
+/** Every event with all its fields; events that share a declaration are listed separately. */
 export function readEvents(): readonly LogKind[] {
   const file = readSource(`${EVENTS}session-event.ts`)
   const step = readFieldsOf(file, 'OfStep')
@@ -324,7 +324,7 @@ function readFieldsOf(file: SourceFile, name: string): readonly LogField[] {
 function listEvents(): string {
   return readEvents()
     .map(({ name }) => {
-      const repeat = EVENT_REPEATS[name as SessionEventType] // of `EventBody`
+      const repeat = EVENT_REPEATS[name as SessionEventType] // a type of `EventBody`
       return `| [\`${name}\`](#${anchor(name)}) | ${SHORT[repeat]} |`
     })
     .join('\n')
@@ -339,7 +339,7 @@ const SHORT: Readonly<Record<keyof typeof REPEATS, string>> = {
 }
 
 function describeEvent({ name, meaning, fields }: LogKind): string {
-  const type = name as SessionEventType // of `EventBody`
+  const type = name as SessionEventType // a type of `EventBody`
   const parts = [
     `### \`${name}\``,
     escape(meaning),

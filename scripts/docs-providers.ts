@@ -1,4 +1,5 @@
-// The providers' table of docs/providers.md: how each is set up, and what its models say that they can.
+// Generates the providers' table in docs/providers.md: how to set up each provider, and the capabilities that its
+// models report.
 import type { Model } from '@baton/core'
 import type { ProviderVariables } from '@baton/models/choose-model'
 import { NETWORK_PROVIDERS, createModelOf, findVariables } from '@baton/models/choose-model'
@@ -6,12 +7,12 @@ import { createUndiciTransport } from '@baton/models/transport/undici'
 import { findPreset } from '../packages/models/src/presets.ts'
 import { withGeneratedPart } from './generated-part.ts'
 
-/** The page docs/providers.md with the table as the code has it; the rest of it is written by hand or by other tests. */
+/** The page docs/providers.md with the table from the code; the rest is written by hand or by other tests. */
 export function providersPage(): string {
   return withGeneratedPart('docs/providers.md', 'providers', providersTable())
 }
 
-const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, where none is named', 'Calls', 'Typed answers', 'Images']
+const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, if none is given', 'Calls', 'Typed answers', 'Images']
 
 function providersTable(): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -30,8 +31,8 @@ function buildRow(provider: string): readonly string[] {
     [`\`${known.modelVariable}\``, ...(known.defaultModel === undefined ? [] : [`\`${known.defaultModel}\``])].join(
       ', else ',
     ),
-    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in words where a probe finds none' : 'native',
-    { native: 'native', 'without-tools': 'native without tools, else told', none: 'told' }[
+    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in the prompt if a probe finds none' : 'native',
+    { native: 'native', 'without-tools': 'native without tools, else in the prompt', none: 'in the prompt' }[
       capabilities.output ?? 'none'
     ],
     capabilities.images ? 'yes' : 'no',
@@ -45,7 +46,7 @@ const WIRES: Readonly<Record<string, string>> = {
   bedrock: 'ConverseStream',
 }
 
-/** Nothing is asked: a model says what it can before it is used. */
+/** Does not send a request: a model reports its capabilities before it is used. */
 function modelOf(provider: string, known: ProviderVariables): Model {
   const variables = { [known.keyVariable]: 'key', [known.baseUrlVariable]: known.baseUrl ?? 'http://127.0.0.1/v1' }
   const create = createModelOf({
@@ -58,9 +59,9 @@ function modelOf(provider: string, known: ProviderVariables): Model {
 
 function findKey({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
   const names = [keyVariable, ...(otherKeyVariable === undefined ? [] : [otherKeyVariable])]
-  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if it asks for one'}`
+  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if required'}`
 }
 
 function findAddress({ baseUrlVariable, baseUrl }: ProviderVariables): string {
-  return baseUrl === undefined ? `\`${baseUrlVariable}\`, needed` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
+  return baseUrl === undefined ? `\`${baseUrlVariable}\`, required` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
 }

@@ -1,9 +1,9 @@
-// The animated picture of docs/client-tools.md: a phone, a server, and the connection between them, which breaks while the
-// phone runs a tool. Every line appears at the moment at which the real parts said it.
+// Draws the animation in docs/client-tools.md: a phone, a server, and the connection between them, which breaks while
+// the phone runs a tool. Every line appears at the time when the real parts reported it.
 import type { Moment } from './reconnected-call.ts'
 import { playReconnectedCall } from './reconnected-call.ts'
 
-/** Plays the conversation and draws it. The same text each time. */
+/** Plays the conversation and draws it. The result is always the same text. */
 export async function drawReconnect(): Promise<string> {
   const moments = await playReconnectedCall()
   const lines = [...placeLines(moments, 'phone'), ...placeLines(moments, 'server')]
@@ -92,7 +92,7 @@ function drawLine({ where, row, kind, text, atMs }: Line, index: number): readon
   ]
 }
 
-/** Visible from each first moment to its second one. */
+/** Visible from the first to the second time of each span. */
 function writeKeyframes(name: string, spans: readonly (readonly [number, number])[]): string {
   const percent = (ms: number): string => `${Math.round((ms / END_MS) * 10_000) / 100}%`
   const steps = spans.flatMap(([from, to]) => [

@@ -1,4 +1,5 @@
-// The JSON Schemas in docs/schemas, for programs in other languages: those that the packages export as constants, and that of a record.
+// The JSON Schemas in docs/schemas, for programs in other languages: the schemas that the packages export as constants,
+// and the schema of a record.
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import type { JsonObject, JsonValue } from '@baton/core'
 import { FORMAT_VERSION } from '@baton/core/machine'
@@ -19,7 +20,7 @@ const PLAIN: Readonly<Record<string, JsonValue>> = {
   'number[]': { type: 'array', items: { type: 'number' } },
 }
 
-/** Of a type with a name of its own anything is taken: docs/log.md has its fields. */
+/** Accepts any value for a named type: docs/log.md lists its fields. */
 function describeField({ type }: LogField): JsonValue {
   const words = type.split(' | ')
   if (words.every((word) => /^'[^']*'$/.test(word))) return { enum: words.map((word) => word.slice(1, -1)) }
@@ -54,7 +55,7 @@ function createRecordSchema(): JsonObject {
   }
 }
 
-/** By the file's name. */
+/** Schemas by file name. */
 export const SCHEMA_FILES: Readonly<Record<string, object>> = {
   'client-frames-1': CLIENT_FRAME_SCHEMA,
   'server-frames-1': SERVER_FRAME_SCHEMA,

@@ -1,5 +1,6 @@
-// Builds docs/ and the API reference into a static site: `npm run docs:site`. It needs `npm install --no-save --prefix site` once, and then no
-// network. Pages are copied first: the site has no links to files of the repository, and pages that are made by the way.
+// Builds docs/ and the API reference into a static site: `npm run docs:site`. It requires `npm install --no-save
+// --prefix site` once, and no network afterwards. Pages are copied first, because the site must not link to files of
+// the repository; some pages are generated during the copy.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -10,7 +11,7 @@ import { REPOSITORY } from './source-files.ts'
 const SITE = join(REPOSITORY, 'site')
 const PAGES = join(SITE, 'pages')
 const ENTRIES = join(SITE, 'entries')
-/** Entries for those who build Baton itself. */
+/** Entries only for contributors to Baton. */
 const INTERNAL = /^@baton\/(core\/machine|testing\/|runtime$|cli$)/
 
 if (!existsSync(join(SITE, 'node_modules'))) {
@@ -27,7 +28,7 @@ run('vitepress', ['build', '.'])
 const dist = join(SITE, 'dist')
 writeFileSync(join(dist, 'llms.txt'), createLlmsIndex())
 writeFileSync(join(dist, 'llms-full.txt'), createLlmsFull())
-// The addresses of llms.txt: each page as Markdown beside its HTML.
+// The addresses in llms.txt: each page as Markdown next to its HTML.
 for (const name of readdirSync(PAGES)) if (name.endsWith('.md')) cpSync(join(PAGES, name), join(dist, name))
 console.log(`site: ${readdirSync(dist).filter((name) => name.endsWith('.html')).length} pages in ${dist}`)
 
@@ -41,7 +42,7 @@ function copyPages(): void {
   }
 }
 
-/** A module for each entry that users import, at the path of its name: TypeDoc calls it so. */
+/** A module for each entry that users import, at the path of its name, which TypeDoc uses as its title. */
 function writeEntries(): void {
   rmSync(ENTRIES, { recursive: true, force: true })
   for (const { name, path, entries } of packagesInOrder())

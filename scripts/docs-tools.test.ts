@@ -1,4 +1,4 @@
-// What every ready-made tool says of itself, so that models, people and policies can rely on it.
+// The descriptions and properties of every built-in tool, which models, people and policies rely on.
 import { isErrorCode, toJsonSchema } from '@baton/core'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ test.each(TOOLS)('%s is described whole', (_, tool) => {
   expect(describe).toBeDefined()
   expect(!execute || errors.length > 0).toBe(true)
   expect(errors.filter((code) => !isErrorCode(code))).toEqual([])
-  // What changes something is asked about, unless the program says otherwise.
+  // Tools that change something require approval, unless the program decides otherwise.
   expect(effect === 'pure' || approval !== false).toBe(true)
 })
 

@@ -1,10 +1,10 @@
-// The page docs/tools.md: every tool of the kits, from its definition.
+// Generates docs/tools.md: every tool of the kits, from its definition.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { isJsonObject, toJsonSchema } from '@baton/core'
 import type { ToolKit } from './tool-kits.ts'
 import { TOOL_KITS } from './tool-kits.ts'
 
-/** Characters of a default or of choices in a table. */
+/** Maximum characters of a default or of choices in a table. */
 const SHOWN_CHARS = 120
 
 export function toolsPage(): string {
@@ -14,7 +14,7 @@ export function toolsPage(): string {
 
 <!-- Generated from the definitions of the kits in packages/tools by \`npm run docs\`. Do not edit. -->
 
-\`@baton/tools\` has ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools; [\`permissions\`](security.md#what-an-agent-may-do-at-all) take single ones away.
+\`@baton/tools\` has ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools; [\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools.
 How to write your own: [writing-tools.md](writing-tools.md). Tools of others: [MCP servers](mcp.md), [OpenAPI documents](openapi-tools.md), [the AI SDK](ai-sdk-tools.md), [Effect](effect.md),
 [another agent](other-agents.md).
 
@@ -29,8 +29,8 @@ ${kits.map(({ kit, tools }) => row([`[${kit.title}](#${anchor(kit.title)})`, too
 What the lines of a tool say:
 
 - **Effect**: how often it may run for one call ([writing-tools.md](writing-tools.md#how-often-a-tool-may-run)).
-- **Approval**: whether a person is asked by default; each kit's page says how to change it.
-- **Results**: \`untrusted\` are those that strangers may have written ([approvals.md](approvals.md#once-the-model-has-read-a-strangers-text)).
+- **Approval**: whether a person is asked by default; each kit's page explains how to change this.
+- **Results**: results that strangers may have written are \`untrusted\` ([approvals.md](approvals.md#once-the-model-has-read-a-strangers-text)).
 - **Errors**: the codes that the model may read, besides those that every tool has: \`invalid_arguments\`, \`tool_result_timeout\`, \`result_invalid\`, \`result_too_large\`, \`call_denied\`. [errors.md](errors.md) explains them.
 
 ${kits.map(({ kit, tools }) => describeKit(kit, tools)).join('\n\n')}
@@ -40,7 +40,7 @@ ${kits.map(({ kit, tools }) => describeKit(kit, tools)).join('\n\n')}
 function describeKit(kit: ToolKit, tools: readonly Tool[]): string {
   return `## ${kit.title}
 
-${kit.about} \`${kit.call}\` of \`${kit.subpath}\` gives all of them; [${kit.page}](${kit.page}) has a program.
+${kit.about} \`${kit.call}\` from \`${kit.subpath}\` returns all of them; [${kit.page}](${kit.page}) has a program.
 
 ${tools.map(describeTool).join('\n\n')}`
 }
@@ -103,7 +103,7 @@ function listFields({ properties, required }: JsonObject): readonly Field[] {
   const names = Array.isArray(required) ? required : []
   return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, schema]) => {
     const field = isJsonObject(schema) ? schema : {}
-    // A field with a default may be left out, whatever the output side of its schema says.
+    // A field with a default is optional, whatever the output side of its schema says.
     return { name, schema: field, isRequired: names.includes(name) && !('default' in field) }
   })
 }

@@ -1,10 +1,10 @@
-// The picture of docs/observability.md: the spans of a turn that a restart interrupts, drawn as a trace viewer draws them.
+// Draws the picture in docs/observability.md: the spans of a turn that a restart interrupts, like a trace viewer.
 import { SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { RestartedTurn } from './restarted-turn.ts'
 import { playRestartedTurn } from './restarted-turn.ts'
 
-/** Plays the turn and draws it. The same text each time. */
+/** Plays the turn and draws it. The result is always the same text. */
 export async function drawTrace(): Promise<string> {
   const turn = await playRestartedTurn()
   const rows = listRows(turn.spans)
@@ -47,7 +47,7 @@ const STYLE = `  <style>
     .down { fill: #fee2e2 }
   </style>`
 
-/** Parents before their children, in the order in which they began. */
+/** Parents before their children, ordered by start time. */
 function listRows(spans: readonly ReadableSpan[], parent?: string, depth = 0): readonly Row[] {
   return spans
     .filter((span) => span.parentSpanContext?.spanId === parent)
@@ -90,7 +90,7 @@ function drawSeconds({ startMs, endMs, height }: Ruler, scale: Scale): readonly 
   })
 }
 
-/** Narrower bars cannot be seen. */
+/** Narrower bars are invisible. */
 const BAR_PX_MIN = 2
 
 function drawRow({ span, depth, fromMs, toMs: endMs }: Row, y: number, scale: Scale): readonly string[] {

@@ -1,5 +1,5 @@
-// Writes the parts of docs/ that come from code: `npm run docs`; with `--check` it only says which are out of date.
-// A new page is one entry in GENERATORS.
+// Writes the generated parts of docs/: `npm run docs`; with `--check` it only lists the outdated pages. To add a page,
+// add one entry to GENERATORS.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { comparisonPage } from './docs-comparison.ts'
@@ -18,9 +18,9 @@ import { REPOSITORY } from './source-files.ts'
 import { architecturePage } from './state-diagram.ts'
 
 export interface GeneratedPage {
-  /** The page's path in the repository. */
+  /** Path of the page in the repository. */
   readonly path: string
-  /** The whole page. It must give the same text for the same code. */
+  /** Generates the complete page. The same code must produce the same text. */
   readonly generate: () => string | Promise<string>
 }
 
@@ -42,7 +42,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/reconnect.svg', generate: drawReconnect },
 ]
 
-/** A page that is missing, or differs from what the code says: with the text that it should have. */
+/** Pages that are missing or differ from the generated text, with the expected text. */
 export async function findStalePages(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   const pages = await Promise.all(GENERATORS.map(async ({ path, generate }) => ({ path, text: await generate() })))
   return pages.filter(({ path, text }) => readPage(path) !== text)

@@ -1,5 +1,6 @@
-// `node scripts/english.ts [FOLDER…] [--list]`: counts the comment lines that begin with a word or have a phrase which native
-// engineers do not write, by package or for the folders that are named. `--list` prints the lines. The tidy check refuses them.
+// `node scripts/english.ts [FOLDER…] [--list]`: counts comment lines that begin with a word, or contain a phrase, that
+// native engineers would not write, by package or for the given folders. `--list` prints the lines. The tidy check
+// refuses them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,7 +10,7 @@ import { REPOSITORY } from './source-files.ts'
 /** First words that hide the subject of a comment. */
 const STARTS = /^(?:Of|Whose|Where|What|To who|To whom|Who|From which|That|By who|For who)\b/
 
-/** Phrases of a literal translation, each with what to write instead. */
+/** Phrases of a literal translation, each with a suggestion. */
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [
     /(?<!there )\b(?:is|are|was|were|be|it's) no (?!longer\b|more than\b|less than\b|different\b|need\b|way\b|such\b|\S+er\b)[a-z`]/i,
@@ -86,7 +87,7 @@ export interface Slip {
   readonly instead: string
 }
 
-/** The words of each comment line, without its marks. */
+/** The words of each comment line, without comment markers. */
 export function commentLines(
   path: string,
   text: string,
@@ -115,7 +116,7 @@ export function commentLines(
   })
 }
 
-/** Comment lines that a native engineer would write in other words. */
+/** Comment lines that a native engineer would phrase differently. */
 export function findSlips(path: string, text: string): readonly Slip[] {
   return commentLines(path, text).flatMap(({ line, text: words, isStart }) => {
     if (isStart && STARTS.test(words)) return [{ line, text: words, instead: 'begin with a noun or a verb' }]

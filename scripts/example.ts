@@ -1,9 +1,9 @@
-// `npm run example NAME`: starts an example that is a program to look at.
+// `npm run example NAME`: starts one of the example programs.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const FOLDER = join(import.meta.dirname, '../examples')
-/** Names under which people look for them. */
+/** Short names that people look for. */
 const STARTS: Readonly<Record<string, string>> = {
   chat: 'chat-web/start.ts',
   issues: 'issue-solver/start.ts',

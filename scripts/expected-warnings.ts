@@ -1,4 +1,4 @@
-// Keeps warnings that tests cause on purpose out of their output, so that any other warning is seen: tools with strange schemas.
+// Hides warnings that tests cause on purpose (tools with unusual schemas), so that any other warning is noticed.
 const { emitWarning } = process
 
 process.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {

@@ -1,11 +1,11 @@
-// Pages of docs/ of which a part comes from code: what stands between two marks.
+// Pages in docs/ that are partly generated: the part between two marks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
 
 const END = '<!-- end generated -->'
 
-/** The page with `part` behind `<!-- generated: NAME -->`; the rest of it as it is. */
+/** The page with `part` after `<!-- generated: NAME -->`; the rest is unchanged. */
 export function withGeneratedPart(path: string, name: string, part: string): string {
   const begin = `<!-- generated: ${name} -->`
   const [before, rest] = readFileSync(join(REPOSITORY, path), 'utf8').split(begin)
@@ -14,7 +14,7 @@ export function withGeneratedPart(path: string, name: string, part: string): str
   return `${before}${begin}\n\n${part}\n\n${END}${after}`
 }
 
-/** The page with a captured session, which is the text of the file `path`, in place of the one that it shows. */
+/** The page with the captured session, read from the file `path`, in place of its current one. */
 export function withCapture(page: string, path: string, session: string): string {
   const shown = `<!-- capture: ${path} -->\n\`\`\`text\n${session}\`\`\`\n<!-- end capture -->`
   return page.replace(/<!-- capture: [^]*<!-- end capture -->/, () => shown)

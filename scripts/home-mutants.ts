@@ -46,7 +46,7 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a client that is closed while it connects connects',
     file: `${CLIENT}/wire.ts`,
-    from: '    if (this.#closed) return // by whom it was told\n',
+    from: '    if (this.#closed) return // already reported when it closed\n',
     to: '',
     test: { file: `${CLIENT}/wire.test.ts` },
   },
@@ -67,7 +67,7 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a result has the tries that its claim has left',
     file: `${CLIENT}/session/client-calls.ts`,
-    from: '        held.retries = 0 // its result has tries of its own\n',
+    from: '        held.retries = 0 // its result is retried separately\n',
     to: '',
     test: { file: `${CLIENT}/session/played-calls.test.ts` },
   },

@@ -1,5 +1,6 @@
-// What `.ci/run` does after `npm ci`: static checks, `npm test`, the deep suites that the change asks for, seeds of the simulator, and
-// packs where an entry changed. A table says what took how long; `--plan` only says what would be run.
+// Runs the checks that `.ci/run` performs after `npm ci`: static checks, `npm test`, the deep suites that the change
+// requires, simulator seeds, and packs if an entry changed. A table shows the duration of each; `--plan` only prints
+// what would run.
 import { spawnSync } from 'node:child_process'
 import type { Variables } from './components.ts'
 import { provideComponents } from './components.ts'
@@ -10,9 +11,11 @@ import type { LandingPlan } from './suites.ts'
 import { listFiles, planLanding } from './suites.ts'
 
 const DAY_MS = 86_400_000
-/** Commits of so many hours before the newest one belong to its change, where BATON_CI_BASE names no other beginning. */
+/**
+ * Commits within this many hours before the newest one belong to its change, unless BATON_CI_BASE names another base.
+ */
 const CHANGE_HOURS = 4
-/** Seeds of the simulator, other ones each day. */
+/** Number of simulator seeds; the seeds change every day. */
 const SEEDS = 100
 /** Minutes that a landing may take on a slow machine. */
 const MINUTES_MAX = 25
@@ -64,14 +67,14 @@ function listStages({ suites, isPacking }: LandingPlan, variables: Variables): r
   ]
 }
 
-/** Files that differ from where the change began; without a history, all of them. */
+/** Files changed since the base; all files if there is no history. */
 function listChanged(): readonly string[] {
   const base = process.env['BATON_CI_BASE'] ?? findBase()
   const files = base === '' ? git('ls-files') : git('diff', '--name-only', base, 'HEAD')
   return files.split('\n').filter((file) => file !== '')
 }
 
-/** The newest commit that is older than the change; empty if there is none. */
+/** The newest commit older than the change; empty if there is none. */
 function findBase(): string {
   const newest = Number(git('log', '-1', '--format=%ct'))
   return git('rev-list', '-1', `--before=${newest - CHANGE_HOURS * 3600}`, 'HEAD')

@@ -1,4 +1,5 @@
-// Which part of the repository may import which: packages, the machine, the fronts. Read from the import statements.
+// Which parts of the repository may import which: packages, the machine, the fronts. Determined from the import
+// statements.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, posix } from 'node:path'
@@ -6,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { Imported, SourceFile } from './source-files.ts'
 import { REPOSITORY, isTest, parseSource, readSource, sourcePaths } from './source-files.ts'
 
-/** A package that is not listed may not exist; one that is listed may not exist yet. */
+/** A package that is not listed must not exist; a listed package may not exist yet. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: ['core'],
@@ -22,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'mcp'],
 }
 
-/** Where a package that runs without Node may use it all the same: the file is loaded only there. */
+/** Exceptions where a package that runs without Node may still use it: the file is loaded only on Node. */
 const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
@@ -33,15 +34,15 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
 
 const MACHINE = 'packages/core/src/machine/'
 const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
-/** The words of a model's answer, as types: nothing of it runs in the machine. */
+/** The types of a model's answer, imported as types only: none of its code runs in the machine. */
 const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
-/** A host over a workflow service knows nothing of the local one; this one shows that it need not. */
+/** A host over a workflow service does not depend on the local host; this one shows that it need not. */
 const WORKFLOW = 'packages/testing/src/workflow/'
 const FRONT = /^packages\/server\/src\/[^/]+\//
-/** What all fronts have in common; it imports none of them. */
+/** Code shared by all fronts; it does not import any of them. */
 const FRONTS_SHARE = 'packages/server/src/shared/'
 
-/** What is wrong with the imports of one file. */
+/** Problems with the imports of one file. */
 function violations(file: SourceFile, declared: ReadonlySet<string>): readonly string[] {
   return file.imports.flatMap((imported) => {
     const isRelative = imported.module.startsWith('.')
@@ -78,7 +79,7 @@ function packageImport(from: string, module: string, declared: ReadonlySet<strin
   const name = module.startsWith('@') ? module.split('/').slice(0, 2).join('/') : (module.split('/')[0] ?? module)
   const isOwn = name === `@baton/${home}`
   if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import another front'
-  // The workspaces link all of ours; a test may look at the whole.
+  // The workspaces link all our packages; a test may use any of them.
   if (isTest(from) && name.startsWith('@baton/')) return undefined
   if (!isOwn && !declared.has(name)) return `"${name}" is not declared in packages/${home}/package.json`
   const baton = /^@baton\/(.+)$/.exec(name)?.[1]
@@ -88,7 +89,7 @@ function packageImport(from: string, module: string, declared: ReadonlySet<strin
   return undefined
 }
 
-/** Tests may use what only the repository declares. */
+/** Tests may use packages that only the repository declares. */
 function declaredBy(path: string): ReadonlySet<string> {
   const names = (place: string, fields: readonly string[]): readonly string[] => {
     const text = readFileSync(join(REPOSITORY, place, 'package.json'), 'utf8')

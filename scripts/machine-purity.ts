@@ -1,4 +1,5 @@
-// What the session machine must not use although it compiles there: clocks, chance, locales, promises, other modules.
+// What the session machine must not use although it would compile: clocks, randomness, locales, promises, other
+// modules.
 import type { Node } from 'oxc-parser'
 import type { SourceFile } from './source-files.ts'
 import { walkNodes } from './source-files.ts'
@@ -35,7 +36,7 @@ export function impurities(file: SourceFile): readonly Impurity[] {
 function asynchronous(node: Node): string | undefined {
   const isAsync = 'async' in node && node.async === true
   const isAwait = node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await)
-  return isAsync || isAwait ? 'async and await: the machine decides at once' : undefined
+  return isAsync || isAwait ? 'async and await: the machine is synchronous' : undefined
 }
 
 function bannedName(node: Node, parent: Node | undefined): string | undefined {
@@ -44,7 +45,7 @@ function bannedName(node: Node, parent: Node | undefined): string | undefined {
   const isKey =
     parent !== undefined && 'key' in parent && parent.key === node && !('computed' in parent && parent.computed)
   if (isField || isKey) return undefined
-  if (node.name === 'Math' && parent?.type !== 'MemberExpression') return 'Math as a value could give its random'
+  if (node.name === 'Math' && parent?.type !== 'MemberExpression') return 'Math as a value could expose random'
   return BANNED_GLOBALS.has(node.name) ? `${node.name} makes the machine depend on where or when it runs` : undefined
 }
 
@@ -54,7 +55,7 @@ function bannedProperty(node: Node): string | undefined {
   if (name === undefined)
     return node.object.type === 'Identifier' && node.object.name === 'Math' ? 'Math with a computed name' : undefined
   if (name === 'random' && node.object.type === 'Identifier' && node.object.name === 'Math')
-    return 'Math.random is chance'
+    return 'Math.random is nondeterministic'
   return name === 'localeCompare' || name.startsWith('toLocale') ? `${name} depends on the locale` : undefined
 }
 

@@ -1,16 +1,16 @@
-// Mutants that were written by hand: each is a mistake that somebody could make, and names the test that must fail for it.
-// `npm run mutants` applies them one after the other. Where a text is not found any more, its mutant must be written anew.
+// Hand-written mutants: each is a plausible mistake, and names the test that must fail for it. `npm run mutants`
+// applies them one after another. If a text is no longer found, its mutant must be rewritten.
 
 export interface Mutant {
   readonly name: string
   readonly file: string
-  /** Stands in the file once. */
+  /** Occurs in the file exactly once. */
   readonly from: string
   readonly to: string
   readonly test: MutantTest
 }
 
-/** A test file, or the tests in it whose names have these words; or seeds of the simulator, with one process or two. */
+/** A test file, or the tests in it whose names contain these words; or simulator seeds, with one process or two. */
 export type MutantTest =
   { readonly file: string; readonly name?: string } | { readonly seeds: number; readonly processes?: 1 | 2 }
 

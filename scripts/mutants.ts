@@ -1,5 +1,6 @@
-// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, or those whose names have these words, one after the
-// other in a copy of the repository, and runs the test of each, which must fail. It never writes to the repository.
+// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, or the ones whose names contain these words, one
+// after another in a copy of the repository, and runs the test of each, which must fail. It never writes to the
+// repository.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import type { Mutant, MutantTest } from './mutant-list.ts'
 import { copyRepository } from './repository-copy.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** Milliseconds of one test; one that takes longer noticed its mutant by waiting for ever. */
+/** Time limit of one test in milliseconds; a test that exceeds it has detected its mutant by hanging. */
 const TEST_MS = 300_000
 
 type Outcome = 'passed' | 'failed' | 'not run'
@@ -36,11 +37,11 @@ function checkMutants(words: string): number {
   }
 }
 
-/** What is wrong with it: that it survives, or that it cannot be tried. */
+/** The problem with the mutant: it survives, or it cannot be tried. */
 function checkMutant(folder: string, { name, file, from, to, test }: Mutant): readonly string[] {
   const path = join(folder, file)
   const source = readFileSync(path, 'utf8')
-  if (source.split(from).length !== 2) return [`${name}: its text does not stand once in ${file}`]
+  if (source.split(from).length !== 2) return [`${name}: its text must occur exactly once in ${file}`]
   writeFileSync(
     path,
     source.replace(from, () => to),
@@ -48,7 +49,7 @@ function checkMutant(folder: string, { name, file, from, to, test }: Mutant): re
   const outcome = runTest(folder, test)
   writeFileSync(path, source)
   console.log(`${outcome === 'failed' ? 'dead' : 'ALIVE'}: ${name}`)
-  return outcome === 'failed' ? [] : [`${name}: it survives, the test has ${outcome}`]
+  return outcome === 'failed' ? [] : [`${name}: it survives: the test ${outcome}`]
 }
 
 function runTest(folder: string, test: MutantTest): Outcome {
@@ -60,7 +61,7 @@ function runSeeds(folder: string, { seeds, processes = 1 }: Extract<MutantTest, 
   const words = ['--seeds', String(seeds), '--processes', String(processes)]
   const { status, stdout } = run(folder, ['--conditions=@baton/source', command, ...words])
   if (status === 0) return 'passed'
-  // It says so itself: a mutant that is no program fails otherwise.
+  // The simulator reports this itself: a mutant that is not a valid program fails in another way.
   return stdout.includes('seeds failed') ? 'failed' : 'not run'
 }
 

@@ -1,5 +1,6 @@
-// `npm run mutate:sample [-- --seed N --windows W]`: mutates lines of host, runtime, server and client that the seed chooses,
-// in a copy of the repository, and runs the fast tests that meet them. It prints what was noticed, and what was not.
+// `npm run mutate:sample [-- --seed N --windows W]`: mutates lines of host, runtime, server and client that the seed
+// selects, in a copy of the repository, and runs the fast tests that cover them. It prints which mutants were detected
+// and which were not.
 import { createRandom } from '@baton/core/testing'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +12,10 @@ import { readOriginal, readResults, renderTotals, shorten, TABLE_HEAD } from './
 import { copyRepository } from './repository-copy.ts'
 import { isTest, REPOSITORY, sourcePaths } from './source-files.ts'
 
-/** Stores in files and databases are left out: their tests start processes and threads, where no mutant is switched on. */
+/**
+ * Stores in files and databases are excluded: their tests start processes and threads, where mutants are not switched
+ * on.
+ */
 const MUTATED = /^packages\/(?:host\/src\/(?:local|stores(?=\/[^/]+$))|runtime\/src|server\/src|client\/src)\//
 const WINDOW_LINES = 30
 const DAY_MS = 86_400_000
@@ -50,7 +54,7 @@ function runSample(): number {
   }
 }
 
-/** Every line has the same chance to begin one. */
+/** Selects windows; every line has the same chance to begin one. */
 function chooseWindows(seed: number, count: number): readonly Window[] {
   const random = createRandom(seed)
   const lines = sourcePaths()
@@ -81,7 +85,7 @@ function configure(windows: readonly Window[]) {
   }
 }
 
-/** As it may be put into a page. */
+/** The report, formatted for a page. */
 function renderSample(command: string, files: ReadonlyMap<string, MutatedFile>): string {
   const all = [...files.values()].flatMap((file) => file.mutants)
   const left = [...files].flatMap(([path, file]) =>

@@ -1,23 +1,23 @@
-// Why a mutant of the session machine may survive: found by its file and by what it changes. First match counts.
+// Reasons why a mutant of the session machine may survive, matched by its file and its change. The first match counts.
 
 export interface MutationReason {
-  /** A file of the machine; absent: any. */
+  /** A file of the machine; if absent, any file. */
   readonly file?: string
   /** The code that the mutant replaces. */
   readonly from: RegExp
-  /** What it puts there; absent: whatever it is. */
+  /** The replacement; if absent, any replacement. */
   readonly to?: RegExp
   readonly reason: string
 }
 
-const ALWAYS = 'equivalent: it is always there in this phase; the check is for the types'
-const NEVER = 'equivalent: the default of a value that is always there'
-const ABSENT = 'equivalent: a field that is undefined is no field once it is stored'
-const GENERATION = 'equivalent: no two such timers are set by one record, so their generations differ'
-const WORDING = 'the wording of a message, on which nobody branches'
+const ALWAYS = 'equivalent: it is always present in this phase; the check is for the types'
+const NEVER = 'equivalent: the default of a value that is always present'
+const ABSENT = 'equivalent: an undefined field is not stored'
+const GENERATION = 'equivalent: one record never sets two such timers, so their generations differ'
+const WORDING = 'the wording of a message, which no code branches on'
 const CLOSED = 'unreachable: the compiler proves that there is no other case'
 const PASSING = 'equivalent: a later fact of the same record sets the phase'
-const BOUNDARY = 'equivalent: at the boundary both ways give the same'
+const BOUNDARY = 'equivalent: both give the same result at the boundary'
 const INITIAL = 'equivalent: the first record sets it'
 const UNREAD = 'equivalent: the value is not read in this case'
 
@@ -28,7 +28,7 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'apply-call.ts',
     from: /^fact\.reason === 'late'$/,
-    reason: 'equivalent: only of a call with a late result to come is there anything to forget',
+    reason: 'equivalent: only a call with an outstanding late result has anything to forget',
   },
   {
     file: 'apply-call.ts',
@@ -51,12 +51,12 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'apply-history.ts',
     from: /^entry\.entry [<>]= fact\.(from|to)Entry$/,
-    reason: 'only the exchange under which a summary stands is read from it, and that is the same',
+    reason: 'only the exchange of a summary is read from it, and that is the same',
   },
   {
     file: 'history.ts',
     from: /^entry\.entry [<>]= fact\.(from|to)Entry$|^-1$/,
-    reason: 'only the exchange under which a summary stands is read from it, and that is the same',
+    reason: 'only the exchange of a summary is read from it, and that is the same',
   },
   { file: 'apply-history.ts', from: /^'none'$/, reason: UNREAD },
   { file: 'apply-turn.ts', from: /^'(step|held)'$|^false$|^fact\.deadlineMs - state\.nowMs$/, reason: UNREAD },
@@ -68,7 +68,7 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'call-schedule.ts',
     from: /^holderOf\(draft\.state\) !== undefined$|^!client$/,
-    reason: 'equivalent: whether a client is there is asked twice',
+    reason: 'equivalent: the presence of a client is checked twice',
   },
   { file: 'check.ts', from: /^['`].*['`]$/, reason: WORDING },
   {
@@ -79,12 +79,12 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'check.ts',
     from: /^entry\.role === 'user'$/,
-    reason: 'an exchange whose user message went into a summary: the rewind would ask nothing again',
+    reason: 'an exchange whose user message went into a summary: the rewind would not ask anything again',
   },
   {
     file: 'clocks.ts',
     from: /^call\.offer\?\.connection$/,
-    reason: 'equivalent: a call that is offered or claimed has an offer',
+    reason: 'equivalent: an offered or claimed call has an offer',
   },
   { file: 'cut-parts.ts', from: /[<>]=/, reason: BOUNDARY },
   {
@@ -97,7 +97,7 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'history.ts',
     from: /^part\.type === 'call'$|^'call'$|^part\.type === 'provider' \|\| part\.type === 'call'$/,
-    reason: 'equivalent: an answer with calls has results and is not asked this',
+    reason: 'equivalent: an answer with calls has results and never gets here',
   },
   {
     file: 'history.ts',
@@ -108,17 +108,17 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'render.ts',
     from: /^\/.*\/g$/,
-    reason: 'equivalent: the blanks around each line break take the next one in',
+    reason: 'equivalent: the blanks around each line break match the next one as well',
   },
   {
     file: 'rows-call.ts',
     from: /^callOutcome\(call, 'result'\) === 'accept'$|^call && callOutcome/,
-    reason: 'equivalent: a call that was never offered has no holder that may answer',
+    reason: 'equivalent: a call without an offer has no holder that may answer',
   },
   {
     file: 'rows-call.ts',
     from: /^answers > holds$/,
-    reason: 'equivalent: they differ, the holder itself returned before',
+    reason: 'equivalent: they differ, because the holder itself returned earlier',
   },
   {
     file: 'rows-call.ts',
@@ -129,20 +129,20 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'rows-control.ts',
     from: /^state\.phase === 'interrupting'$/,
-    reason: 'equivalent: outside of that phase the call that follows does nothing',
+    reason: 'equivalent: outside that phase the following call does nothing',
   },
   {
     file: 'rows-model.ts',
     from: /^'model-failed'$/,
-    reason: 'equivalent: of this input only its attempt and error are read',
+    reason: 'equivalent: only the attempt and error of this input are read',
   },
   {
     file: 'state.ts',
     from: /step\?\.calls|^\[\]$/,
     to: /calls|^\[\]$|^\{\}$/,
-    reason: 'openCalls is asked by explored conversations and hosts only',
+    reason: 'openCalls is used only by explored conversations and hosts',
   },
-  { file: 'state.ts', from: /^\[\]$/, reason: 'a stray first element of these lists is found by no id' },
+  { file: 'state.ts', from: /^\[\]$/, reason: 'no id finds a stray first element of these lists' },
   { file: 'state.ts', from: /^''$|^false$/, reason: INITIAL },
   { file: 'table.ts', from: /^\{ quiet: true \}$|^true$/, reason: 'equivalent: a cell without an action is quiet' },
   {

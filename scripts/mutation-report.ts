@@ -1,5 +1,6 @@
-// Writes a part of docs/mutation.md from the reports of `npm run mutate`: totals for each file, then every mutant that no test
-// killed, with the reason from mutation-reasons.ts. Of several reports the newest counts for each file.
+// Writes a part of docs/mutation.md from the reports of `npm run mutate`: totals for each file, then every mutant that
+// was not killed by a test, with the reason from mutation-reasons.ts. If there are several reports, the newest one
+// counts for each file.
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withGeneratedPart } from './generated-part.ts'
@@ -30,7 +31,7 @@ function describeReason(name: string, from: string, to: string): string {
   )
   return (
     known?.reason ??
-    'open: no situation test tells it apart (the explored conversations, which this run leaves out, may)'
+    'open: no situation test distinguishes it (the explored conversations, which this run leaves out, may)'
   )
 }
 

@@ -1,4 +1,4 @@
-// Results of Stryker as tables and lines of a page: what a mutant replaced, and how many were noticed.
+// Formats Stryker's results as tables and lines for a page: what each mutant replaced, and how many were detected.
 import { readFileSync } from 'node:fs'
 
 interface Place {
@@ -18,7 +18,7 @@ export interface MutatedFile {
   readonly mutants: readonly Mutant[]
 }
 
-/** By their paths. The shape is Stryker's own (mutation-testing-report-schema). */
+/** Results by path. The shape is Stryker's own (mutation-testing-report-schema). */
 export function readResults(path: string): ReadonlyMap<string, MutatedFile> {
   const report = JSON.parse(readFileSync(path, 'utf8')) as { readonly files: Record<string, MutatedFile> }
   return new Map(Object.entries(report.files))
@@ -30,7 +30,7 @@ function count(mutants: readonly Mutant[], status: string): number {
   return mutants.filter((mutant) => mutant.status === status).length
 }
 
-/** One that timed out was noticed too. */
+/** A mutant that timed out counts as detected. */
 export function renderTotals(name: string, mutants: readonly Mutant[]): string {
   const [killed, survived, timeout, uncovered] = ['Killed', 'Survived', 'Timeout', 'NoCoverage'].map((status) =>
     count(mutants, status),

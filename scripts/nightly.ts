@@ -1,6 +1,6 @@
-// `npm run nightly [-- STAGE…] [-- --list] [-- --resume]`: everything that is tested and measured, or the named stages. It
-// continues past a failure, keeps each stage's output in reports/nightly, and ends with one table. `--resume` skips the stages
-// that an interrupted night of the same commit has finished.
+// `npm run nightly [-- STAGE…] [-- --list] [-- --resume]`: runs all tests and measurements, or the named stages. It
+// continues after a failure, keeps each stage's output in reports/nightly, and ends with one table. `--resume` skips
+// stages that an interrupted run of the same commit has finished.
 import { parseArgs } from 'node:util'
 import type { ComponentName } from './components.ts'
 import { provideComponents } from './components.ts'
@@ -10,8 +10,8 @@ import { isTest, sourcePaths } from './source-files.ts'
 import { DEEP_SUITES } from './suites.ts'
 
 /**
- * Stages of one lane run one after another. The tests and the stages that use one core share the machine; what measures time,
- * or brings its own load, runs alone after both.
+ * Stages of one lane run one after another. The tests and the stages that use one core share the machine; stages that
+ * measure time, or that create their own load, run alone after both.
  */
 type Lane = 'tests' | 'one core' | 'alone'
 
@@ -24,7 +24,7 @@ const DEEP = ['npx', 'vitest', 'run', '--mode', 'deep'] as const
 const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
-/** The files of the session machine that tonight's mutants are made from: all of them within five nights. */
+/** The session machine files that are mutated tonight: all of them are covered within five nights. */
 function listMachineShare(): readonly string[] {
   const files = sourcePaths().filter(
     (path) => /^packages\/core\/src\/machine\/[^/]+\.ts$/.test(path) && !isTest(path) && !path.endsWith('/index.ts'),

@@ -1,7 +1,6 @@
-// Proves that what we publish works where nothing of this repository is: builds, packs every package, begins an empty folder
-// as the README says, installs the packs there, compiles against their types, imports every entry under plain Node, and lets an
-// agent answer.
-// `npm run pack:check`; it asks the registry for the packages' dependencies.
+// Proves that the published packages work outside this repository: builds, packs every package, sets up an empty folder
+// as described in the README, installs the packs there, compiles against their types, imports every entry under plain
+// Node, and lets an agent answer. `npm run pack:check`; it uses the registry for the packages' dependencies.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -21,14 +20,14 @@ import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** As the projects of users are. */
+/** Typical configurations of user projects. */
 const RESOLUTIONS = ['--module nodenext', '--module esnext --moduleResolution bundler'] as const
-/** What a program is started with: any file does for a picture. */
+/** Arguments for programs that need them: any file will do as a picture. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'library/picture.ts': ['package.json'] }
 const EXAMPLES = ['library', 'guide', 'migrate'] as const
-/** Programs that ask a provider: they are compiled alone. */
+/** Programs that call a provider: they are only compiled. */
 const WITH_KEY = /^(migrate\/.*|guide\/first\.ts)$/
-/** Imports of large libraries of others, and servers that npm would fetch: such programs run in the deep tests. */
+/** Imports of large third-party libraries, and servers that npm would fetch: such programs run in the deep tests. */
 const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effect4\/)|'npx'/
 
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
@@ -40,7 +39,7 @@ try {
 
 function checkPacks(folder: string): void {
   const isComplete = new Set(buildPackages().map(({ name }) => name))
-  // A bin without source beside it, or a package that needs one that does not exist yet, cannot be installed.
+  // A bin without its source, or a package that depends on one that does not exist yet, cannot be installed.
   const packed = packagesInOrder().filter(
     ({ name, needs }) => isComplete.has(name) && needs.every((other) => isComplete.has(other)),
   )
@@ -52,7 +51,7 @@ function checkPacks(folder: string): void {
   const tarballs = readdirSync(packs).map((name) => join(packs, name))
   for (const [command, ...args] of listFirstCommands(readFileSync(join(REPOSITORY, 'README.md'), 'utf8')))
     run(command, args, consumer)
-  // A subpath that needs an optional peer is imported too.
+  // Subpaths that need an optional peer are imported too.
   const peers = ['@opentelemetry/api@1.9', 'react@19.2']
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
@@ -72,14 +71,14 @@ function checkPacks(folder: string): void {
   )
 }
 
-/** The commands of the README before the packages are installed, as a newcomer types them. @throws Error */
+/** The README's commands that precede the package installation, as a newcomer types them. @throws Error */
 function listFirstCommands(readme: string): readonly (readonly [string, ...string[]])[] {
   const line = /^(npm init -y.*)\nnpm install @baton\/host/m.exec(readme)?.[1]
   if (line === undefined) throw new Error('the README does not say how a package begins: npm init -y, then npm install')
   return line.split(' && ').map((command) => command.split(' ') as [string, ...string[]]) // a line has a word
 }
 
-/** Who gets a pack gets its licence with it. @throws Error */
+/** Every pack must include its licence. @throws Error */
 function checkLicenses(packed: readonly Package[], consumer: string): void {
   const ours = readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8')
   for (const { name } of packed) {
@@ -88,7 +87,7 @@ function checkLicenses(packed: readonly Package[], consumer: string): void {
   }
 }
 
-/** How many pages the pack has: those that its list names, whose links lead to each other. @throws Error */
+/** Returns how many pages the pack has: its list names all of them, and their links stay within them. @throws Error */
 function checkPages(folder: string): number {
   const files = new Set(readdirSync(folder))
   for (const file of files) {
@@ -105,7 +104,7 @@ function entryNames({ name, entries }: Package): readonly string[] {
   return entries.map(({ subpath }) => name + subpath.slice(1))
 }
 
-/** How many names the entries export at run time. */
+/** Returns how many names the entries export at run time. */
 function importEntries(entries: readonly string[], consumer: string): number {
   const program = `let count = 0
 for (const entry of ${JSON.stringify(entries)}) {
@@ -119,7 +118,7 @@ console.log(count)
   return Number(run(process.execPath, ['import-all.js'], consumer))
 }
 
-/** The README's program as it stands there, and the command on the folder that it is run in. */
+/** Runs the README's program unchanged, and the command on the program's folder. */
 function answerFromPacks(consumer: string): void {
   copyFileSync(join(REPOSITORY, 'examples/library/answer.ts'), join(consumer, 'answer.ts'))
   const answered = run(process.execPath, ['answer.ts'], consumer)
@@ -132,7 +131,7 @@ function answerFromPacks(consumer: string): void {
   if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
 }
 
-/** The workflows of Temporal's worker, bundled from what is built. Gives the bundle's size. @throws Error */
+/** Bundles the workflows of Temporal's worker from the built files. Returns the bundle's size. @throws Error */
 function bundleFromPacks(consumer: string): number {
   const program = `import { bundleWorkflows, GOAL_WORKFLOW, SESSION_WORKFLOW } from '@baton/temporal'
 const { code } = await bundleWorkflows()
@@ -144,7 +143,7 @@ console.log(code.length)
   return Number(run(process.execPath, ['bundle.js'], consumer))
 }
 
-/** Modules that "baton --version" loads: who only asks waits for no library. @throws Error */
+/** Returns how many modules "baton --version" loads: it must not wait for libraries. @throws Error */
 function countModules(consumer: string): number {
   const counter = `import { registerHooks } from 'node:module'
 let count = 0
@@ -165,7 +164,9 @@ interface Began {
   readonly tarballs: readonly string[]
 }
 
-/** An empty folder, as "baton init" fills it: its test, its agent, and the command that it names. @throws Error */
+/**
+ * Fills an empty folder with "baton init", then runs its test, its agent, and the command that it names. @throws Error
+ */
 function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
   const starter = join(folder, 'starter')
   mkdirSync(starter)
@@ -177,14 +178,17 @@ function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
   if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
 }
 
-/** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
+/**
+ * Compiles the programs that the pages show in both ways, with the libraries that they use, and runs them. Returns how
+ * many.
+ */
 function compileExamples(consumer: string): number {
   const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>
   }
   const libraries = ['zod', 'valibot', 'arktype', '@valibot/to-json-schema']
   const wanted = libraries.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
-  // A development dependency of the host's package, for the example of traces.
+  // A development dependency of the host's package, for the traces example.
   wanted.push('@opentelemetry/sdk-trace-base@2')
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
   for (const folder of EXAMPLES)

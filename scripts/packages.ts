@@ -1,9 +1,9 @@
-// The packages of the repository as the build and the pack check see them, in the order of their dependencies.
+// The packages of the repository for the build and the pack check, in dependency order.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
 
-/** An entry that users import: `.` or `./machine`, with its source and what is built of it. */
+/** An entry that users import: `.` or `./machine`, with its source and its built file. */
 export interface PackageEntry {
   readonly subpath: string
   readonly source: string
@@ -17,7 +17,7 @@ export interface Package {
   readonly name: string
   readonly path: string
   readonly entries: readonly PackageEntry[]
-  /** Names of its packages of ours, optional ones too: their types are compiled against. */
+  /** Names of the Baton packages that it depends on, including optional ones: it compiles against their types. */
   readonly needs: readonly string[]
   readonly bins: Readonly<Record<string, string>>
 }
@@ -30,7 +30,7 @@ interface Manifest {
   readonly bin?: Readonly<Record<string, string>>
 }
 
-/** Packages that have any source, dependencies first. Entries whose source is not written yet are left out. */
+/** Packages with source, dependencies first. Entries whose source does not exist yet are left out. */
 export function packagesInOrder(): readonly Package[] {
   const all = readdirSync(join(REPOSITORY, 'packages'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(REPOSITORY, 'packages', entry.name, 'package.json')))

@@ -1,4 +1,4 @@
-// Packs every package as npm would, and reads which files a user gets.
+// Packs every package like npm would, and checks which files a user gets.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

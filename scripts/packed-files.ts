@@ -1,6 +1,10 @@
-// The list of files that are neither built nor published: the build excludes them, and each manifest names them in `files`.
+// The list of files that are neither built nor published: the build excludes them, and each manifest lists them in
+// `files`.
 
-/** Globs below a package, as `exclude` of a TypeScript configuration and, with a leading `!`, as `files` of a manifest. */
+/**
+ * Globs below a package, for `exclude` in a TypeScript configuration and, with a leading `!`, for `files` in a
+ * manifest.
+ */
 export const NOT_PACKED = [
   'src/**/*.test.ts',
   'src/**/*.test-kit.ts',

@@ -1,5 +1,5 @@
-// Bounds and defaults that pages name are those of the code. The values were written from the pages; what a bound does is played by
-// tests with smaller ones (scripts/promises.json names both).
+// Bounds and defaults on pages match the code. The values were copied from the pages; what a bound does is tested with
+// smaller values (scripts/promises.json lists both tests).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,10 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The page in `docs`, its words, the file below `packages` that has the bound, its name there, and the value that the page says. */
+/**
+ * The page in `docs`, its wording, the file below `packages` that defines the bound, its name there, and the value on
+ * the page.
+ */
 const BOUNDS: readonly (readonly [page: string, words: string, file: string, name: string, value: number])[] = [
   ['chat', 'an answer that ended in the last 5 minutes', 'server/src/http/handler-parts', 'replayMs', 5 * MINUTE],
   ['chat', '(at most 50)', 'server/src/http/chat-request', 'EARLIER_MAX', 50],

@@ -1,4 +1,4 @@
-// The ledger of promises: what is missing or left over on any side has a line that says what to do.
+// The ledger of promises: every missing or superfluous entry yields a line that says what to do.
 import { expect, test } from 'vitest'
 import { promises, splitSentences } from './page-sentences.ts'
 import type { Ledger } from './promises.ts'
@@ -32,7 +32,7 @@ test.each<[string, Partial<Ledger>, readonly string[], RegExp]>([
     [SENTENCE, 'It never spills.'],
     /tea\.md: .*names no test: "It never spills\."\. .*--list-new/,
   ],
-  ['a sentence that is gone', {}, [], /"Baton boils .*" is not on the page any more/],
+  ['a sentence that is gone', {}, [], /"Baton boils .*" is no longer on the page/],
   [
     'a promise without a test',
     { promises: { 'boils-once': { witness: 'world', tests: [] } } },
@@ -43,7 +43,7 @@ test.each<[string, Partial<Ledger>, readonly string[], RegExp]>([
     'a file that is not there',
     { promises: { 'boils-once': { witness: 'world', tests: ['packages/tea/src/pot.test.ts: x'] } } },
     [SENTENCE],
-    /names packages\/tea\/src\/pot\.test\.ts, which is no file of tests/,
+    /names packages\/tea\/src\/pot\.test\.ts, which is not a test file/,
   ],
   [
     'a test that is not in its file',
@@ -55,7 +55,7 @@ test.each<[string, Partial<Ledger>, readonly string[], RegExp]>([
     'a witness that is none',
     { promises: { 'boils-once': { witness: 'eve' as never, tests: [TEST] } } },
     [SENTENCE],
-    /has the witness "eve", which is none/,
+    /has the witness "eve", which does not exist/,
   ],
   ['a promise that no sentence makes', { sentences: {} }, [], /no sentence makes the promise "boils-once"/],
   [
@@ -68,14 +68,14 @@ test.each<[string, Partial<Ledger>, readonly string[], RegExp]>([
     'a sentence without a reason',
     { promises: {}, sentences: { [PAGE]: [{ sentence: SENTENCE, noPromise: ' ' }] } },
     [SENTENCE],
-    /does not say why it is no promise/,
+    /does not say why it is not a promise/,
   ],
-  ['a page that has got better', { notYetCovered: { [PAGE]: 2 } }, [SENTENCE, 'It never spills.'], /has 1: write that/],
+  ['a page that has got better', { notYetCovered: { [PAGE]: 2 } }, [SENTENCE, 'It never spills.'], /has 1: update it/],
   [
     'one more promise that only the code sees',
     { promises: { 'boils-once': { witness: 'inside', tests: [TEST] } } },
     [SENTENCE],
-    /1 promises are seen from inside only, and 0 may be/,
+    /1 promises are observed only from inside, and 0 may be/,
   ],
 ])('%s has one line', (_, change, sentences, line) => {
   expect(find(change, page(...sentences))).toEqual([expect.stringMatching(line)])

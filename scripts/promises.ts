@@ -1,56 +1,58 @@
-// The ledger of promises: which test plays each sentence of a page that promises something (scripts/promises.json). `npm run
-// docs:check` refuses what is missing on either side; `node scripts/promises.ts --list-new` prints what to add for new sentences,
-// and `--renew` gives sentences that were only reworded the marks that they had.
+// The ledger of promises: which test plays each sentence of a page that promises something (scripts/promises.json).
+// `npm run docs:check` refuses an entry missing on either side; `node scripts/promises.ts --list-new` prints what to
+// add for new sentences, and `--renew` moves the marks of reworded sentences to their new wording.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { listPages, promisingSentences } from './page-sentences.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** What tells the test whether the promise holds, in the order of the page's last table. */
+/** How a test observes whether the promise holds, in the order of the page's last table. */
 export const WITNESSES = {
-  client: 'what a client, a reader of events or a page was told',
-  model: 'the requests that a model or its server got',
-  world: 'what happened outside: runs of tools, files, requests that other servers got, memory, processes',
+  client: 'messages and events that a client, a reader of events or a page received',
+  model: 'requests that a model or its server received',
+  world: 'external effects: tool runs, files, requests that other servers received, memory, processes',
   command: 'the output and the exit code of a command',
-  caller: 'what a public function gave or threw to the program that called it',
+  caller: 'what a public function returned or threw to its caller',
   compile: 'the compiler',
-  inside: 'a value inside of the code, which no user sees',
+  inside: 'an internal value, which users cannot see',
   log: 'the log alone',
 } as const
 
 export type Witness = keyof typeof WITNESSES
 
-/** Tests that play what one or several sentences say. */
+/** Tests that play one or several sentences. */
 export interface PromiseEntry {
   readonly witness: Witness
-  /** Each `FILE: TITLE`, as they stand in the repository. */
+  /** `FILE: TITLE` of each test, exactly as in the repository. */
   readonly tests: readonly string[]
 }
 
-/** A sentence as it stands on its page, without Markdown, and the promises that it makes, or why it makes none. */
+/**
+ * A sentence as written on its page, without Markdown, with its promises, or with the reason why it does not make any.
+ */
 export type SentenceEntry =
   | { readonly sentence: string; readonly promises: readonly string[] }
   | { readonly sentence: string; readonly noPromise: string }
 
 export interface Ledger {
   readonly promises: Readonly<Record<string, PromiseEntry>>
-  /** By page. */
+  /** Sentences by page. */
   readonly sentences: Readonly<Record<string, readonly SentenceEntry[]>>
-  /** How many sentences of a page nobody has looked at yet. A number may only shrink. */
+  /** How many sentences of a page have not been reviewed yet. A number may only shrink. */
   readonly notYetCovered: Readonly<Record<string, number>>
   /** How many promises have no witness but `inside` and `log`. It may only shrink. */
   readonly insideAtMost: number
 }
 
-/** Sentences with words of promises, by page. */
+/** Sentences with promising words, by page. */
 export type PageSentences = ReadonlyMap<string, readonly string[]>
 
 const LEDGER = 'scripts/promises.json'
 const ADVICE = `node scripts/promises.ts --list-new prints what to add to ${LEDGER}; --renew does it for reworded sentences`
 
 export function readLedger(): Ledger {
-  // Written by hand and read by this file alone: `findFaults` names what does not fit.
+  // Written by hand and read only by this file: `findFaults` reports entries that do not fit.
   return JSON.parse(readFileSync(join(REPOSITORY, LEDGER), 'utf8')) as Ledger
 }
 
@@ -58,7 +60,10 @@ export function readPageSentences(): PageSentences {
   return new Map(listPages().map((page) => [page, promisingSentences(page)]))
 }
 
-/** What is missing or left over in the ledger, a line each. `readTest` gives a test's file, or undefined where there is none. */
+/**
+ * Missing and superfluous entries of the ledger, one line each. `readTest` returns the text of a test file, or
+ * undefined if the file does not exist.
+ */
 export function findFaults(
   ledger: Ledger,
   pages: PageSentences,
@@ -72,7 +77,7 @@ export function findFaults(
     ...[...pages].flatMap(([page, sentences]) => findUncovered(ledger, page, sentences)),
     ...Object.keys(ledger.notYetCovered)
       .filter((page) => !pages.has(page))
-      .map((page) => `${LEDGER}: notYetCovered names ${page}, which is no page`),
+      .map((page) => `${LEDGER}: notYetCovered names ${page}, which is not a page`),
     ...marked.flatMap(({ page, entry }) => findWrongEntry(ledger, pages.get(page) ?? [], page, entry)),
     ...Object.entries(ledger.promises).flatMap(([id, entry]) => [
       ...(used.has(id) ? [] : [`${LEDGER}: no sentence makes the promise "${id}"`]),
@@ -91,7 +96,7 @@ function findUncovered(ledger: Ledger, page: string, sentences: readonly string[
       (sentence) => `${page}: this sentence promises something and names no test: "${sentence}". ${ADVICE}`,
     )
   return added.length < most
-    ? [`${LEDGER}: notYetCovered says ${most} for ${page}, which has ${added.length}: write that`]
+    ? [`${LEDGER}: notYetCovered says ${most} for ${page}, which has ${added.length}: update it`]
     : []
 }
 
@@ -102,9 +107,9 @@ function findWrongEntry(
   entry: SentenceEntry,
 ): readonly string[] {
   const at = `${LEDGER}, ${page}: "${entry.sentence}"`
-  if (!sentences.includes(entry.sentence)) return [`${at} is not on the page any more: remove it. ${ADVICE}`]
-  if (!('promises' in entry)) return entry.noPromise.trim() === '' ? [`${at} does not say why it is no promise`] : []
-  if (entry.promises.length === 0) return [`${at} names neither a promise nor why it makes none`]
+  if (!sentences.includes(entry.sentence)) return [`${at} is no longer on the page: remove it. ${ADVICE}`]
+  if (!('promises' in entry)) return entry.noPromise.trim() === '' ? [`${at} does not say why it is not a promise`] : []
+  if (entry.promises.length === 0) return [`${at} names neither a promise nor a reason for having none`]
   return entry.promises
     .filter((id) => ledger.promises[id] === undefined)
     .map((id) => `${at} names the promise "${id}", which has no tests`)
@@ -117,12 +122,12 @@ function findWrongPromise(
 ): readonly string[] {
   const at = `${LEDGER}: the promise "${id}"`
   return [
-    ...(Object.hasOwn(WITNESSES, witness) ? [] : [`${at} has the witness "${witness}", which is none`]),
+    ...(Object.hasOwn(WITNESSES, witness) ? [] : [`${at} has the witness "${witness}", which does not exist`]),
     ...(tests.length === 0 ? [`${at} has no test`] : []),
     ...tests.flatMap((test) => {
       const { file, title } = splitTest(test)
       const text = readTest(file)
-      if (text === undefined) return [`${at} names ${file}, which is no file of tests`]
+      if (text === undefined) return [`${at} names ${file}, which is not a test file`]
       return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))
         ? []
         : [`${at}: ${file} has no test "${title}"`]
@@ -135,12 +140,12 @@ function findTooManyInside({ promises, insideAtMost }: Ledger): readonly string[
   if (inside === insideAtMost) return []
   return [
     inside > insideAtMost
-      ? `${LEDGER}: ${inside} promises are seen from inside only, and ${insideAtMost} may be: play the new one from outside`
-      : `${LEDGER}: insideAtMost is ${insideAtMost}, and ${inside} promises are seen from inside only: write that`,
+      ? `${LEDGER}: ${inside} promises are observed only from inside, and ${insideAtMost} may be: test the new one from outside`
+      : `${LEDGER}: insideAtMost is ${insideAtMost}, and ${inside} promises are observed only from inside: update it`,
   ]
 }
 
-/** `FILE: TITLE` in its parts. */
+/** Splits `FILE: TITLE` into its parts. */
 export function splitTest(test: string): { readonly file: string; readonly title: string } {
   const at = test.indexOf(': ')
   return { file: test.slice(0, at), title: test.slice(at + 2) }
@@ -155,11 +160,11 @@ function readTestFile(path: string): string | undefined {
 interface NewSentence {
   readonly page: string
   readonly sentence: string
-  /** The entry of a sentence that has gone and shares most of its words. */
+  /** The entry of a removed sentence that shares most of its words. */
   readonly was: SentenceEntry | undefined
 }
 
-/** Sentences without an entry, each with the entry that it probably had under other words. */
+/** Sentences without an entry, each with the entry that it probably had with its former wording. */
 export function listNew(ledger: Ledger, pages: PageSentences): readonly NewSentence[] {
   return [...pages].flatMap(([page, sentences]) => {
     const entries = ledger.sentences[page] ?? []
@@ -171,13 +176,13 @@ export function listNew(ledger: Ledger, pages: PageSentences): readonly NewSente
   })
 }
 
-/** True for two sentences that share two thirds of their words. */
+/** Whether two sentences share two thirds of their words. */
 function isAlike(one: string, other: string): boolean {
   const [ones, others] = [new Set(one.split(/\W+/)), new Set(other.split(/\W+/))]
   return [...ones].filter((word) => others.has(word)).length * 3 >= Math.max(ones.size, others.size) * 2
 }
 
-/** The ledger with the marks of reworded sentences at their new words, and without what has gone from its page. */
+/** The ledger with the marks of reworded sentences moved to their new wording, and without removed sentences. */
 export function renew(ledger: Ledger, pages: PageSentences): Ledger {
   const added = listNew(ledger, pages)
   const sentences = [...pages].flatMap(([page, present]) => {

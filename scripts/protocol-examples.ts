@@ -1,5 +1,5 @@
-// One example of each request, frame and event of protocol version 2, for docs/protocol-2-reference.md. The compiler holds them
-// against the types, and a test against the JSON Schemas.
+// One example of each request, frame and event of protocol version 2, for docs/protocol-2-reference.md. The compiler
+// checks them against the types, and a test checks them against the JSON Schemas.
 import type { CallView, EventBody, SessionDetails, SessionEventType } from '@baton/core'
 import type { Requests, RequestType, ServerFrame2 } from '@baton/protocol'
 
@@ -12,7 +12,7 @@ type RequestExamples = {
 
 type EventExamples = { readonly [Type in SessionEventType]: EventBody & { readonly type: Type } }
 
-/** What `ok`, `error` and `events` frames look like is shown with requests and events. */
+/** The form of `ok`, `error` and `events` frames is shown with requests and events. */
 type FrameExamples = {
   readonly [Type in Exclude<ServerFrame2['type'], 'ok'>]: Extract<ServerFrame2, { readonly type: Type }>
 }
@@ -172,7 +172,7 @@ export const REQUEST_EXAMPLES: RequestExamples = {
 
 const step = { message: 't1', step: 1 } as const
 const next = { pos: 6, since: 2, attempt: 2, text: 16 } as const
-/** The server's own note in the `next` of sentences; shortened here. */
+/** The server's internal state in the `next` of sentences; shortened here. */
 const spoken = { pos: 6, since: 2, attempt: 2, text: 16, speech: {} } as const
 
 export const FRAME_EXAMPLES: FrameExamples = {
@@ -181,7 +181,7 @@ export const FRAME_EXAMPLES: FrameExamples = {
     type: 'error',
     re: '7',
     code: 'call_not_offered',
-    message: `${callId}: the call is claimed, and not offered to this client`,
+    message: `${callId}: the call is claimed and not offered to this client`,
     hint: 'Do not run it. If it is offered to this client later, a `call` event says so.',
   },
   events: {

@@ -1,5 +1,5 @@
-// A client tool whose connection breaks while it works: the real client, front and host, over a network in memory that can be
-// cut. Time is virtual, so every run gives the same moments.
+// A client tool whose connection breaks while it works: the real client, front and host, over an in-memory network that
+// can be cut. Time is virtual, so every run produces the same times.
 import type { WebSocketLike } from '@baton/client'
 import { createClient } from '@baton/client'
 import { createScriptedModel } from '@baton/core/testing'
@@ -11,14 +11,14 @@ import type { VirtualTime } from '../packages/testing/src/simulator/virtual-time
 import { createVirtualTime } from '../packages/testing/src/simulator/virtual-time.ts'
 
 export interface Moment {
-  /** Milliseconds since the user spoke. */
+  /** Milliseconds since the user's message. */
   readonly atMs: number
   readonly where: 'phone' | 'server' | 'connection'
-  /** What the phone shows, the status of the call in the server's events, or the client's state of its connection. */
+  /** Text on the phone, the status of the call in the server's events, or the connection state of the client. */
   readonly text: string
 }
 
-/** Milliseconds: one way through the network, the tool's work, the time until the cut, and how long it lasts. */
+/** Milliseconds of: one way through the network, the tool's work, the time before the cut, and the cut itself. */
 const TAKES = { network: 50, door: 1500, cutAfter: 1200, cut: 2000, model: 300 } as const
 const START_MS = Date.UTC(2026, 0, 1)
 const QUESTION = 'Is my front door locked?'
@@ -64,7 +64,7 @@ export async function playReconnectedCall(): Promise<readonly Moment[]> {
     for await (const event of events) {
       if (event.type !== 'call') continue
       const text = `${event.call.name}: ${event.call.status}`
-      if (text !== last) note('server', text) // an event also says that its client came or went
+      if (text !== last) note('server', text) // an event is also sent when its client connects or disconnects
       last = text
     }
   })()
@@ -106,7 +106,7 @@ function createPhoneHost(time: VirtualTime) {
   })
 }
 
-/** Connections between one app and a front. A cut ends them, and refuses new ones until it heals. */
+/** Connections between one app and a front. A cut closes them, and new ones are refused until it ends. */
 function createNetwork(time: VirtualTime, host: ReturnType<typeof createHost>) {
   let isDown = false
   let cutOpen = (): void => {}
@@ -132,7 +132,7 @@ function createNetwork(time: VirtualTime, host: ReturnType<typeof createHost>) {
     }
     const socket: Socket = {
       send: (text) => {
-        later(() => app.onmessage?.({ data: text } as never)) // as above, of a MessageEvent
+        later(() => app.onmessage?.({ data: text } as never)) // as above, for a MessageEvent
         return !isBroken
       },
       close: () => later(close),
@@ -147,7 +147,7 @@ function createNetwork(time: VirtualTime, host: ReturnType<typeof createHost>) {
       const log = { info: () => {}, warn: () => {} }
       const shared = { clock, timers, newId, log, limits: DEFAULT_CONNECTION_LIMITS, isDraining: () => false }
       openV1Connection({ ...shared, socket, connection: newId(), host, principal: { id: 'ann' } })
-      app.onopen?.({} as never) // no field of it is read
+      app.onopen?.({} as never) // its fields are not read
     })
     return app
   }

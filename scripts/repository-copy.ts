@@ -1,14 +1,14 @@
-// A copy of the repository in which mutants are tried: what is installed is linked, but for the packages themselves, so that
-// every import of one of them finds the copy.
+// A copy of the repository for testing mutants: installed packages are linked, except Baton's own, so that every import
+// of one of them resolves to the copy.
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
 
 const COPIED = ['packages', 'scripts', 'examples', 'docs', 'package.json', 'tsconfig.base.json', 'vitest.config.ts']
 
-/** `more`: names beside those that every copy has. */
+/** `more`: additional names to copy. */
 export function copyRepository(folder: string, more: readonly string[] = []): void {
-  // An example has installed what it needs in its own folder, and built it there.
+  // Examples install and build their dependencies in their own folders.
   const filter = (path: string): boolean => !/[\\/]examples[\\/].*[\\/](?:node_modules|\.next)$/.test(path)
   for (const name of [...COPIED, ...more])
     cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true, filter })

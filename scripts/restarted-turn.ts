@@ -1,5 +1,5 @@
-// One turn with a client tool, an approval and a restart, on the real host over a SQLite file; the spans are those that an
-// OpenTelemetry exporter gets. Time is virtual, so every run gives the same.
+// One turn with a client tool, an approval and a restart, on the real host over a SQLite file; the spans are those that
+// an OpenTelemetry exporter receives. Time is virtual, so every run produces the same result.
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent, openSqliteStore, tool } from '@baton/host'
@@ -15,15 +15,15 @@ import { z } from 'zod'
 
 export interface RestartedTurn {
   readonly spans: readonly ReadableSpan[]
-  /** Of the last step. */
+  /** Text of the last step. */
   readonly text: string
-  /** When the turn began, and when no process ran: milliseconds since 1970. */
+  /** Start of the turn, and the period without a running process: milliseconds since 1970. */
   readonly startMs: number
   readonly down: { readonly fromMs: number; readonly toMs: number }
 }
 
 const START_MS = Date.UTC(2026, 0, 1)
-/** How long the turn's parts take: milliseconds of virtual time. */
+/** Durations of the turn's parts, in milliseconds of virtual time. */
 const TAKES = { first: 1200, model: 300, connect: 500, down: 1500, place: 700, think: 900, book: 600 } as const
 
 /** Plays the turn. */
@@ -130,7 +130,7 @@ function createAgent(time: VirtualTime) {
   return defineAgent({ name: 'travel', model, tools: [place, book] })
 }
 
-/** Counts what the store works on: meanwhile virtual time stands still. */
+/** Counts the store's pending operations: virtual time is paused until they finish. */
 function watchStore<S extends Store>(store: S, work: { open: number }): S {
   const watch = async <Value>(doing: Promise<Value>): Promise<Value> => {
     work.open += 1

@@ -1,20 +1,20 @@
-// Rules that comments at branches state, each with a mistake that breaks it and the test that notices (`npm run mutants`), and the
-// comments that only explain. `node scripts/rules.ts` prints those that stand in no list.
+// Rules stated in comments at branches, each with a mistake that breaks it and the test that detects it (`npm run
+// mutants`), and comments that only explain. `node scripts/rules.ts` prints comments that are not listed.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Rule {
   readonly file: string
-  /** The comment, its lines joined. */
+  /** The comment, with its lines joined. */
   readonly rule: string
-  /** Stands in the file once. */
+  /** Occurs in the file exactly once. */
   readonly from: string
   readonly to: string
-  /** `name`: words of the test's name, if the whole file is not to run. */
+  /** `name`: words from the test's name, if only a part of the file is to run. */
   readonly test: { readonly file: string; readonly name?: string }
 }
 
-/** A comment with a word of a rule that states none. */
+/** A comment that contains a word of a rule but does not state one. */
 export interface Explanation {
   readonly file: string
   readonly rule: string
@@ -24,7 +24,7 @@ export interface Explanation {
 interface RuleList {
   readonly rules: readonly Rule[]
   readonly explanations: readonly Explanation[]
-  /** Rules whose mistake no test was seen to notice yet. */
+  /** Rules whose mutant is not detected by a test yet. */
   readonly unplayed: readonly Pick<Explanation, 'file' | 'rule'>[]
 }
 

@@ -1,9 +1,9 @@
-// A rule that a comment states has a mistake that breaks it, and a test that notices.
+// Every rule in a comment has a mutant that breaks it, and a test that detects the mutant.
 import { expect, test } from 'vitest'
 import { UNPLAYED } from './rule-list.ts'
 import { listNew, listRules, listStale } from './rules.ts'
 
-/** May only shrink. */
+/** This number may only shrink. */
 const UNPLAYED_MAX = 27
 
 test('each rule in a comment of core, runtime, host and server is planted as a mistake, or only explains', () => {

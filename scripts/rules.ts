@@ -1,5 +1,5 @@
-// Finds comments in core, runtime, host and server that state a rule, and compares them with rules.json. `node scripts/rules.ts` prints
-// comments without a row, and rows without a comment.
+// Finds comments in core, runtime, host and server that state a rule, and compares them with rules.json. `node
+// scripts/rules.ts` prints comments without a row, and rows without a comment.
 import { readSource, isTest, sourcePaths } from './source-files.ts'
 import { EXPLANATIONS, RULES, UNPLAYED } from './rule-list.ts'
 
@@ -13,7 +13,7 @@ export interface StatedRule {
 const PLACES = /^packages\/(?:core|runtime|host|server)\/src\//
 const RULE_WORDS = /\b(?:never|only|at most|at least|once|first|before|until|always|must|no more than)\b/i
 
-/** Line comments inside code that have a word of a rule, in the order of their files. */
+/** Line comments inside code that contain a word of a rule, in file order. */
 export function listRules(): readonly StatedRule[] {
   return sourcePaths()
     .filter((path) => PLACES.test(path) && !path.includes('/testing/') && !isTest(path))
@@ -48,7 +48,7 @@ export function listNew(): readonly StatedRule[] {
   return listRules().filter(({ file, text }) => !known.has(`${file} ${text}`))
 }
 
-/** Rows whose comment has gone, or was reworded. */
+/** Rows whose comment was removed or reworded. */
 export function listStale(): readonly string[] {
   const stated = new Set(listRules().map(({ file, text }) => `${file} ${text}`))
   return listRows().filter((key) => !stated.has(key))

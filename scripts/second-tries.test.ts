@@ -1,4 +1,4 @@
-// Whatever tries again stands in one list, with its bound and the test that plays it.
+// Every place that retries is listed, with its bound and the test that plays it.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { listGone, listNew } from './second-tries.ts'
 import { SECOND_TRIES } from './second-try-list.ts'
 import { REPOSITORY } from './source-files.ts'
 
-/** May only shrink. */
+/** This list may only shrink. */
 const UNTESTED = ['#insist']
 
 test('a place that tries again is in the list, and no row is of a place that has gone', () => {

@@ -1,5 +1,5 @@
-// Finds code that retries (loops that await and catch, and functions named after it) and compares it with second-try-list.ts.
-// `node scripts/second-tries.ts` prints places without a row, and rows without a place.
+// Finds code that retries (loops that await and catch, and functions named after it) and compares it with
+// second-try-list.ts. `node scripts/second-tries.ts` prints places without a row, and rows without a place.
 import type { Node } from 'oxc-parser'
 import { NO_SECOND_TRIES, SECOND_TRIES } from './second-try-list.ts'
 import { isTest, readSource, sourcePaths, walkNodes } from './source-files.ts'
@@ -13,7 +13,7 @@ export interface Place {
   readonly within: string
 }
 
-/** Functions in which something is tried again, in the order of their files. */
+/** Functions that retry something, in file order. */
 export function listPlaces(): readonly Place[] {
   return sourcePaths()
     .filter((path) => PLACES.test(path) && !path.includes('/testing/') && !isTest(path))
@@ -28,7 +28,7 @@ export function listPlaces(): readonly Place[] {
     })
 }
 
-/** Name of a function, a method, or a function that a constant has. */
+/** Name of a function, a method, or a constant that holds a function. */
 function nameOf(node: Node, outer: Node | undefined): string | undefined {
   if (node.type === 'FunctionDeclaration') return node.body ? node.id?.name : undefined
   if (node.type === 'MethodDefinition') return node.value.body ? keyOf(node.key) : undefined
@@ -51,7 +51,7 @@ function findName(around: readonly Node[]): string {
   return '(module)'
 }
 
-/** It waits for something and catches its failure. */
+/** Whether the loop waits for something and catches its failure. */
 function triesAgain(loop: Node): boolean {
   let waits = false
   let catches = false

@@ -1,15 +1,15 @@
-// Every place that tries again: what it repeats, what bounds it, what stays the same, and the test that plays it.
+// Every place that retries: what it repeats, its bound, what stays the same, and the test that plays it.
 
 export interface SecondTry {
   readonly file: string
   /** Function or method around it. */
   readonly within: string
   readonly repeats: string
-  /** Tries or milliseconds after which it gives up, and what it does then. */
+  /** Number of tries or milliseconds before it gives up, and what it does then. */
   readonly bound: string
-  /** Id, key or position that the second try has from the first one. */
+  /** Id, key or position that the second try shares with the first one. */
   readonly same: string
-  /** Absent: no test plays it yet. */
+  /** Absent if no test plays it yet. */
   readonly test?: TriedIn
 }
 
@@ -19,7 +19,7 @@ interface TriedIn {
   readonly name: string
 }
 
-/** A place whose name or form says so, and which tries nothing again. */
+/** A place whose name or form suggests a retry, but which does not retry. */
 export interface NoSecondTry {
   readonly file: string
   readonly within: string
@@ -34,15 +34,15 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: `${MACHINE}/retry.ts`,
     within: 'retryDelayMs',
-    repeats: 'a model call that failed in a way that may pass',
-    bound: '`retry.attempts` of the agent; none where the provider asks for longer than `maxMs`',
-    same: 'the step; each attempt has a number of its own, and older ones are stale',
+    repeats: 'a model call with a retryable failure',
+    bound: 'the agent’s `retry.attempts`; none if the provider asks for a wait longer than `maxMs`',
+    same: 'the step; each attempt has its own number, and older ones are stale',
     test: { file: `${MACHINE}/retry.test.ts`, name: 'is at least what the provider asks for' },
   },
   {
     file: `${MACHINE}/call-event.ts`,
     within: 'startAgain',
-    repeats: 'a call of a pure or idempotent tool whose process died',
+    repeats: 'the call of a pure or idempotent tool whose process died',
     bound: '`recoveries` of the rules; then the call is unknown, or an error',
     same: 'the call’s id and its idempotency key; the attempt counts on',
     test: { file: `${LOCAL}/recovery.test.ts`, name: 'repeats what is pure or idempotent, with the same key' },
@@ -50,7 +50,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/runtime/src/work/tool-retry.ts',
     within: 'runWithRetry',
-    repeats: 'a tool that failed, where it has `retry`',
+    repeats: 'a failed tool with `retry`',
     bound: '`retry.attempts`; waits of at most `maxMs`; ends with the call',
     same: 'the call’s id, its input and its idempotency key',
     test: { file: 'packages/runtime/src/work/tool-retry.test.ts', name: 'as often as its attempts say' },
@@ -58,33 +58,33 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/runtime/src/work/generate.ts',
     within: 'generate',
-    repeats: 'an answer of a tool’s own model call that does not fit its schema',
+    repeats: 'an answer to a tool’s own model call that does not match its schema',
     bound: 'once; then `invalid_output`',
-    same: 'the request, with the answer and its issues behind it; both are paid',
+    same: 'the request, followed by the answer and its issues; both are paid for',
     test: { file: 'packages/testing/src/host-contract/generate-situations.ts', name: 'asked for again, once' },
   },
   {
     file: `${LOCAL}/session-log.ts`,
     within: 'appendSurely',
     repeats: 'an append that the store did not confirm',
-    bound: 'three tries; never without the lease, and never after a conflict',
-    same: 'the position and the records, which are looked for before they are written again',
+    bound: 'three tries; never without the lease or after a conflict',
+    same: 'the position and the records; the store is searched for them before they are written again',
     test: { file: `${LOCAL}/recovery.test.ts`, name: 'fails after it stored' },
   },
   {
     file: `${LOCAL}/local-session.ts`,
     within: '#reopen',
-    repeats: 'the opening of a session whose store failed in mid-work',
-    bound: 'five tries with doubled waits; then the session is closed',
-    same: 'the log, from which the new actor begins; handles and readers stay',
+    repeats: 'the opening of a session whose store failed during work',
+    bound: 'five tries with doubling waits; then the session is closed',
+    same: 'the log that the new actor starts from; handles and readers stay',
     test: { file: `${LOCAL}/recovery.test.ts`, name: 'tried more than once, by one opener' },
   },
   {
     file: `${LOCAL}/recover.ts`,
     within: 'lookAgain',
-    repeats: 'the look for sessions whose owner has died',
-    bound: 'while the host runs, one look at a time',
-    same: 'a session that is held stays with its holder',
+    repeats: 'the search for sessions whose owner has died',
+    bound: 'while the host runs, one search at a time',
+    same: 'a held session stays with its holder',
     test: { file: `${LOCAL}/leases.test.ts`, name: 'is recovered when its lease has ended, and not before' },
   },
   {
@@ -92,7 +92,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     within: 'retry',
     repeats: 'a query or a transaction that may run twice, when its connection breaks',
     bound: 'six waits, and no try begins after 10 seconds; then `store_failed`',
-    same: 'the statements; what may not run twice goes through `once`',
+    same: 'the statements; statements that must not run twice use `once`',
     test: {
       file: 'packages/host/src/stores/postgres/postgres-store.deep.test.ts',
       name: 'whose answer is lost with its connection is kept once',
@@ -101,9 +101,9 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/host/src/stores/shared/store-access.ts',
     within: '#ask',
-    repeats: 'what a guest was asking when the holder of the file ended',
+    repeats: 'a guest’s request that was open when the holder of the file ended',
     bound: 'until a holder is found, `waitMs` at most each time; then `store_failed`',
-    same: 'the position; the answer says that an earlier try may have been performed',
+    same: 'the position; the answer says that an earlier try may have succeeded',
     test: {
       file: 'packages/host/src/stores/shared/shared-sqlite-store.process.test.ts',
       name: 'also those that were asking',
@@ -112,9 +112,9 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/host/src/stores/shared/store-access.ts',
     within: '#findSeat',
-    repeats: 'the look for the holder of a shared file',
+    repeats: 'the search for the holder of a shared file',
     bound: '`waitMs` (5 seconds); then `store_locked` or `store_failed`',
-    same: 'the leases that this process holds, which the next holder is told',
+    same: 'the leases of this process, which are passed to the next holder',
     test: {
       file: 'packages/host/src/stores/shared/shared-sqlite-store.process.test.ts',
       name: 'by who does not share it is refused',
@@ -125,13 +125,13 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     within: '#call',
     repeats: 'a call that a server refused because it had forgotten the session',
     bound: 'once for each connection and one more; never after the call was read',
-    same: 'the tool and its arguments; the session is a new one',
+    same: 'the tool and its arguments; the session is new',
     test: { file: 'packages/mcp/src/client/forgotten-session.test.ts', name: 'asked a few times' },
   },
   {
     file: 'packages/cli/src/embedded-host.ts',
     within: 'session',
-    repeats: 'the opening of a session that another process has',
+    repeats: 'the opening of a session that another process holds',
     bound: '`heldMs`; then `session_held`',
     same: 'the session',
     test: { file: 'packages/cli/src/look-after.test.ts', name: 'for so long, and no longer' },
@@ -147,23 +147,23 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: `${SESSION}/inputs.ts`,
     within: 'retry',
-    repeats: 'a message that was refused, when the app says it again',
-    bound: 'once each time that the app asks',
+    repeats: 'a refused message, when the app sends it again',
+    bound: 'once per request of the app',
     same: 'the message’s id',
     test: { file: `${SESSION}/session-client.test.ts`, name: 'can be said again or taken back' },
   },
   {
     file: `${SESSION}/inputs.ts`,
     within: 'again',
-    repeats: 'messages that were sent and not acknowledged, over the next connection',
-    bound: 'once for each connection, in their order',
-    same: 'the ids, by which the server knows them',
+    repeats: 'unacknowledged messages, over the next connection',
+    bound: 'once for each connection, in order',
+    same: 'the ids, by which the server recognizes them',
     test: { file: `${SESSION}/cut-anywhere.property.test.ts`, name: 'again and again' },
   },
   {
     file: `${SESSION}/client-calls.ts`,
     within: 'again',
-    repeats: 'results of calls that were not acknowledged, over the next connection',
+    repeats: 'unacknowledged results of calls, over the next connection',
     bound: 'once for each connection',
     same: 'the call’s id and its result; the tool is not run again',
     test: { file: `${SESSION}/session-client.test.ts`, name: 'runs once, and its result counts' },
@@ -179,7 +179,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/server/src/websocket/open-held-session.ts',
     within: 'openHeldSession',
-    repeats: 'the opening of a session that another server has',
+    repeats: 'the opening of a session that another server holds',
     bound: '`limits.heldMs`; ends with the connection; each owner is dialled once',
     same: 'the session and its principal',
     test: {
@@ -191,16 +191,16 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     file: 'packages/temporal/src/live/redis-bus.ts',
     within: 'reconnectStrategy',
     repeats: 'the connection to Redis',
-    bound: 'while the bus is open; pieces that are lost meanwhile are read from the log',
+    bound: 'while the bus is open; pieces lost in the meantime are read from the log',
     same: 'the channel',
     test: { file: 'packages/temporal/src/session-view.test.ts', name: 'that the bus has lost' },
   },
   {
     file: 'packages/temporal/src/session-view.ts',
     within: '#readOn',
-    repeats: 'the reading of a log that failed',
-    bound: 'with each next word of the bus, one reading at a time',
-    same: 'the position that was reached',
+    repeats: 'a failed reading of a log',
+    bound: 'with each further message of the bus, one reading at a time',
+    same: 'the reached position',
     test: { file: 'packages/temporal/src/session-view.test.ts', name: 'cannot be read once' },
   },
   {
@@ -208,15 +208,15 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     within: 'submit',
     repeats: 'an Update that the service did not answer',
     bound: '`tryMs`; then the refusal says that it may be sent again',
-    same: 'the Update’s id, by which the service knows it, and the ids of its inputs',
+    same: 'the Update’s id, by which the service recognizes it, and the ids of its inputs',
     test: { file: 'packages/temporal/src/temporal.deep.test.ts', name: 'and may be sent again' },
   },
   {
     file: 'packages/temporal/src/worker/activities.ts',
     within: 'begin',
-    repeats: 'the beginning of work whose records the store does not have yet',
+    repeats: 'the start of work whose records are not yet in the store',
     bound: '`BEGIN_MS`; then another worker may begin it',
-    same: 'the job; nothing of it has begun',
+    same: 'the job; none of it has begun',
     test: {
       file: 'packages/temporal/src/stopped-gateways.deep.test.ts',
       name: 'waits for a slow store before it begins',
@@ -225,15 +225,15 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   {
     file: 'packages/temporal/src/workflow/session-run.ts',
     within: '#insist',
-    repeats: 'an activity that no worker could do',
+    repeats: 'an activity that no worker could perform',
     bound: 'until the workflow is cancelled, or the failure is final',
     same: 'the activity’s arguments',
   },
   {
     file: 'packages/temporal/src/workflow/work-under-way.ts',
     within: '#follow',
-    repeats: 'work that could not begin',
-    bound: 'while the session owes it',
+    repeats: 'work that could not start',
+    bound: 'while the session is waiting for it',
     same: 'the effect’s key and its attempt',
     test: { file: 'packages/temporal/src/stopped-gateways.deep.test.ts', name: 'is not lost, and runs once' },
   },

@@ -1,4 +1,5 @@
-// Reads and parses the repository's TypeScript files for the checks in this folder. Only oxc-parser knows the syntax.
+// Reads and parses the repository's TypeScript files for the checks in this folder. Only oxc-parser interprets the
+// syntax.
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,16 +8,16 @@ import { parseSync, visitorKeys } from 'oxc-parser'
 
 export const REPOSITORY = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** A module that a file imports, exports from, or imports dynamically by a literal. */
+/** A module that a file imports, exports from, or imports dynamically with a literal. */
 export interface Imported {
   readonly module: string
   readonly line: number
-  /** `import type`: nothing of the module is there when the program runs. */
+  /** `import type`: the module is not loaded at run time. */
   readonly isTypeOnly: boolean
 }
 
 export interface SourceFile {
-  /** Relative to the repository, `/` between names. */
+  /** Relative to the repository, with `/` between names. */
   readonly path: string
   readonly text: string
   readonly program: Program
@@ -33,7 +34,7 @@ export function isTest(path: string): boolean {
   return /\.test(?:-kit)?\.ts$|-situations\.ts$/.test(path)
 }
 
-/** All .ts files below the folders that hold source, sorted by path. */
+/** All .ts files below the source folders, sorted by path. */
 export function sourcePaths(): readonly string[] {
   return FOLDERS.flatMap((folder) => filesBelow(join(REPOSITORY, folder)))
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
@@ -54,7 +55,7 @@ export function parseSource(path: string, text: string): SourceFile {
   return { path, text, program, comments, imports, syntaxErrors: errors.map(({ message }) => message), lineOf }
 }
 
-/** Calls `visit` for each node with those around it, the nearest last. */
+/** Calls `visit` for each node with its ancestors, the nearest last. */
 export function walkNodes(
   node: Node,
   visit: (node: Node, around: readonly Node[]) => void,
@@ -63,7 +64,7 @@ export function walkNodes(
   visit(node, around)
   const inside = [...around, node]
   for (const key of visitorKeys[node.type] ?? []) {
-    // The parser's own table says which fields hold nodes; no type connects the two.
+    // The parser's own table lists which fields hold nodes; the types do not express this.
     const field = (node as unknown as Readonly<Record<string, Node | readonly (Node | null)[] | null | undefined>>)[key]
     for (const child of Array.isArray(field) ? (field as readonly (Node | null)[]) : [field as Node | null | undefined])
       if (child) walkNodes(child, visit, inside)

@@ -1,5 +1,5 @@
-// Runs commands one after another, each with a limit of time, and goes on past one that fails. At the end comes one table: stage,
-// minutes, passed, failed; the same as JSON in `reports`.
+// Runs commands one after another, each with a time limit, and continues after a failure. At the end it prints one
+// table: stage, minutes, passed, failed; the same is written as JSON to `reports`.
 import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ export interface Stage {
   readonly name: string
   readonly words: readonly [program: string, ...words: string[]]
   readonly variables?: Readonly<Record<string, string>>
-  /** Minutes after which it is ended, and counts as failed. */
+  /** Time limit in minutes; a stage that exceeds it is stopped and counts as failed. */
   readonly minutesMax: number
-  /** Vitest counts its tests: a JSON report is asked for. */
+  /** Vitest counts its tests: a JSON report is requested. */
   readonly isVitest?: boolean
 }
 
@@ -19,13 +19,16 @@ export interface StageResult {
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'over time'
   readonly minutes: number
-  /** Tests, where the stage counts them. */
+  /** Number of tests, if the stage counts them. */
   readonly passed?: number
   readonly failed?: number
   readonly skipped?: number
 }
 
-/** The results so far. They are kept in `reports/LABEL.json`; `reports/LABEL` has the output of each stage that is not shown. */
+/**
+ * The results so far. They are kept in `reports/LABEL.json`; `reports/LABEL` contains the output of each stage that is
+ * not shown.
+ */
 export interface Report {
   readonly label: string
   readonly commit: string
@@ -35,13 +38,13 @@ export interface Report {
 
 export interface RunOptions {
   readonly report: Report
-  /** Shows what the stages print instead of keeping it in files. */
+  /** Shows the output of the stages instead of keeping it in files. */
   readonly isShown: boolean
 }
 
 const REPORTS = join(REPOSITORY, 'reports')
 
-/** Begins a report, or with `isResumed` goes on with the one that an interrupted run of this commit left. */
+/** Begins a report, or with `isResumed` continues the report of an interrupted run of this commit. */
 export function openReport(label: string, isResumed = false): Report {
   mkdirSync(join(REPORTS, label), { recursive: true })
   const path = join(REPORTS, `${label}.json`)
@@ -62,7 +65,10 @@ interface KeptReport {
   readonly stages: readonly StageResult[]
 }
 
-/** Runs the stages one after another. The report gets each result at once, so an interrupted run leaves what it knew. */
+/**
+ * Runs the stages one after another. Each result is written to the report at once, so an interrupted run keeps its
+ * results.
+ */
 export async function runStages(stages: readonly Stage[], options: RunOptions): Promise<void> {
   for (const stage of stages) {
     console.log(`== ${stage.name} (${stage.minutesMax} minutes at most)`)
@@ -72,7 +78,7 @@ export async function runStages(stages: readonly Stage[], options: RunOptions): 
   }
 }
 
-/** As Markdown. */
+/** Results as Markdown. */
 export function describeResults(results: readonly StageResult[]): string {
   const rows = results.map(({ name, outcome, minutes, passed, failed, skipped }) => {
     const counts = [passed, failed, skipped].map((count) => String(count ?? ''))
@@ -99,7 +105,7 @@ async function runStage(stage: Stage, { report: { label }, isShown }: RunOptions
     cwd: REPOSITORY,
     env: { ...process.env, ...stage.variables },
     stdio: ['ignore', isShown ? 'inherit' : 'pipe', isShown ? 'inherit' : 'pipe'],
-    detached: true, // a group of its own, which is ended as a whole
+    detached: true, // its own process group, which is stopped as a whole
   })
   if (!isShown) {
     const kept = createWriteStream(join(REPORTS, label, `${slug}.log`))
@@ -134,7 +140,7 @@ function readCounts(report: string): Pick<StageResult, 'passed' | 'failed' | 'sk
   return { passed: read.numPassedTests, failed: read.numFailedTests, skipped: read.numPendingTests }
 }
 
-/** The line by which a run is read: how many tests passed and failed. */
+/** A one-line summary: how many tests passed and failed. */
 export function countTests(results: readonly StageResult[]): string {
   const sum = (pick: (result: StageResult) => number | undefined): number =>
     results.reduce((all, result) => all + (pick(result) ?? 0), 0)

@@ -1,9 +1,10 @@
-// The tables of the session machine as Markdown: a diagram of the session's phases, phases × inputs, and calls × events.
+// The tables of the session machine as Markdown: a diagram of the session's phases, phases × inputs, and calls ×
+// events.
 import type { CallCell, CallEvent, Cell, InputType, Phase } from '@baton/core/machine'
 import { CALL_STATES, CALL_TABLE, PHASES, SESSION_TABLE } from '@baton/core/machine'
 import { withGeneratedPart } from './generated-part.ts'
 
-/** The page docs/architecture.md with its tables as the code has them; the rest of it is written by hand. */
+/** The page docs/architecture.md with its tables from the code; the rest of the page is written by hand. */
 export function architecturePage(): string {
   return withGeneratedPart('docs/architecture.md', 'state tables', stateTables())
 }
@@ -14,15 +15,15 @@ export function stateTables(): string {
     'An arrow says which inputs may lead there. Restarts, stale answers and inputs that leave the phase as it is are left out.',
     phaseDiagram(),
     '### What an input does in each phase',
-    'The phases to which it may lead; `·`: the input is taken and the phase stays; `quiet`: it came too late to matter; in italics: the code of the refusal.',
+    'The possible next phases; `·`: the input is accepted and the phase stays; `quiet`: it came too late to matter; in italics: the code of the refusal.',
     sessionTable(),
     '### What becomes of a call in each of its states',
-    '`·`: nothing changes. Where a tool of effect class `once` differs, its outcome stands first.',
+    '`·`: nothing changes. If a tool of effect class `once` differs, its outcome is listed first.',
     callTable(),
   ].join('\n\n')
 }
 
-// SESSION_TABLE and CALL_TABLE are records over closed unions: their keys are those unions.
+// SESSION_TABLE and CALL_TABLE are records over closed unions: their keys are exactly those unions.
 const INPUTS = Object.keys(SESSION_TABLE) as InputType[]
 const EVENTS = Object.keys(CALL_TABLE) as CallEvent[]
 

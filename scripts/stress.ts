@@ -1,5 +1,5 @@
-// `npm run test:stress [-- --load 12 --seed 7 --seeds 3]`: `npm test` beside busy loops and with its files in random order, once
-// for each seed. A test that fails here asserts on time, or on what another file left behind.
+// `npm run test:stress [-- --load 12 --seed 7 --seeds 3]`: runs `npm test` under CPU load with its files in random
+// order, once for each seed. A test that fails here asserts on time, or depends on state left by another file.
 import { fork, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 if (values.busy) burn()
 else process.exitCode = await stressAll(Number(values.load), Number(values.seed), Number(values.seeds))
 
-/** One core's time, until whoever started it ends. */
+/** Uses one core until the parent process ends. */
 function burn(): void {
   const isOrphan = (): boolean => !process.connected
   const turn = (): void => {

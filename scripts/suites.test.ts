@@ -1,4 +1,4 @@
-// The table of tiers: every deep test stands in it once, and a change is answered with the suites that it can break.
+// The table of tiers: every deep test is listed once, and a change selects the suites that it can break.
 import { globSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { REPOSITORY } from './source-files.ts'
@@ -16,7 +16,7 @@ test('all suites of a landing together fit into its time', () => {
 })
 
 describe('a change of', () => {
-  // A seed of which only the first suite and each fifth one after it have their turn.
+  // A seed that rotates in only the first suite and each fifth one after it.
   const play = (...changed: readonly string[]) => {
     const { suites, reasons, isPacking } = planLanding(changed, 0)
     return { asked: suites.map(({ name }) => name).filter((name) => !reasons[name]?.startsWith('its turn')), isPacking }

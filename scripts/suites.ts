@@ -1,6 +1,6 @@
-// Which tests belong to which tier. `npm test` plays what needs Node alone; a landing (`.ci/run`) adds the deep suites of the
-// packages that a change touches and of those above them, and a rotating fifth of the others; the nightly plays everything.
-// Every file `*.deep.test.ts` stands in one row of this table.
+// The tier of each test. `npm test` runs tests that need only Node; a landing (`.ci/run`) adds the deep suites of the
+// packages that a change touches and of the packages that depend on them, and a rotating fifth of the others; the
+// nightly runs all tests. Every file `*.deep.test.ts` is listed in one row of this table.
 import { globSync } from 'node:fs'
 import type { ComponentName } from './components.ts'
 import { packagesInOrder } from './packages.ts'
@@ -8,10 +8,10 @@ import { REPOSITORY } from './source-files.ts'
 
 export interface DeepSuite {
   readonly name: string
-  /** Globs below the repository. */
+  /** Globs relative to the repository. */
   readonly files: readonly string[]
   readonly tier: 'landing' | 'nightly'
-  /** Seconds of all its files one after another on a quiet machine with two cores, rounded up. */
+  /** Duration in seconds of all its files one after another on a quiet machine with two cores, rounded up. */
   readonly seconds: number
   readonly needs: readonly ComponentName[]
 }
@@ -249,7 +249,9 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   },
 ]
 
-/** Seconds that the deep suites of one landing may take, one after another, on a quiet machine; two run at once. */
+/**
+ * Maximum total duration in seconds of a landing's deep suites, one after another, on a quiet machine; two run at once.
+ */
 export const LANDING_SECONDS_MAX = 720
 
 /** The deep test files of a suite, below the repository. */
@@ -265,16 +267,16 @@ export function listFiles({ files }: DeepSuite): readonly string[] {
 
 export interface LandingPlan {
   readonly suites: readonly DeepSuite[]
-  /** Why each is played, by its name: the package that changed, or the rotation. */
+  /** Why each suite is played, by its name: the changed package, or the rotation. */
   readonly reasons: Readonly<Record<string, string>>
   /** Whether a manifest, an index or an entry changed. */
   readonly isPacking: boolean
 }
 
-/** Days after which a suite that no change touches has had its turn. */
+/** Every suite that no change touches runs once within this many days. */
 const ROTATION = 5
 
-/** @param seed the day: another one plays another fifth of what the change does not touch */
+/** @param seed the day: another day runs another fifth of the suites that the change does not touch */
 export function planLanding(changed: readonly string[], seed: number): LandingPlan {
   const touched = listTouched(changed)
   const reasons: Record<string, string> = {}
@@ -293,7 +295,7 @@ export function planLanding(changed: readonly string[], seed: number): LandingPl
 
 const PACKED =
   /(?:^|\/)(?:package\.json|package-lock\.json|README\.md|index\.ts)$|^scripts\/(?:pack|build|packed)|^packages\/cli\/(?:bin|src\/init)/
-/** Files of the repository itself: whatever they change, it may be anywhere. */
+/** Files of the repository itself: a change to them may affect anything. */
 const EVERYWHERE = /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.base\.json|\.npmrc)$/
 
 /** Folders of packages, `examples` or `scripts` that the change touches. */
@@ -306,7 +308,7 @@ function placeOf(file: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(file)?.[1] ?? /^(examples|scripts)\//.exec(file)?.[1]
 }
 
-/** The place of the suite, and all packages that it builds on. */
+/** The place of the suite, and all packages that it depends on. */
 function listBelow(suite: DeepSuite): ReadonlySet<string> {
   const own = placeOf(suite.files[0] ?? '')
   const packages = packagesInOrder()

@@ -1,4 +1,4 @@
-// Says at the end of `npm test` what only the deep run tries.
+// Reports at the end of `npm test` what only the deep run tests.
 import type { TestProject } from 'vitest/node'
 
 export default function tellDepth(project: TestProject): () => void {

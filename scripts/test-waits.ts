@@ -1,10 +1,10 @@
-// The rules of tests that wait: no assertion on time, no sleep, no listener that outlives its file. Tests whose subject is
-// a real process (`.process.test.ts`, `.deep.test.ts`) may pause, and so may their kits.
+// The rules for tests that wait: no assertion on time, no sleep, no listener that outlives its file. Tests of real
+// processes (`.process.test.ts`, `.deep.test.ts`) and their kits may pause.
 import type { Node } from 'oxc-parser'
 import type { SourceFile } from './source-files.ts'
 import { isTest, walkNodes } from './source-files.ts'
 
-/** Milliseconds that `expect.poll` waits unless it is told otherwise; nothing may wait less. */
+/** Default timeout of `expect.poll` in milliseconds; a shorter timeout is not allowed. */
 export const POLL_MS = 15_000
 
 export interface TestWait {
@@ -27,7 +27,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
       add(node, `a poll under ${POLL_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
     if (isInVitest && name === 'process.on' && !isRemoved(node.arguments[0], file))
-      add(node, 'a listener that nothing removes')
+      add(node, 'a listener that is never removed')
   })
   if (!mayPause && file.imports.some(({ module }) => module === 'node:timers/promises'))
     if (/import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'/.test(file.text))
@@ -41,7 +41,7 @@ function isShort(options: Node | undefined, file: SourceFile): boolean {
   return ms !== undefined && Number(ms.replaceAll('_', '')) < POLL_MS
 }
 
-/** Whether the call is what a `new Promise(…)` waits for. A deadline that rejects is none. */
+/** Whether a `new Promise(…)` waits for the call. A deadline that rejects does not count. */
 function isInPromise(around: readonly Node[]): boolean {
   const made = around.findLast((node) => node.type === 'NewExpression')
   if (made?.callee.type !== 'Identifier' || made.callee.name !== 'Promise') return false

@@ -1,5 +1,5 @@
-// The rules of our style that no linter has: sizes, names, comments, module state. `machine-purity.ts` has the
-// rules of the session machine. Each rule measures a file; the limits stand here.
+// Our style rules that linters lack: sizes, names, comments, module state. `machine-purity.ts` has the rules of the
+// session machine. Each rule measures a file; the limits are defined here.
 import type { Node } from 'oxc-parser'
 import { impurities } from './machine-purity.ts'
 import type { SourceFile } from './source-files.ts'
@@ -19,7 +19,7 @@ export type Rule =
   | 'machine-purity'
   | 'test-wait'
 
-/** What a rule found. `size` is compared with the rule's limit; it is 1 where a rule only says no. */
+/** A finding of a rule. `size` is compared with the rule's limit; it is 1 for rules that only forbid. */
 export interface Finding {
   readonly path: string
   readonly rule: Rule
@@ -41,11 +41,11 @@ export const LIMITS: Readonly<Record<Rule, number>> = {
   'machine-purity': 0,
   'test-wait': 0,
 }
-/** No exception goes further than this. */
+/** Exceptions cannot exceed this limit. */
 export const FILE_LINES_HARD_LIMIT = 700
 
 const OPENING_LINES_MAX = 5
-/** The share of a file's lines from which on it is one class. */
+/** The share of a file's lines above which it counts as one class. */
 const ONE_CLASS_SHARE = 0.6
 const BANNED_NAMES: ReadonlySet<string> = new Set([
   'utils',
@@ -85,14 +85,14 @@ function finding(file: SourceFile, rule: Rule, what: Pick<Finding, 'size' | 'lin
   return { path: file.path, rule, ...what }
 }
 
-/** Tests are lists of situations, and a class is one subject: only the hard limit holds for them. */
+/** Tests are lists of situations, and a class is one subject: only the hard limit applies to them. */
 function fileLines(file: SourceFile): readonly Finding[] {
   const size = file.text.replace(/\n$/, '').split('\n').length
   if ((isTest(file.path) || isOneClass(file, size)) && size <= FILE_LINES_HARD_LIMIT) return []
   return [finding(file, 'file-lines', { size, line: 1, message: `the file has ${size} lines` })]
 }
 
-/** Whether most of the file is a single class, with what stands around it. */
+/** Whether most of the file is a single class. */
 function isOneClass(file: SourceFile, lines: number): boolean {
   return file.program.body.some((statement) => {
     const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
@@ -185,7 +185,7 @@ function openingComment(file: SourceFile): readonly Finding[] {
 
 const BANNED_STARTS = /^\W*(Of|Whose|Where|What|To who) /
 
-/** Comments whose first word hides their subject. A line that continues the comment above it is not a start. */
+/** Comments whose first word hides their subject. A line that continues the comment above it is not checked. */
 function commentStarts(file: SourceFile): readonly Finding[] {
   if (!/^packages\/[^/]+\/src\//.test(file.path)) return []
   const lineTexts = file.text.split('\n')
@@ -199,18 +199,18 @@ function commentStarts(file: SourceFile): readonly Finding[] {
   })
 }
 
-/** State that all users of a module share: variables that can be assigned, and containers that begin empty. */
+/** State shared by all users of a module: variables that can be assigned, and containers that begin empty. */
 function moduleState(file: SourceFile): readonly Finding[] {
   if (isTest(file.path) || file.path.startsWith('scripts/')) return []
   return file.program.body.flatMap((statement) => {
     const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
     if (declaration?.type !== 'VariableDeclaration' || declaration.declare === true) return []
     const isState =
-      // What is disposed of at the end is as constant.
+      // A resource that is disposed of at the end is effectively constant.
       declaration.kind === 'let' ||
       declaration.kind === 'var' ||
       declaration.declarations.some(({ init }) => init && isEmptyContainer(init))
-    const message = 'the module keeps state; give it to who needs it'
+    const message = 'the module keeps state; pass it to its users'
     return isState ? [finding(file, 'module-state', { size: 1, line: file.lineOf(declaration.start), message })] : []
   })
 }

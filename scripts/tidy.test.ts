@@ -1,4 +1,4 @@
-// The repository follows its own style, and each rule finds what it is for.
+// The repository follows its own style, and each rule detects its violations.
 import { describe, expect, test } from 'vitest'
 import { parseSource } from './source-files.ts'
 import type { Finding } from './tidy-rules.ts'

@@ -1,12 +1,12 @@
-// Checks the style rules over the whole repository: `node scripts/tidy.ts`. Exceptions stand in tidy-ratchet.json with
-// the size that they have; the list may only shrink, so an entry that is larger than needed fails like a finding.
+// Checks the style rules over the whole repository: `node scripts/tidy.ts`. Exceptions are listed in tidy-ratchet.json
+// with their exact size; the list may only shrink, so an entry that is larger than needed counts as a failure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY, readSource, sourcePaths } from './source-files.ts'
 import type { Finding, Rule } from './tidy-rules.ts'
 import { FILE_LINES_HARD_LIMIT, checkSource } from './tidy-rules.ts'
 
-/** `file:rule` to the largest size of a finding (of a rule that only says no: how many there are). */
+/** Maps `file:rule` to the largest size of a finding (or to the number of findings for a rule that only forbids). */
 export type Ratchet = Readonly<Record<string, number>>
 
 export function checkRepository(): readonly string[] {
@@ -15,7 +15,7 @@ export function checkRepository(): readonly string[] {
   return applyRatchet(findings, ratchet)
 }
 
-/** What is wrong, as lines for people. */
+/** Complaints, one readable line each. */
 export function applyRatchet(findings: readonly Finding[], ratchet: Ratchet): readonly string[] {
   const groups = new Map<string, Finding[]>()
   for (const finding of findings) {

@@ -1,4 +1,5 @@
-// The kits of @baton/tools whose tools docs/tools.md lists, each opened as a program would open it, with all that it has.
+// The kits of @baton/tools whose tools docs/tools.md lists, each opened with all its options, as a program would open
+// it.
 import type { Tool } from '@baton/core'
 import { acpAgent } from '@baton/tools/acp-agent'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
@@ -13,14 +14,14 @@ import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
 export interface ToolKit {
-  /** As it is imported: `@baton/tools/workspace`. */
+  /** Import path, such as `@baton/tools/workspace`. */
   readonly subpath: string
   readonly title: string
-  /** What it is for, in one or two sentences. */
+  /** Its purpose, in one or two sentences. */
   readonly about: string
   /** How a program gets all of its tools. */
   readonly call: string
-  /** The page about it, in docs/. */
+  /** The page about it in docs/. */
   readonly page: string
   readonly open: () => readonly Tool[]
 }
@@ -29,7 +30,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/workspace',
     title: 'Workspace',
-    about: 'Reads, searches and changes the files of one folder, and runs commands in it.',
+    about: 'Reads, searches and changes files in one folder, and runs commands there.',
     call: "workspaceTools({ root: '.', write: true, shell: true })",
     page: 'workspace-tools.md',
     open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
@@ -37,7 +38,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/coding-sessions',
     title: 'Coding sessions',
-    about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from what they keep.',
+    about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from their stored sessions.',
     call: "codingSessionTools({ root: '.' })",
     page: 'coding-sessions.md',
     open: () => codingSessionTools({ root: REPOSITORY }),
@@ -62,7 +63,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     subpath: '@baton/tools/moderation',
     title: 'Moderation',
     about:
-      'Scans text that strangers wrote for hidden text, look-alikes, deceptive links, orders to a model, phishing and secrets.',
+      'Scans text from strangers for hidden text, look-alikes, deceptive links, instructions to a model, phishing and secrets.',
     call: 'moderationTools()',
     page: 'moderation.md',
     open: () => moderationTools(),
@@ -86,7 +87,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/vision',
     title: 'Vision',
-    about: 'Judges by requirements what a picture shows; what can be measured is measured.',
+    about: 'Judges pictures against requirements; measurable requirements are measured.',
     call: 'visionTools()',
     page: 'vision.md',
     open: () => visionTools(),
@@ -95,7 +96,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     subpath: '@baton/tools/explorer',
     title: 'Explorer',
     about:
-      'The two tools of an agent that explores a folder, beside those that read the workspace and the coding sessions.',
+      'The two tools of an agent that explores a folder, in addition to the tools that read the workspace and the coding sessions.',
     call: "createExplorer({ root: '.' })",
     page: 'workspace-explorer.md',
     open: () => createExplorer({ root: REPOSITORY }).tools.filter(({ name }) => EXPLORER_TOOLS.has(name)),
@@ -103,12 +104,12 @@ export const TOOL_KITS: readonly ToolKit[] = [
   {
     subpath: '@baton/tools/acp-agent',
     title: 'Other agents',
-    about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton.',
+    about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton agent.',
     call: "acpAgent({ command: 'opencode', args: ['acp'] })",
     page: 'other-agents.md',
     open: () => [acpAgent({ command: 'opencode', args: ['acp'], title: 'OpenCode' }).tool],
   },
 ]
 
-/** All others of the explorer are those of two kits above. */
+/** The explorer's other tools belong to the two kits above. */
 const EXPLORER_TOOLS: ReadonlySet<string> = new Set(['plan.set', 'explore.report'])

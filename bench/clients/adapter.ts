@@ -1,4 +1,4 @@
-// Baton's model adapter alone, without host, session or log, on the wire that it is told.
+// Baton's model adapter alone, without host, session or log, on the given wire.
 import type { ModelRequest } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { createUndiciTransport } from '@baton/models/transport/undici'
@@ -19,7 +19,7 @@ const REQUEST: ModelRequest = {
 export const open: OpenClient = ({ base, wire }) => {
   const transport = createUndiciTransport({ variables: {} })
   const { clock } = createNodeEnvironment(transport)
-  const model = modelOfWire(wire as WireName, { base, transport, clock }) // as the scenario names it
+  const model = modelOfWire(wire as WireName, { base, transport, clock }) // as named by the scenario
   const { signal } = new AbortController()
   const turn = async (onText: (text: string) => void): Promise<void> => {
     await model.run(REQUEST, (event) => event.type === 'text-delta' && onText(event.text), signal)

@@ -1,4 +1,5 @@
-// Peer: the tool runner of Anthropic's SDK. It sends the whole conversation each time (`thread: false`), as all others do.
+// Peer: the tool runner of Anthropic's SDK. Like all other clients, it sends the whole conversation each time (`thread:
+// false`).
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import type { OpenClient } from './client.ts'

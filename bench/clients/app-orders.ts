@@ -1,4 +1,5 @@
-// What every app process does: opens as many connections as it is told to, and makes turns over them, one at a time on each.
+// Behavior shared by all app processes: opens the requested number of connections, and runs turns over them, one at a
+// time on each.
 
 export interface Connection {
   turn(): Promise<Turned>
@@ -14,7 +15,7 @@ export interface AppOrder {
   readonly turns: number
 }
 
-/** Until the process that forked this one has gone. */
+/** Serves orders until the parent process ends. */
 export function serveOrders(connect: () => Promise<Connection>): void {
   const connections: Connection[] = []
   const obey = async (order: AppOrder): Promise<Turned> => {

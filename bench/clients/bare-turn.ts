@@ -1,9 +1,9 @@
-// A turn without a library: the hand-written reader and tool loop that the floors share. No validation, deadlines, limits or
-// log: it shows what the network and the JSON alone cost.
+// A turn without a library: the hand-written reader and tool loop shared by the floors. It has no validation,
+// deadlines, limits or log, and shows the cost of the network and JSON alone.
 import type { EchoInput } from './client.ts'
 import { ECHO_SCHEMA } from './client.ts'
 
-/** Sends a body and hands on the answer's bytes; resolves at its end. */
+/** Sends a body and passes on the bytes of the answer; resolves at its end. */
 export type Send = (body: string, onBytes: (bytes: Uint8Array) => void) => Promise<void>
 
 export interface BareTurn {
@@ -27,7 +27,7 @@ export async function runBareTurn({ send, onText, runTool }: BareTurn): Promise<
     messages.push({ role: 'assistant', content: answer.blocks })
     if (answer.stop !== 'tool_use') return
     const results = answer.blocks.map(async ({ id, input }) => {
-      const content = await runTool(input as EchoInput) // as the provider sends it
+      const content = await runTool(input as EchoInput) // as sent by the provider
       return { type: 'tool_result', tool_use_id: id, content }
     })
     messages.push({ role: 'user', content: await Promise.all(results) })
@@ -88,7 +88,7 @@ function take(answer: Answer, event: Event, onText: (text: string) => void): voi
   }
 }
 
-/** Only what this provider sends: lines that begin with `data: {`. */
+/** Reads only what this provider sends: lines that begin with `data: {`. */
 function readEvents(onEvent: (event: Event) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder()
   let rest = ''

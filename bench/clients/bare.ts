@@ -1,11 +1,11 @@
-// Floor of an adapter: undici's `dispatch` and a hand-written reader of the same wire. It parses every event and keeps the
-// text; no checksums, limits, deadlines, stop reasons, usage or unknown events.
+// Floor of an adapter: undici's `dispatch` and a hand-written reader of the same wire. It parses every event and keeps
+// the text, without checksums, limits, deadlines, stop reasons, usage or unknown events.
 import type { WireName } from '../scenarios.ts'
 import type { OpenClient } from './client.ts'
 import { createClient } from './client.ts'
 import { createDispatchSend } from './dispatch-send.ts'
 
-/** The pieces of text in an event that is some other one are undefined. */
+/** The text fields are undefined for other events. */
 interface BareEvent {
   readonly type?: string
   readonly delta?: string | { readonly text?: string }
@@ -36,7 +36,7 @@ const BARE_WIRES: Readonly<Record<WireName, BareWire>> = {
 const BODY = JSON.stringify({ model: 'mock-model', stream: true, messages: [{ role: 'user', content: 'hi' }] })
 
 export const open: OpenClient = ({ base, wire }) => {
-  const { path, readText } = BARE_WIRES[wire as WireName] // as the scenario names it
+  const { path, readText } = BARE_WIRES[wire as WireName] // as named by the scenario
   const { send, close } = createDispatchSend(base, path)
   const turn = async (onText: (text: string) => void): Promise<void> => {
     let whole = ''
@@ -52,7 +52,7 @@ export const open: OpenClient = ({ base, wire }) => {
   return createClient(() => turn, close)
 }
 
-/** Only what this provider sends: lines that begin with `data: {`. */
+/** Reads only what this provider sends: lines that begin with `data: {`. */
 function readEvents(onEvent: (event: BareEvent) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder()
   let rest = ''
@@ -67,7 +67,7 @@ function readEvents(onEvent: (event: BareEvent) => void): (bytes: Uint8Array) =>
   }
 }
 
-/** Bytes of a frame before its headers, and after its body. */
+/** Number of bytes of a frame before its headers, and after its body. */
 const PRELUDE_BYTES = 12
 const CHECKSUM_BYTES = 4
 

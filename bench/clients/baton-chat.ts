@@ -1,5 +1,5 @@
-// Baton behind `useChat`: the HTTP front over a host with the store in memory, in a server of node:http. One session for each
-// chat.
+// Baton behind `useChat`: the HTTP front over a host with the in-memory store, in a node:http server. One session for
+// each chat.
 import { createHandler, createNodeListener } from '@baton/server/http'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,6 @@
-// Baton in the process of its user: `createHost`, and sessions that go on from turn to turn. Their window holds one exchange,
-// so that every turn asks the provider for the same. What is measured is what the packages ship: their built `dist`.
+// Baton in the user's process: `createHost`, and sessions that continue from turn to turn. Their window holds one
+// exchange, so that every turn sends the same request to the provider. The measurement covers the published code: the
+// packages' built `dist`.
 import type { Session, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -10,9 +11,9 @@ import { ECHO_SCHEMA, createClient } from './client.ts'
 
 export interface BatonInit {
   readonly base: string
-  /** The host's own memory store without one. */
+  /** Defaults to the host's memory store. */
   readonly store?: Store
-  /** Each turn opens a session of its own, and closes and removes it. */
+  /** Each turn opens its own session, and closes and removes it. */
   readonly isNewEachTurn?: boolean
 }
 

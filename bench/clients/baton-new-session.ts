@@ -1,4 +1,4 @@
-// Baton in process, with a new session for every turn: what opening and removing one costs besides.
+// Baton in process, with a new session for every turn: the additional cost of opening and removing a session.
 import { openBaton } from './baton-in-process.ts'
 import type { OpenClient } from './client.ts'
 

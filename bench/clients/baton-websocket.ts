@@ -1,5 +1,5 @@
-// Baton as the conductor of an app: the WebSocket front (version 1) over a host with the store in memory. One session for
-// each connection; its window holds one exchange, so that every turn asks the provider for the same.
+// Baton as an app's conductor: the WebSocket front (version 1) over a host with the in-memory store. One session for
+// each connection; its window holds one exchange, so that every turn sends the same request to the provider.
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -11,7 +11,7 @@ import { ECHO_SCHEMA } from './client.ts'
 import { turnsOverWebSocket } from './websocket-turns.ts'
 
 const ENDLESS = Number.MAX_SAFE_INTEGER
-/** An app that talks without a pause, and thousands of apps at one address, are what a server must refuse elsewhere. */
+/** Servers normally refuse apps that talk without a pause, and thousands of apps at one address. */
 const LIMITS = {
   connections: 20_000,
   addressConnections: 20_000,
@@ -20,7 +20,7 @@ const LIMITS = {
   addressFramesPerMinute: ENDLESS,
 }
 
-/** With a window of one exchange. */
+/** Creates a host with a window of one exchange. */
 export function openServedHost(base: string) {
   const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const { clock, timers, newId, transport } = environment

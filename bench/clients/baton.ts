@@ -1,4 +1,4 @@
-// Baton in process, with the store in memory.
+// Baton in process, with the in-memory store.
 import { openBaton } from './baton-in-process.ts'
 import type { OpenClient } from './client.ts'
 

@@ -1,5 +1,5 @@
-// The page at the other end of a chat over HTTP, in a process of its own so that only the server's work is measured. It asks as
-// the AI SDK's transport does, and adds up the text of the UI message stream.
+// The page at the other end of a chat over HTTP, in its own process so that only the server's work is measured. It
+// sends the same requests as the AI SDK's transport, and concatenates the text of the UI message stream.
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import type { Connection, Turned } from './app-orders.ts'
@@ -39,7 +39,7 @@ function post(body: string): Promise<Turned> {
     response.on('error', reject)
     response.on('end', () => {
       if (isWhole) resolve({ chars, tools: 0 })
-      else reject(new Error(`the answer with status ${response.statusCode} has no end: ${rest.slice(0, 200)}`))
+      else reject(new Error(`the answer with status ${response.statusCode} was cut off: ${rest.slice(0, 200)}`))
     })
   })
   asked.on('error', reject)

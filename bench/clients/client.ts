@@ -1,27 +1,27 @@
-// What a measured client is: a module with an `open`. Each client has a process of its own.
+// A measured client is a module with an `open`. Each client has its own process.
 
-/** Runs whole turns, one `run` at a time. */
+/** Runs complete turns, one `run` at a time. */
 export interface Client {
-  /** Begins `turns` turns, so many at once, and resolves when all have ended. */
+  /** Runs `turns` turns, `atOnce` of them concurrently, and resolves when all have ended. */
   run(turns: number, atOnce: number): Promise<Ran>
-  /** Where apps connect to it: that so many are connected and have a session. */
+  /** For clients that apps connect to: resolves when this many apps are connected and have a session. */
   connect?(connections: number): Promise<void>
   close(): Promise<void>
 }
 
-/** What came of the turns, for the check that the client did its work. */
+/** Results of the turns, for checking that the client did its work. */
 export interface Ran {
-  /** Of the text that reached the user. */
+  /** Characters of text that reached the user. */
   readonly chars: number
   readonly tools: number
-  /** Where the provider wrote times into its text: microseconds from its write to the user, of each delta. */
+  /** Microseconds from the provider's write to the user, for each delta, if the provider wrote times into its text. */
   readonly delaysUs: readonly number[]
 }
 
-/** `wire`: of a client that speaks several. */
+/** `wire` applies to clients that support several wires. */
 export type OpenClient = (place: { readonly base: string; readonly wire: string }) => Promise<Client> | Client
 
-/** One turn: the user says `hi`; text is handed on as it comes. */
+/** One turn: the user says `hi`; text is passed on as it arrives. */
 export type RunTurn = (onText: (text: string) => void) => Promise<void>
 
 /** The tool that every client has; it counts its calls. */
@@ -47,7 +47,7 @@ export function createClient(prepare: (echo: Echo) => RunTurn, close: () => Prom
   })
   const onText = (text: string): void => {
     seen.chars += text.length
-    // The provider's own texts have no capital letters.
+    // The provider's own texts do not contain capital letters.
     if (text.includes('T')) noteDelays(text, seen.delaysUs)
   }
   return {

@@ -1,4 +1,4 @@
-// Sends by undici's `dispatch`, its cheapest way. Baton's own transport stands on it too.
+// Sends with undici's `dispatch`, its cheapest API, which Baton's own transport also uses.
 import { Agent } from 'undici'
 import type { Send } from './bare-turn.ts'
 import { HEADERS } from './bare-turn.ts'

@@ -1,4 +1,4 @@
-// Floor: node:http and nothing else, the least that Node can do.
+// Floor: node:http and nothing else, Node's minimum.
 import { Agent, request } from 'node:http'
 import type { Send } from './bare-turn.ts'
 import { HEADERS, runBareTurn } from './bare-turn.ts'

@@ -1,4 +1,4 @@
-// The model adapter of each measured wire, with a transport that is handed in.
+// The model adapter of each measured wire, with an injected transport.
 import type { Clock, Model, Transport } from '@baton/core'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createBedrockModel } from '@baton/models/bedrock'

@@ -1,4 +1,4 @@
-// Peer: the OpenAI Agents SDK, on OpenAI Responses, its own wire.
+// Peer: the OpenAI Agents SDK, on its native wire, OpenAI Responses.
 import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@openai/agents'
 import OpenAI from 'openai'
 import { z } from 'zod'

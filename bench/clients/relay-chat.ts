@@ -1,5 +1,5 @@
-// Floor of the chat over HTTP: undici's `dispatch` and a bare server of node:http that sends each delta as a chunk of the AI
-// SDK's stream. What comes in one read of the provider is one write.
+// Floor of the chat over HTTP: undici's `dispatch` and a bare node:http server that sends each delta as a chunk of the
+// AI SDK's stream. Data from one provider read becomes one write.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'

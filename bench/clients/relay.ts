@@ -1,4 +1,4 @@
-// Floor of the conductor: undici's `dispatch` and a bare `ws` server that shows the whole text so far at most once in 50 ms.
+// Floor of the conductor: undici's `dispatch` and a bare `ws` server that sends the text so far at most once in 50 ms.
 import type { AddressInfo } from 'node:net'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'

@@ -1,11 +1,11 @@
-// The vendor's own SDK, asked for the bare events of the stream; nobody adds up the answer but the user. Where the SDK has
-// no other way, `sdk.ts` does the same.
+// The vendor's own SDK, used for the bare events of the stream; the user concatenates the answer. If the SDK has no
+// such API, `sdk.ts` does the same.
 import type { EventsWireName } from '../scenarios.ts'
 import type { OpenClient, RunTurn } from './client.ts'
 import { createClient } from './client.ts'
 
 export const open: OpenClient = async ({ base, wire }) => {
-  const turn = await TURNS[wire as EventsWireName](base) // as the scenario names it
+  const turn = await TURNS[wire as EventsWireName](base) // as named by the scenario
   return createClient(() => async (onText) => {
     let whole = ''
     await turn((text) => {

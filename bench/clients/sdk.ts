@@ -1,18 +1,19 @@
-// The vendor's own SDK of a wire, by the way that its documentation shows for texts as they come and the answer at the end.
-// Google's and Amazon's have no whole answer for a stream: there the user adds up the text, as he does here.
+// The vendor's own SDK for a wire, used as its documentation recommends for streamed text with the answer at the end.
+// Google's and Amazon's SDKs do not provide the whole answer of a stream: users concatenate the text themselves, as
+// this client does.
 import type { WireName } from '../scenarios.ts'
 import type { OpenClient, RunTurn } from './client.ts'
 import { createClient } from './client.ts'
 
 export const open: OpenClient = async ({ base, wire }) => {
-  const turn = await TURNS[wire as WireName](base) // as the scenario names it
+  const turn = await TURNS[wire as WireName](base) // as named by the scenario
   return createClient(() => turn)
 }
 
 const QUESTION = { role: 'user', content: 'hi' } as const
 const MODEL = 'mock-model'
 
-/** Only the SDK of the wire is loaded. */
+/** Loads only the SDK of the wire. */
 const TURNS: Readonly<Record<WireName, (base: string) => Promise<RunTurn>>> = {
   messages: async (base) => {
     const { default: Anthropic } = await import('@anthropic-ai/sdk')
@@ -62,7 +63,7 @@ const TURNS: Readonly<Record<WireName, (base: string) => Promise<RunTurn>>> = {
       token: { token: 'k' },
       authSchemePreference: ['httpBearerAuth'],
       maxAttempts: 1,
-      // Its own for HTTP/1.1, which is what the measured provider speaks; HTTP/2 is the default.
+      // Its handler for HTTP/1.1, the protocol of the measured provider; HTTP/2 is the default.
       requestHandler: new NodeHttpHandler(),
     })
     return async (onText) => {

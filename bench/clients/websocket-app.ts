@@ -1,5 +1,5 @@
-// The app at the other end of a WebSocket, in a process of its own so that only the server's work is measured. It speaks
-// version 1 of Baton's wire or the bare relay's own few words, begins the turns that it is told to, and runs their tools.
+// The app at the other end of a WebSocket, in its own process so that only the server's work is measured. It uses
+// version 1 of Baton's wire or the bare relay's minimal protocol, starts the requested turns, and runs their tools.
 import { randomUUID } from 'node:crypto'
 import WebSocket from 'ws'
 import type { Connection } from './app-orders.ts'
@@ -7,11 +7,11 @@ import { serveOrders } from './app-orders.ts'
 import { bareDialect } from './websocket-bare-dialect.ts'
 import { v1Dialect } from './websocket-v1-dialect.ts'
 
-/** How an app says things, and what it makes of what it hears. */
+/** How an app encodes its messages and interprets those that it receives. */
 export interface Dialect {
   open(session: string): string | undefined
   say(session: string): string
-  /** `answer` goes back; `text` is the turn's whole text; `ended` when its last frame was seen. */
+  /** `answer` is sent back; `text` is the complete text of the turn; `ended` is set after its last frame. */
   hear(session: string, message: string): Heard
 }
 

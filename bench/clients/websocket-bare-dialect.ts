@@ -1,4 +1,4 @@
-// What the bare relay and its app say to each other: the least that shows a text as it grows and runs a tool.
+// The protocol between the bare relay and its app: the minimum for showing a growing text and running a tool.
 import type { Dialect } from './websocket-app.ts'
 import type { EchoInput } from './client.ts'
 

@@ -1,4 +1,4 @@
-// A measured client that is a server: its turns are begun by an app in another process.
+// A measured client that is a server: an app in another process starts its turns.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { ask } from '../process-answer.ts'
@@ -11,7 +11,7 @@ export interface ServerInit {
   readonly close: () => Promise<void>
 }
 
-/** Both servers send the whole text trimmed, and the provider's texts end in a blank. */
+/** Both servers trim the whole text, and the provider's texts end with a blank. */
 const TRIMMED_CHARS = 1
 
 export function turnsOverWebSocket({ url, dialect, close }: ServerInit): Client {
@@ -20,7 +20,7 @@ export function turnsOverWebSocket({ url, dialect, close }: ServerInit): Client 
 
 export interface AppInit {
   readonly words: readonly string[]
-  /** Of a turn's text. */
+  /** Number of missing characters in a turn's text. */
   readonly missingChars: number
   readonly close: () => Promise<void>
 }

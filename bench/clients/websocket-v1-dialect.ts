@@ -1,4 +1,4 @@
-// Version 1 of Baton's wire, as an app speaks it: it answers every call at once and counts those of the model.
+// Version 1 of Baton's wire from the app's side: it answers every call at once and counts the model's calls.
 import { randomUUID } from 'node:crypto'
 import type { Dialect, Heard } from './websocket-app.ts'
 import type { EchoInput } from './client.ts'

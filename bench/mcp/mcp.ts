@@ -1,5 +1,6 @@
-// What an MCP call costs beside the bare SDK client, over a program and over HTTP; and what two hundred tools cost a turn, shown or
-// behind `tools.search`. Both ways take turns, round by round; the table has the medians of the rounds, and the ratio within a round.
+// Compares the cost of an MCP call with the bare SDK client, over a program and over HTTP, and the cost of two hundred
+// tools in a turn, shown or behind `tools.search`. Both variants alternate each round; the table has the medians of the
+// rounds, and the ratio within a round.
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +28,7 @@ const SERVER = join(import.meta.dirname, 'echo-server.ts')
 const ARGS = ['--no-warnings', '--conditions=@baton/source', SERVER]
 
 interface Cost {
-  /** Milliseconds of a call, and of this process's processor in it. */
+  /** Duration of a call in milliseconds, and this process's CPU time during it. */
   readonly waitMs: number
   readonly cpuMs: number
 }
@@ -72,7 +73,7 @@ async function openBare(port: number | undefined): Promise<Way> {
   }
 }
 
-/** The first way beside the second one. */
+/** Compares the first way with the second one. */
 async function compare(name: string, ways: readonly [Way, Way]): Promise<string> {
   for (const { call } of ways) await measure(call)
   const costs: [Cost, Cost][] = []
@@ -93,7 +94,7 @@ async function compare(name: string, ways: readonly [Way, Way]): Promise<string>
 
 async function compareCalls(): Promise<void> {
   const child: ChildProcess = fork(SERVER, ['http'], { execArgv: ['--no-warnings', '--conditions=@baton/source'] })
-  const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }] // as the server answers
+  const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }] // by the server's protocol
   print('| A call over | Baton | The SDK’s client | Ratio of processor time | of time |\n|---|---|---|---|---|')
   const pairs = [
     ['a program', { command: process.execPath, args: ARGS }, undefined],
@@ -107,7 +108,7 @@ async function compareCalls(): Promise<void> {
   child.kill()
 }
 
-/** As those of an API: some words, three arguments. */
+/** Tools like those of an API: short descriptions, three arguments. */
 function createTools(defer: boolean): readonly Tool[] {
   const text = { type: 'string', description: 'As the service knows it' }
   const input: JsonObject = {

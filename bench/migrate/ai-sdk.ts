@@ -1,4 +1,4 @@
-// The AI SDK 7: a chat with a tool that a person approves, and an answer that is a value.
+// The AI SDK 7: a chat with a tool that a person approves, and a typed answer.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { ModelMessage } from 'ai'
 import { generateText, isStepCount, Output, streamText, tool } from 'ai'

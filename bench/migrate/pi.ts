@@ -1,4 +1,4 @@
-// pi: an agent with a tool, text as it comes, a message that steers it, and an abort.
+// pi: an agent with a tool, streamed text, a message that steers the agent, and an abort.
 import { Agent } from '@earendil-works/pi-agent-core'
 import { createModels } from '@earendil-works/pi-ai'
 import { anthropicProvider } from '@earendil-works/pi-ai/providers/anthropic'
@@ -23,7 +23,7 @@ const agent = new Agent({
         parameters,
         execute: async (_id, input) => {
           const { city } = input as { city: string }
-          if (city !== 'Oslo') throw new Error(`nobody has counted ${city}`)
+          if (city !== 'Oslo') throw new Error(`no population data for ${city}`)
           return { content: [{ type: 'text', text: '717710' }], details: {} }
         },
       },

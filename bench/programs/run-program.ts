@@ -1,4 +1,4 @@
-// Runs one program in a folder of its own against a provider that follows the task's script.
+// Runs one program in its own folder against a provider that follows the task's script.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,13 +14,13 @@ export interface ProgramRun {
   readonly exitCode: number | null
 }
 
-/** What a provider says to a wrong key. */
+/** A provider's response to a wrong key. */
 export const BAD_KEY = { status: 401, message: 'invalid x-api-key' } as const
 
-/** A program that has not ended by then hangs. */
+/** A program that is still running after this many milliseconds hangs. */
 const RUN_MS = 20_000
 
-/** Each run of the task, in order; the last entry of a list that stops early is the one that failed. */
+/** Each run of the task, in order; if the list is shorter, its last entry is the run that failed. */
 export async function runProgram(task: Task, library: Library, answer = task.answer): Promise<readonly ProgramRun[]> {
   const script: typeof task.answer = (request) => {
     const said = answer(request)
@@ -63,13 +63,13 @@ async function start(path: string, { folder, url, words, typed }: Start): Promis
         HOME: folder,
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         ANTHROPIC_API_KEY: 'key-of-a-test',
-        // Each library as its pages say; what does not read it is sent there by `send-to-provider.ts`.
+        // The address in each library's documented form; `send-to-provider.ts` redirects libraries that do not read it.
         ANTHROPIC_BASE_URL: isBaton ? url : `${url}/v1`,
         BATON_PROGRAM_PROVIDER: url,
       },
     },
   )
-  // A person types once they are asked.
+  // A person types only after being prompted.
   child.stdout.on('data', (said: Buffer) => said.includes('?') && child.stdin.write(typed))
   const ended = new Promise<number | null>((resolve, reject) => child.on('exit', resolve).on('error', reject))
   const [printed, complaints, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), ended])

@@ -1,5 +1,5 @@
-// Loaded before a program (`node --import`): what goes to Anthropic goes to the address in ANTHROPIC_BASE_URL instead, also in
-// libraries that do not read it.
+// Loaded before a program (`node --import`): redirects requests for Anthropic to the address in ANTHROPIC_BASE_URL,
+// also in libraries that do not read it.
 const REAL = 'https://api.anthropic.com'
 const send = globalThis.fetch
 

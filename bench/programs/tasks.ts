@@ -1,12 +1,12 @@
-// What each of the ten programs is run with, what the model's side of it says, and what must be printed. All three libraries
-// get the same provider and must print the same text.
+// The inputs of each of the ten programs, the model's script, and the expected output. All three libraries use the same
+// provider and must print the same text.
 import type { FakeAnswer, FakeRequest } from '@baton/testing/fake-anthropic'
 
 export interface Task {
   readonly name: string
-  /** For people: what the program does. */
+  /** A readable description of the program. */
   readonly does: string
-  /** One run after another in one folder: arguments, standard input, and what is printed. */
+  /** Runs one after another in one folder: arguments, standard input, and the expected output. */
   readonly runs: readonly { readonly words?: readonly string[]; readonly typed?: string; readonly prints: string }[]
   readonly answer: (request: FakeRequest) => FakeAnswer
 }
@@ -15,7 +15,7 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-/** Every run finds it in its folder. */
+/** Present in the folder of every run. */
 export const FILES = { 'plan.png': PNG } as const
 
 export const TASKS: readonly Task[] = [
@@ -87,7 +87,7 @@ export const TASKS: readonly Task[] = [
     does: 'an answer that the user stops, and a question after it',
     runs: [{ prints: 'After "Once up": there was a city.\n' }],
     answer: ({ body }) => {
-      // The server writes seven characters, and then nothing until the program goes away.
+      // The server writes seven characters, and then nothing until the program disconnects.
       if (!says(body, 'Shorter, please.')) return { text: 'Once upon a time', stallAfter: 4 }
       return { text: says(body, 'Once up') ? 'After "Once up": there was a city.' : 'After what?' }
     },

@@ -1,5 +1,5 @@
-// OpenAI Chat Completions as the measured provider streams a text: the chunks and fields of the real one (documentation of
-// November 2026).
+// The measured provider's text stream for OpenAI Chat Completions, with the chunks and fields of the real API
+// (documentation of November 2026).
 import type { TextWire } from './wire.ts'
 
 export const chat: TextWire = {

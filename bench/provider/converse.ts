@@ -1,4 +1,5 @@
-// Bedrock's ConverseStream as the measured provider streams a text: frames with checksums, padded as the real one pads them.
+// The measured provider's text stream for Bedrock's ConverseStream: frames with checksums, with the padding of the real
+// API.
 import { encodeFrame } from '@baton/models/bedrock'
 import type { TextWire } from './wire.ts'
 

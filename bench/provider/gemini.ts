@@ -1,4 +1,5 @@
-// Gemini's streamGenerateContent as the measured provider streams a text: the fields of the real one, its lines ended by CR LF.
+// The measured provider's text stream for Gemini's streamGenerateContent, with the fields of the real API and CR LF
+// line ends.
 import type { TextWire } from './wire.ts'
 
 export const gemini: TextWire = {

@@ -1,4 +1,5 @@
-// OpenAI Responses as the measured provider speaks it: the events and fields of the real one (documentation of November 2026).
+// The measured provider's OpenAI Responses, with the events and fields of the real API (documentation of November
+// 2026).
 import type { Wire } from './wire.ts'
 import { argumentPieces, serverSentEvent } from './wire.ts'
 

@@ -1,5 +1,5 @@
-// The provider that every client is measured against: one process, loopback, keep-alive, answers made once and kept. The
-// scenario is the first part of the path: `/text-2000-b/v1/messages`; scenarios.ts says what its words mean.
+// The provider that every client is measured against: one process, loopback, keep-alive, with cached answers. The first
+// part of the path is the scenario: `/text-2000-b/v1/messages`; scenarios.ts explains its words.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -69,7 +69,7 @@ function createAnswers() {
   const keep = (key: string, make: () => readonly WireEvent[]): Prepared => {
     const known = kept.get(key)
     if (known) return known
-    const pieces = make().map((event) => Buffer.from(event as string)) // either overload takes what it is
+    const pieces = make().map((event) => Buffer.from(event as string)) // either overload accepts its own type
     const made = { whole: Buffer.concat(pieces), pieces }
     kept.set(key, made)
     return made
@@ -78,7 +78,7 @@ function createAnswers() {
     keep(`${wire.name} text ${deltas}`, () => textEvents(wire, deltas))
   return {
     text,
-    /** As many rounds of calls as asked for, then text. */
+    /** The requested number of call rounds, then text. */
     tools: (wire: Wire, [rounds = 0, parallel = 1, deltas = 1]: readonly number[], body: string): Prepared => {
       const round = Math.floor(wire.resultsIn(JSON.parse(body)) / parallel)
       if (round >= rounds) return text(wire, deltas)
@@ -87,7 +87,7 @@ function createAnswers() {
   }
 }
 
-/** One write to the socket for each event, as fast as they go. */
+/** One write to the socket for each event, as fast as possible. */
 function writeEach(response: ServerResponse, pieces: readonly Buffer[]): void {
   response.flushHeaders()
   let next = 0
@@ -110,7 +110,7 @@ async function writePaced(response: ServerResponse, pieces: readonly Buffer[]): 
   response.end()
 }
 
-/** Every delta says when it was written, the first one also when its request came. */
+/** Every delta contains its write time, and the first one also contains the arrival time of its request. */
 async function writeTimed(
   response: ServerResponse,
   wire: TextWire,

@@ -1,6 +1,6 @@
-// What the provider's wires have in common: how an answer is built of events. Knows no HTTP.
+// The common part of the provider's wires: how an answer is built from events. Independent of HTTP.
 
-/** Of a binary stream: one frame. */
+/** For a binary stream: one frame. */
 export type WireEvent = string | Uint8Array
 
 export interface Wire {
@@ -12,13 +12,13 @@ export interface Wire {
   delta(text: string, index: number): WireEvent
   /** Events after the last of `count` deltas. */
   close(text: string, count: number): readonly WireEvent[]
-  /** An answer that asks for `parallel` calls of `echo`, each with its arguments in three pieces. */
+  /** An answer with `parallel` calls of `echo`, each with its arguments in three pieces. */
   calls(round: number, parallel: number): readonly WireEvent[]
-  /** Results in a request that came after the newest thing that the user said. */
+  /** Number of results in a request after the newest user message. */
   resultsIn(body: unknown): number
 }
 
-/** A wire that is measured in texts only. */
+/** A wire that is measured only with text. */
 export type TextWire = Omit<Wire, 'calls' | 'resultsIn'>
 
 /** Four characters each. */

@@ -1,4 +1,5 @@
-// What it costs to take 500 sessions of the durable store at once, beside 500 appends at once: both go through one queue.
+// Measures the cost of acquiring 500 sessions of the durable store at once, compared with 500 concurrent appends: both
+// use the same queue.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +44,7 @@ export async function measureAcquires(_origin: string, rounds: number): Promise<
   }
 }
 
-/** Milliseconds until all are done. */
+/** Milliseconds until all have completed. */
 async function timeAll(act: (index: number) => Promise<unknown>): Promise<number> {
   const startMs = performance.now()
   await Promise.all(Array.from({ length: COUNT }, (_, index) => act(index)))

@@ -1,5 +1,5 @@
-// What the request of a step costs an adapter: 10, 100 and 1,000 messages of which two are new. Measured is the time until the
-// transport is given the text; it fails at once, so nothing is sent. Sizes take turns.
+// Measures the cost of encoding a step's request in an adapter: 10, 100 and 1,000 messages, two of which are new. The
+// time runs until the transport receives the text; the transport fails at once, so nothing is sent. Sizes alternate.
 import type { Message, ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
@@ -11,9 +11,9 @@ import { compared } from '../measure.ts'
 import type { WireName } from '../scenarios.ts'
 import { WIRES } from '../scenarios.ts'
 
-/** Messages of a request; the first is the floor of its wire. */
+/** Number of messages in a request; the first is the floor of its wire. */
 const SIZES = [10, 100, 1000] as const
-/** Of a batch, messages in all: short requests are encoded more often. */
+/** Total number of messages in a batch: short requests are encoded more often. */
 const BATCH_MESSAGES = 20_000
 const WARM_BATCHES = 5
 
@@ -34,7 +34,7 @@ async function measureWire(wire: WireName, rounds: number): Promise<readonly Mea
   return compared(values, readName(wire, SIZES[0]))
 }
 
-/** Milliseconds until the text was handed over. */
+/** Milliseconds until the text reached the transport. */
 type Step = (messages: readonly Message[]) => Promise<number>
 
 function toStep(wire: WireName): Step {
@@ -72,7 +72,7 @@ function readName(wire: WireName, size: number): string {
   return `${wire}, ${size.toLocaleString('en')} messages`
 }
 
-/** Microseconds of a request that begins with all of the request before it. */
+/** Microseconds for a request that begins with all of the previous request. */
 async function timed(step: Step, size: number): Promise<number> {
   const requests = BATCH_MESSAGES / size
   const old = oldMessages(size - 2)
@@ -84,7 +84,10 @@ async function timed(step: Step, size: number): Promise<number> {
   return (spentMs * 1000) / requests
 }
 
-/** A long turn: the user asks, rounds of one call each, and the user says something more. The same objects in each request. */
+/**
+ * A long turn: the user's question, rounds of one call each, and another user message. Every request uses the same
+ * objects.
+ */
 function oldMessages(count: number): readonly Message[] {
   const rounds = Array.from({ length: (count - 2) / 2 }, (_, round) => toolRound(round))
   return [userMessage('A question'), ...rounds.flat(), userMessage('One thing more')]

@@ -1,15 +1,15 @@
-// What one input costs when the session has a long history: a model in this process that answers at once, so that all that
-// is measured is Baton's own work. Sessions of all lengths take turns.
+// Measures the cost of one input in a session with a long history: an in-process model answers at once, so that only
+// Baton's own work is measured. Sessions of all lengths alternate.
 import type { Host, Model, Session } from '@baton/core'
 import { defineAgent, voice } from '@baton/core'
 import { createHost } from '@baton/host'
 import type { Measured } from '../measure.ts'
 import { compared } from '../measure.ts'
 
-/** Messages of history: one of the user and one of the model for each turn. The last is also the name of the floor. */
+/** Messages of history: one from the user and one from the model per turn. The last is also the floor's name. */
 const SIZES = [10, 1000, 10_000] as const
 const BATCH = 20
-/** Until the compiler has seen enough. */
+/** Number of turns that the compiler needs for warm-up. */
 const WARM_TURNS = 2000
 
 export async function measureHistory(_origin: string, rounds: number): Promise<readonly Measured[]> {
@@ -21,7 +21,7 @@ export async function measureHistory(_origin: string, rounds: number): Promise<r
   for (let round = 0; round < rounds * 5; round++)
     for (const size of SIZES) {
       const session = long.get(size)
-      // A short history is no longer short after a few turns, so each of its turns has a session of its own.
+      // A short history is no longer short after a few turns, so each of its turns uses its own session.
       const sessions = session
         ? Array.from({ length: BATCH }, () => session)
         : await Promise.all(Array.from({ length: BATCH }, () => grown(host, size)))
@@ -61,7 +61,7 @@ async function talk(session: Session, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await session.send('hi').answer
 }
 
-/** Microseconds of a turn. Nothing waits for anything outside, so time is work. */
+/** Microseconds per turn. No turn waits for anything external, so elapsed time equals work. */
 async function timed(sessions: readonly Session[]): Promise<number> {
   const startMs = performance.now()
   for (const session of sessions) await talk(session, 1)

@@ -1,11 +1,11 @@
-// What an app that is connected and says nothing keeps in the server's memory, beside a bare `ws` connection.
+// Measures the server memory used by an idle connected app, compared with a bare `ws` connection.
 import type { Measured } from '../measure.ts'
 import { compared } from '../measure.ts'
 import { startClient } from '../processes.ts'
 import type { ClientName } from '../scenarios.ts'
 
 const CONNECTIONS = 2000
-/** Connected before the first measurement: what every server needs once is not theirs. */
+/** Connected before the first measurement: one-time costs of a server do not count for its connections. */
 const FIRST = 100
 const PASSES = 3
 const KIB = 1024
@@ -21,7 +21,10 @@ export async function measureIdle(origin: string): Promise<readonly Measured[]> 
   return compared(values, 'relay')
 }
 
-/** Of JavaScript's heap and what it holds outside, in KiB a connection: the kernel's buffers are the same for all. */
+/**
+ * Memory of the JavaScript heap and its external allocations, in KiB per connection: the kernel's buffers are the same
+ * for all.
+ */
 async function toKib(name: ClientName, base: string, hasTalked: boolean): Promise<number> {
   const server = await startClient(name, base)
   try {

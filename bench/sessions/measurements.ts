@@ -1,4 +1,4 @@
-// What is measured beside the turns: long histories, requests of many messages, idle connections, opening a session again,
+// Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
 // reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'

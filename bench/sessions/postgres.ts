@@ -1,5 +1,6 @@
-// What an append to the PostgreSQL store costs, beside a bare INSERT of the same text that is committed by itself: one after
-// the other, and 500 at once over as many connections. BATON_BENCH_POSTGRES names an empty database; without it there is no row.
+// Measures the cost of an append to the PostgreSQL store, compared with a bare INSERT of the same text with its own
+// commit: one after another, and 500 at once over as many connections. BATON_BENCH_POSTGRES names an empty database;
+// the row is left out otherwise.
 import { openPostgresStore } from '@baton/host/postgres'
 import { Pool } from 'pg'
 import type { Measured } from '../measure.ts'
@@ -64,14 +65,14 @@ export async function measurePostgres(_origin: string, rounds: number): Promise<
   }
 }
 
-/** Milliseconds. */
+/** Milliseconds for sequential runs. */
 async function timeInARow(act: (index: number) => Promise<void>): Promise<number> {
   const startMs = performance.now()
   for (let index = 0; index < IN_A_ROW; index++) await act(index)
   return performance.now() - startMs
 }
 
-/** Milliseconds until all are done. */
+/** Milliseconds until all have completed. */
 async function timeAtOnce(act: (index: number) => Promise<void>): Promise<number> {
   const startMs = performance.now()
   await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => act(index)))

@@ -1,5 +1,5 @@
-// How long a session of 1,000 turns takes to open again from the durable store: with its snapshot, and without one, when the
-// whole log is folded.
+// Measures how long reopening a session of 1,000 turns from the durable store takes: with its snapshot, and without
+// one, when the whole log is folded.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export async function measureResume(_origin: string, rounds: number): Promise<re
     for (let round = 0; round < rounds; round++) {
       values.withSnapshot.push(await withSession(path, (send) => send()))
       forgetSnapshots(path)
-      // At rest it leaves a snapshot again.
+      // The idle session writes a snapshot again.
       values.without.push(await withSession(path, (send) => send()))
     }
     const named = new Map([
@@ -45,7 +45,7 @@ const TALKER: Model = {
   run: async () => ({ parts: [{ type: 'text', text: ANSWER }], finish: 'end', usage: {}, model: 'talker' }),
 }
 
-/** Milliseconds in which the session opened. A new host each time, as after a restart. */
+/** Milliseconds for opening the session. Uses a new host each time, as after a restart. */
 async function withSession(path: string, use: (send: () => Promise<unknown>) => Promise<unknown>): Promise<number> {
   const store = await openSqliteStore(path)
   const host = createHost({ store, agent: defineAgent({ name: 'bench', profile: voice, model: TALKER }) })

@@ -1,5 +1,5 @@
-// What reading an answer in words costs: texts of half a megabyte and of one, streamed in pieces of 16 characters, of the kinds
-// that a reader would look at again and again. The ratio is 2 where time goes with the length.
+// Measures the cost of reading an answer in words: texts of half a megabyte and one megabyte, streamed in pieces of 16
+// characters, of kinds that a naive reader would rescan repeatedly. The ratio is 2 if time grows linearly.
 import type { Model } from '@baton/core'
 import { withPromptedTools } from '@baton/models/prompted'
 import type { Measured } from '../measure.ts'
@@ -64,7 +64,9 @@ function repeat(unit: string, chars: number): string {
   return unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
 }
 
-/** Backticks of every length, none closed, with a call behind each: what costs the square where each is looked for anew. */
+/**
+ * Unclosed backticks of every length, each followed by a call: quadratic if a reader searches again for each of them.
+ */
 function writeRuns(chars: number): string {
   const pieces: string[] = []
   for (let length = 1, sum = 0; sum < chars; length++) {

@@ -1,5 +1,5 @@
-// A gateway of the load test, or a local host over the same database: its sessions speak in turn, and it says how long they
-// waited.
+// A gateway of the load test, or a local host over the same database: its sessions speak at staggered times, and it
+// reports how long they waited.
 import type { Host, Session } from '@baton/core'
 import { createHost } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
@@ -33,7 +33,7 @@ process.stdout.write(`${JSON.stringify(told)}\n`)
 await host.stop()
 process.exit(0)
 
-/** Each of them has said something before it is measured. A few at a time. */
+/** Opens a few sessions at a time; each of them speaks once before the measurement. */
 async function openSessions(names: readonly string[]): Promise<readonly Session[]> {
   const opened: Session[] = []
   const left = [...names]
@@ -48,7 +48,9 @@ async function openSessions(names: readonly string[]): Promise<readonly Session[
   return opened
 }
 
-/** At its own moments, whatever the others do: a turn that takes longer than the pace delays the next one. */
+/**
+ * Each session speaks on its own schedule: a turn that takes longer than the pace delays only that session's next one.
+ */
 async function talk(session: Session, offsetMs: number): Promise<void> {
   for (let turn = 0; turn < load.turns; turn++) {
     await wait(Math.max(0, startMs + offsetMs + turn * load.paceMs - performance.now()))

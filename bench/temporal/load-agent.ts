@@ -1,10 +1,10 @@
-// The agent of the load test: its model begins to speak at once, and says 20 pieces in 400 ms. So what is measured until the
-// first piece is what the host and the wire to it take. Asked to use its tool, it calls it first.
+// The agent of the load test: its model begins to speak at once, with 20 pieces in 400 ms, so the time to the first
+// piece is the overhead of the host and its wire. When asked to use its tool, it calls the tool first.
 import type { Agent, Model, ModelAnswer } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What asks for a tool call. */
+/** Text that asks for a tool call. */
 export const WITH_TOOL = 'with the tool'
 export const PIECES = 20
 const PIECE_MS = 20

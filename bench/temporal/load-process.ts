@@ -1,6 +1,6 @@
-// What the processes of the load test say to each other.
+// Messages between the processes of the load test.
 
-/** Where the services are. */
+/** Addresses of the services. */
 export interface Place {
   readonly address: string
   readonly taskQueue: string
@@ -15,21 +15,21 @@ export interface GatewayLoad extends Place {
   readonly turns: number
   /** Milliseconds between two turns of a session. */
   readonly paceMs: number
-  /** Its first session's place among those of all gateways, so that they speak one after another. */
+  /** Index of its first session among the sessions of all gateways, so that they speak one after another. */
   readonly offset: number
   readonly of: number
 }
 
 export interface GatewayReport {
-  /** Milliseconds from what was said to the first piece of the answer, of each turn. */
+  /** Milliseconds from the input to the first piece of the answer, for each turn. */
   readonly firstMs: readonly number[]
-  /** To the end of the turn. */
+  /** Milliseconds to the end of the turn. */
   readonly wholeMs: readonly number[]
   readonly errors: readonly string[]
   readonly tookMs: number
 }
 
-/** The one argument of a process, as JSON. */
+/** The process's only argument, as JSON. */
 export function readWord<Value>(): Value {
-  return JSON.parse(process.argv[2] ?? '{}') as Value // by whoever started it
+  return JSON.parse(process.argv[2] ?? '{}') as Value // passed by the parent process
 }

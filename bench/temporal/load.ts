@@ -1,6 +1,6 @@
-// The load test over Temporal: two workers and three gateways, as processes, over one Temporal service, PostgreSQL and Redis,
-// with more and more sessions, beside three local hosts over the same database. It prints one table, and with --write puts it
-// into docs/scaling.md.
+// The load test over Temporal: two workers and three gateways, as processes, over one Temporal service, PostgreSQL and
+// Redis, with an increasing number of sessions, compared with three local hosts over the same database. It prints one
+// table, and with --write inserts it into docs/scaling.md.
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import { findRedis, startRedis } from '@baton/testing/redis'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -31,7 +31,10 @@ if (![...levels, turns, paceMs].every((value) => Number.isInteger(value) && valu
 
 const GATEWAYS = 3
 const WORKERS = 2
-/** Milliseconds to the first piece, of one turn in a hundred, beyond which no more sessions are tried. */
+/**
+ * The 99th percentile of the time to the first piece, in milliseconds, above which the number of sessions is not
+ * increased further.
+ */
 const ENOUGH_MS = 3000
 
 interface Level {
@@ -103,7 +106,7 @@ async function measure(kind: GatewayLoad['kind'], sessions: number, place: Place
   await Promise.all(gateways.map((gateway) => untilLine(gateway, (line) => line === 'ready')))
   const reports = gateways.map((gateway) => untilLine(gateway, (line) => line.startsWith('{')))
   for (const gateway of gateways) gateway.stdin?.write('go\n')
-  const told = (await Promise.all(reports)).map((line) => JSON.parse(line) as GatewayReport) // of our own process
+  const told = (await Promise.all(reports)).map((line) => JSON.parse(line) as GatewayReport) // printed by our own process
   const first = told.flatMap(({ firstMs }) => firstMs)
   const errors = told.flatMap((report) => report.errors)
   for (const error of new Set(errors)) warn(`  ${kind}: ${error}`)

@@ -1,4 +1,4 @@
-// What a turn adds to the history of its workflow: events, actions as Temporal counts them, bytes.
+// Measures how much a turn adds to its workflow's history: events, actions as counted by Temporal, and bytes.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalHost } from '@baton/temporal'
 import { Client, Connection } from '@temporalio/client'
@@ -14,10 +14,10 @@ export interface TurnPrice {
 }
 
 const TURNS = 20
-/** Milliseconds in which a history must not grow to count as whole. */
+/** A history counts as complete after this many milliseconds without growth. */
 const QUIET_MS = 1000
 
-/** The mean of twenty turns of a session that is awake. */
+/** The mean of twenty turns of an awake session. */
 export async function priceTurn(place: Place, kind: 'plain' | 'tool'): Promise<TurnPrice> {
   const store = await openPostgresStore(place.postgres)
   const { address, taskQueue, redis } = place
@@ -55,7 +55,10 @@ async function readWhole(handle: WorkflowHandle): Promise<TurnPrice> {
 
 type HistoryEvents = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>
 
-/** An Update, an activity and a timer are one each; the local activities of one workflow task are one together. */
+/**
+ * An Update, an activity and a timer count as one each; the local activities of one workflow task count as one
+ * together.
+ */
 function countActions(events: HistoryEvents): number {
   const tasks = new Set<string>()
   let actions = 0

@@ -1,4 +1,4 @@
-// A session of Claude Code of a given size, as its file: messages, calls and results of 2 to 5 kB.
+// Writes a Claude Code session file of a given size: messages, calls and results of 2 to 5 kB.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,5 +1,6 @@
-// What kits cost: the validation of a call and the policies that judge it, a search over many files beside ripgrep itself, and a large
-// session file beside a bare reader of its lines. The ways take turns, round by round; rows have the medians of the rounds.
+// Measures the cost of the kits: the validation of a call and the policies that judge it, a search over many files
+// compared with ripgrep itself, and a large session file compared with a bare reader of its lines. The variants
+// alternate each round; rows have the medians of the rounds.
 import { spawnSync } from 'node:child_process'
 import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ interface Way {
   run(): Promise<void>
 }
 
-/** Each way beside the first one. `units`: what one run does. */
+/** Compares each way with the first one. `each`: the number of operations in one run. */
 async function compare(ways: readonly Way[], { times, each }: { readonly times: number; readonly each: number }) {
   const costs = ways.map(() => ({ cpu: [] as number[], wait: [] as number[] }))
   for (let round = 0; round <= times; round += 1)
@@ -67,10 +68,12 @@ const json = {
 } as const
 const zod = z.object({ to: z.email(), text: z.string().min(1).max(500) })
 const SENT = { to: 'ann@example.com', text: 'The report of this month is in the usual folder. '.repeat(4) }
-/** What a stranger wrote, as long as a page. */
+/** A page of text written by a stranger. */
 const PAGE = 'Words of a page that says nothing of interest, line by line. '.repeat(160)
 
-/** A turn of two steps: the model calls a tool, and answers. With `reads`, a turn before it has read a stranger's page. */
+/**
+ * A turn of two steps: the model calls a tool, and answers. With `reads`, the previous turn has read a stranger's page.
+ */
 async function openTurns(
   name: string,
   input: Tool['input'],
@@ -107,7 +110,7 @@ async function openTurns(
   return {
     name,
     run: async () => {
-      // Of its own for each run, so that the window is the same.
+      // Each run has its own session, so that the window is the same.
       session = await host.session(`${(number += 1)}`)
       if (reads) await session.send('Read the page.').answer
       for (let turn = 0; turn < turns; turn += 1) await session.send(`Send ${turn} to ann@example.com.`).answer
@@ -199,7 +202,7 @@ async function runPart(part: string): Promise<void> {
   }
 }
 
-// Each part in a process of its own, whose peak memory is its own.
+// Each part runs in its own process, so that its peak memory can be measured.
 if (values.part !== undefined) await runPart(values.part)
 else
   for (const part of ['calls', 'search', 'session']) {

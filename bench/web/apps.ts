@@ -1,4 +1,4 @@
-// The apps of the load test: so many connections, each with a session of its own, and what time each piece of text took.
+// The apps of the load test: a number of connections, each with its own session, and the latency of each piece of text.
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
@@ -16,7 +16,7 @@ const tell = (what: object): void => void process.send?.(what)
 const sockets: WebSocket[] = []
 let delays: number[] = []
 let frames = 0
-/** What a piece of the model begins with. */
+/** Prefix of every piece from the model. */
 const MOMENT = /"text":"(\d{13}) /g
 
 function take(text: string): void {
@@ -77,5 +77,5 @@ process.on('message', ({ type }: { readonly type: string }) => {
   )
 })
 await connectAll(0, Number(seconds) > 0)
-// All have begun, and what beginning costs is over.
+// All sessions have begun, and start-up costs have settled.
 setTimeout(() => tell({ ready: true }), 2000)

@@ -1,7 +1,7 @@
-// How many sessions one machine carries over version 2: each streams 20 pieces of text a second to its own connection, beside
-// a bare WebSocket server that sends as many frames of the same size. It prints, for each number of sessions, what time passed
-// between a piece at the model and the frame at the app, and what the processes used. Also what a connection costs that rests,
-// and what it costs to open a session of 1,000 turns.
+// Measures how many sessions one machine supports over version 2: each streams 20 pieces of text a second to its own
+// connection, compared with a bare WebSocket server that sends as many frames of the same size. For each number of
+// sessions, it prints the latency between a piece at the model and its frame at the app, and the resources used by the
+// processes. It also prints the cost of an idle connection, and of opening a session of 1,000 turns.
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
@@ -25,16 +25,16 @@ const seconds = Number(options.seconds)
 if (![...levels, seconds].every((value) => Number.isInteger(value) && value > 0))
   throw new Error('--sessions takes whole numbers with commas between them, --seconds one')
 
-/** Milliseconds of one piece in a hundred, beyond which no more sessions are tried. */
+/** The 99th percentile of the latency, in milliseconds, above which the number of sessions is not increased further. */
 const ENOUGH_MS = 250
 const IDLE = 500
 const HISTORY_TURNS = 1000
 
-/** `connected`: of version 2, without a session. */
+/** `connected`: a version 2 connection without a session. */
 type Kind = 'bare' | 'baton' | 'connected'
 
 async function ask<Answer>(child: ChildProcess, question?: object): Promise<Answer> {
-  const answered = once(child, 'message') as Promise<[Answer]> // as the processes answer
+  const answered = once(child, 'message') as Promise<[Answer]> // by the protocol of the processes
   if (question) child.send(question)
   return (await answered)[0]
 }
@@ -59,7 +59,7 @@ async function measure(kind: Kind, sessions: number, stores: readonly string[]):
   const servers = stores.map((store) => start('server.ts', [kind, store]))
   const ports = await Promise.all(servers.map((server) => ask<{ readonly port: number }>(server)))
   const apps = start('apps.ts', [kind, ports.map(({ port }) => port).join(), String(sessions), String(seconds)])
-  await ask(apps) // all are connected, and have said something
+  await ask(apps) // all are connected, and their sessions have spoken
   const before = await Promise.all(servers.map((server) => ask<ServerUse>(server, { type: 'use' })))
   const report = await ask<AppsReport>(apps, { type: 'begin' })
   const after = await Promise.all(servers.map((server) => ask<ServerUse>(server, { type: 'use' })))

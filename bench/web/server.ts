@@ -1,5 +1,5 @@
-// A server of the load test: of Baton over a store, or a bare WebSocket server that sends the same text. Its model says the
-// time 20 times a second until its app leaves.
+// A server of the load test: Baton over a store, or a bare WebSocket server that sends the same text. Its model says
+// the time 20 times a second until its app disconnects.
 import type { Model, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 
 export interface ServerUse {
-  /** Of user and system, since the process began. */
+  /** User and system CPU time since the process started. */
   readonly cpuMs: number
   readonly heapBytes: number
 }
@@ -22,7 +22,7 @@ const [kind = 'baton', place = 'memory', turns = '0'] = process.argv.slice(2)
 const tell = (what: object): void => void process.send?.(what)
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('this server needs no network')) })
 
-/** A word of the usual length, with the moment in it. */
+/** A word of the usual length, with the current time in it. */
 const say = (): string => `${Date.now()} and so on `
 
 function createClockModel(): Model {
@@ -32,7 +32,7 @@ function createClockModel(): Model {
     capabilities: { tools: 'native', images: false },
     run: (_request, sink, signal) =>
       new Promise((_resolve, reject) => {
-        // Sessions do not speak in one moment.
+        // Sessions do not speak at the same moment.
         let timer = setTimeout(() => {
           timer = setInterval(() => sink({ type: 'text-delta', text: say() }), PIECE_MS)
         }, Math.random() * PIECE_MS)
@@ -100,7 +100,7 @@ async function keepHistory(): Promise<void> {
   })
 }
 
-/** Of ten openings, each by another host, the median: nothing is open or warm in it but the code. */
+/** The median of ten openings, each by another host: nothing is open or warm except the code. */
 async function measureOpening(agent: ReturnType<typeof defineAgent>, store: Store): Promise<void> {
   const [opens, pages]: number[][] = [[], []]
   for (let round = 0; round < 20; round++) {

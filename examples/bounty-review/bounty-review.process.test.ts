@@ -1,4 +1,4 @@
-// `npm run example bounty` as a person starts it, without a key.
+// `npm run example bounty` without an API key, started like a user would.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

@@ -1,4 +1,5 @@
-// The review of a bounty with a local Reddit and local pages: what is valid, what is not, what a person decides, and what it may cost.
+// Bounty reviews with a local Reddit and local pages: valid and invalid submissions, decisions by a person, and the
+// cost limit.
 import { createMemoryStore, importSession } from '@baton/host'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalBounty } from './local-bounty.ts'
@@ -38,7 +39,7 @@ test.each([
   ['small', 'invalid', [SCAN, READ, LOOK]],
   ['removed', 'invalid', [SCAN, READ]],
   ['orders', 'invalid', [SCAN]],
-  // Its order is hidden: no reader sees it, and no tool shows it to the model.
+  // Its hidden instruction is invisible to readers, and tools do not show it to the model.
   ['trap', 'invalid', [SCAN]],
 ] as const)('the submission "%s" is %s, with its calls as evidence, the scan first', async (which, verdict, names) => {
   const review = await judge(which)

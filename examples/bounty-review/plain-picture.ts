@@ -1,4 +1,4 @@
-// A black picture, as a PNG: the examples need one of a certain size, and no file.
+// A black picture as a PNG: the examples need one of a certain size, without a file.
 import { crc32, deflateSync } from 'node:zlib'
 
 export function createPlainPicture(width: number, height: number): Buffer {

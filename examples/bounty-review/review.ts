@@ -1,4 +1,5 @@
-// Runs one review on the local host: asks a person where the agent does, checks what the verdict cites, and exports every call behind it.
+// Runs one review on the local host: asks a person when the agent does, checks the citations of the verdict, and
+// exports every call behind it.
 import type { Usage } from '@baton/host'
 import { createHost, createMemoryStore, exportSession, readOutput } from '@baton/host'
 import type { ReviewerInit, SeenCall, Verdict } from './reviewer.ts'
@@ -9,7 +10,7 @@ export interface ReviewInit extends Omit<ReviewerInit, 'name'> {
   readonly id: string
   /** Its address, or an id that `content.resolve` knows. */
   readonly submission: string
-  /** Asked in the words of the call: a person's answer. */
+  /** Asks a person, in the words of the call. */
   readonly decide: (question: string) => Promise<'approve' | 'deny'>
   readonly store?: ReturnType<typeof createMemoryStore>
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
@@ -22,7 +23,7 @@ export interface Review {
   readonly evidence: readonly string[]
   readonly calls: readonly SeenCall[]
   readonly usage: Usage
-  /** The session as lines of JSON: `importSession` reads them. */
+  /** The session as lines of JSON, for `importSession`. */
   readonly exported: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// A script in the place of a model, for those without a key: it plays a reviewer by what the tools have said so far.
+// A script in place of a model, for use without a key: it plays a reviewer based on the tools' results so far.
 import type { JsonValue, Message, Model, ModelRequest } from '@baton/host'
 import type { ScriptedStep } from '@baton/host/testing'
 import { createScriptedModel } from '@baton/host/testing'
@@ -18,7 +18,7 @@ export function createScriptedReviewer(bounty: Bounty): Model {
   })
 }
 
-/** Asked by analyze_image_for_visual_requirements. A script sees nothing, so it believes whoever asks. */
+/** Answers analyze_image_for_visual_requirements. A script sees nothing, so it agrees with the question. */
 function look({ messages }: ModelRequest): ScriptedStep {
   const last = messages.find(({ role }) => role === 'user')?.parts.at(-1)
   const asked = last?.type === 'text' ? (last.text.match(/^\d+(?=\. )/gm) ?? []) : []
@@ -53,11 +53,12 @@ function review({ messages, tools }: ModelRequest, bounty: Bounty): ScriptedStep
   const scan = find('scan_text_for_malicious_content')
   if (!scan) return call('scan_text_for_malicious_content', { id: submission })
   if (scan.isError) return answer('unclear', 0.9, 'the submission cannot be read')
-  if (scan.text.includes('"verdict":"malicious"')) return answer('invalid', 0.99, 'its text gives orders to its reader')
+  if (scan.text.includes('"verdict":"malicious"'))
+    return answer('invalid', 0.99, 'its text contains instructions for its reader')
   const content = find('get_content_details')
   if (!content)
     return call('get_content_details', /^https?:/.test(submission) ? { url: submission } : { id: submission })
-  if (/"state":"(?:deleted|removed)"/.test(content.text)) return answer('invalid', 0.99, 'it is gone')
+  if (/"state":"(?:deleted|removed)"/.test(content.text)) return answer('invalid', 0.99, 'it was removed')
   const image = find('analyze_image_for_visual_requirements')
   const [picture] = (/"images":\["([^"]+)"/.exec(content.text) ?? []).slice(1)
   if (picture === undefined) return answer('invalid', 0.9, 'it has no picture')
@@ -72,7 +73,7 @@ function review({ messages, tools }: ModelRequest, bounty: Bounty): ScriptedStep
   if (tools.some(({ name }) => name === 'author_reputation') && !find('author_reputation'))
     return call('author_reputation', { author: /"author":"(\w+)"/.exec(content.text)?.[1] ?? 'bob' })
   if (content.text.includes('owner dies')) return answer('valid', 0.9, 'it explains what a lease is for')
-  // A person is asked about it, and told to the model if the answer is no.
+  // A person is asked about it; the model reads a denial.
   const isDenied = messages.some(
     ({ role, parts }) => role === 'user' && JSON.stringify(parts).includes('A person did not accept'),
   )

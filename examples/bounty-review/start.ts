@@ -1,5 +1,5 @@
-// `npm run example bounty [ADDRESS]`: judges local submissions, or that address with the key of a provider. REDDIT_CLIENT_ID and
-// REDDIT_CLIENT_SECRET let it read Reddit as an application.
+// `npm run example bounty [ADDRESS]`: judges local submissions, or that address with a provider's key. With
+// REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET it reads Reddit as an application.
 import { chooseModel } from '@baton/models/choose-model'
 import { createPriceOf } from '@baton/models/prices'
 import { mkdtemp, writeFile } from 'node:fs/promises'

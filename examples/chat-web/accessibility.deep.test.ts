@@ -1,5 +1,5 @@
-// The chat page for everybody: rules of axe, the keyboard alone, a screen reader's one announcement, no motion where none is
-// wanted, on a phone and on a desktop, dark and light.
+// Accessibility of the chat page: the axe rules, keyboard only, a single screen reader announcement, reduced motion, on
+// phone and desktop, in dark and light.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -35,7 +35,7 @@ test.skipIf(!hasBrowser)('axe finds nothing in an error and a lost connection', 
   expect(await findViolations(page)).toEqual([])
 })
 
-/** With `BATON_PICTURES` it writes those of docs/chat.md. */
+/** With `BATON_PICTURES`, writes the pictures for docs/chat.md. */
 test.skipIf(!hasBrowser).each(LOOKS)('a picture for people: %s, %s', async (size, scheme, options) => {
   const { page } = await open(TOUR_STEPS, { tools: TOUR_TOOLS }, options)
   await walkTour(page)
@@ -46,7 +46,7 @@ test.skipIf(!hasBrowser).each(LOOKS)('a picture for people: %s, %s', async (size
   if (folder !== undefined && isShown) writeFileSync(join(folder, `chat-${size}.png`), picture)
 })
 
-/** What has the focus, as a person hears it; and whether one sees that. */
+/** The accessible name of the focused element, and whether the focus is visible. */
 async function readFocus(page: Page): Promise<readonly [name: string, isSeen: boolean]> {
   return await page.evaluate<readonly [string, boolean]>(`(() => {
     const one = document.activeElement

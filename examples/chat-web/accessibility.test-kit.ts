@@ -1,4 +1,4 @@
-// What the accessibility tests of pages share: the rules of axe, and the ways in which a page is looked at.
+// Shared code of the pages' accessibility tests: the axe rules, and the page variants.
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
@@ -18,6 +18,6 @@ export async function findViolations(page: Page): Promise<readonly string[]> {
   return found
 }
 
-/** Nothing stands out sideways. */
+/** The page does not overflow horizontally. */
 export const IS_NARROW =
   'document.documentElement.scrollWidth <= innerWidth && document.querySelector("main").scrollWidth <= innerWidth'

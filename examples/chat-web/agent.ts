@@ -1,11 +1,11 @@
-// An agent with a tool of each kind: one that the server runs, one that the page runs, and one that a person must approve.
+// An agent with a tool of each kind: run by the server, run by the page, and approved by a person.
 import { defineAgent, tool } from '@baton/host'
 
 const none = { type: 'object', properties: {}, additionalProperties: false } as const
 
 export default defineAgent({
   name: 'chat-web',
-  instructions: 'You help a person in a web page. Use your tools where they help, and answer in a few sentences.',
+  instructions: 'You help a person in a web page. Use your tools when they help, and answer in a few sentences.',
   tools: [
     tool({
       name: 'time.now',
@@ -24,7 +24,7 @@ export default defineAgent({
       effect: 'idempotent',
       title: 'Theme of the page',
     }),
-    // Pinned once at most: after a lost connection the page is not asked a second time.
+    // Pinned at most once: after a lost connection the page is not asked a second time.
     tool({
       name: 'page.notice',
       description: 'Pins a short notice to the page',

@@ -1,5 +1,5 @@
-// The network between the page and its server breaks at every kind of moment of a turn. In the end the page shows what the log
-// has, and nothing has happened twice. The page is `useChat` of the AI SDK, over both of its transports.
+// The network between the page and its server breaks at every kind of moment of a turn. In the end the page shows what
+// the log has, and nothing has happened twice. The page is the AI SDK's `useChat`, with both of its transports.
 import type { Page } from 'playwright-core'
 import { chooseRotating } from '@baton/testing/depth'
 import { expect, test } from 'vitest'
@@ -36,7 +36,7 @@ async function expectWhole({ page, started, effects }: Journey): Promise<void> {
   expect(await countNotices(page)).toBe(1)
 }
 
-/** The page runs its calls, and its results are lost on their way. */
+/** The page runs its calls, and their results are lost on the way. */
 async function loseResults({ page, network, gate }: Journey, how: 'deaf' | 'mute'): Promise<void> {
   await say(page, 'go')
   await gate.reached
@@ -62,7 +62,7 @@ test
     if (SHOWN_BY[point]) await page.getByText(SHOWN_BY[point]).first().waitFor({ state: 'attached' })
     network.break('cut')
     await page.getByText('The connection is lost').waitFor()
-    // What the page misses meanwhile is told to it later.
+    // The page receives later what it misses in the meantime.
     gate.open()
     network.mend()
     if (!isAllowedBefore) await allow(page).click()
@@ -102,7 +102,7 @@ test.skipIf(!hasBrowser).each(lost.slice(0, 2))(
     await allow(page).click()
     await page.getByText(LAST_TEXT).waitFor()
     const [, answer] = await expectLogShown(page, journey.started)
-    // The page changes its theme again; whether the notice was pinned, the log does not know.
+    // The page changes its theme again; the log does not know whether the notice was pinned.
     expect(answer?.calls).toEqual(['output-available', 'output-available', 'output-error', 'output-available'])
     expect(await countNotices(page)).toBe(1)
   },

@@ -1,4 +1,4 @@
-// The chat page in a real browser: `useChat` of the AI SDK, unmodified, against the server.
+// The chat page in a real browser: the unmodified `useChat` of the AI SDK, against the server.
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
@@ -196,7 +196,7 @@ test.skipIf(!hasBrowser)('an approval that has expired is given', async () => {
   })
   await say(page, 'note: milk')
   await page.getByRole('button', { name: 'Allow' }).waitFor()
-  // The page's clock stands still, so it does not know.
+  // The page's clock is paused, so the page does not know.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 1000)
   await expect.poll(() => model.requests.length).toBe(2)

@@ -1,4 +1,4 @@
-// What the tests of the chat page share: the browser, pages, and what a page shows beside what the log has.
+// Shared code of the chat page's tests: the browser, pages, and comparisons of a page with the log.
 import type { ChatMessage } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -14,17 +14,17 @@ type Steps = Parameters<typeof createScriptedModel>[0]['steps']
 type AgentChanges = Partial<Parameters<typeof defineAgent>[0]>
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** Of the page's address: `?over=websocket`. */
+  /** Query of the page's address: `?over=websocket`. */
   readonly query?: string
-  /** The chat; a new one by default. */
+  /** The chat's id; a new chat by default. */
   readonly hash?: string
   /** Called before the page is loaded. */
   readonly prepare?: (page: Page) => Promise<void>
 }
 
 /**
- * Starts the browser before the tests of a file, and says after them how many situations it has played. `patienceMs`: what a page
- * has to show what is waited for.
+ * Starts the browser before the tests of a file, and reports after them how many situations it has played. `patienceMs`
+ * is how long a page may take to show the expected text.
  */
 export function openBrowser(patienceMs = 20_000) {
   const executablePath = findChromium('the chat page in a browser', (message) => console.warn(message))
@@ -49,7 +49,7 @@ export function openBrowser(patienceMs = 20_000) {
     url: string,
     { query = '', hash = '', prepare, ...options }: OpenOptions = {},
   ): Promise<Page> => {
-    // Pages that wait would spend most of a machine on showing that they do.
+    // Animations of waiting pages would use most of the machine.
     const context = await (browser as Browser).newContext({ reducedMotion: 'reduce', ...options }) // the test is skipped without one
     closers.push(() => context.close())
     const page = await context.newPage()
@@ -83,7 +83,7 @@ export async function say(page: Page, text: string): Promise<void> {
 
 export const findAnswers = (page: Page) => page.getByLabel('Agent', { exact: true })
 
-/** A call as a script has it. */
+/** A call in the form that scripts use. */
 export const call = (name: string, input: object = {}) => ({ name, arguments: { ...input } })
 
 /** A tool that runs until the test opens its gate. */
@@ -108,14 +108,14 @@ export interface Shown {
   readonly calls: readonly string[]
 }
 
-/** The page shows what the log has: every text once and whole, in its order, and how every call ended. */
+/** Expects the page to match the log: every text once and completely, in its order, and the outcome of every call. */
 export async function expectLogShown(page: Page, { url }: Pick<Started, 'url'>): Promise<readonly Shown[]> {
   const logged = await readLog(page, url)
   await expect.poll(() => readShown(page)).toEqual(logged)
   return logged
 }
 
-/** What the log of the page's chat has, as a page would show it. */
+/** The log of the page's chat, in the form that a page shows. */
 export async function readLog(page: Page, url: string): Promise<readonly Shown[]> {
   return (await readMessages(page, url)).map(writeShown)
 }
@@ -124,7 +124,7 @@ export function readShown(page: Page): Promise<readonly Shown[]> {
   return page.evaluate<readonly Shown[]>(READ_ARTICLES)
 }
 
-/** The newest turn of the chat is over in the log: a page may have shown all of its text long before. */
+/** Waits until the newest turn of the chat has ended in the log: a page may have shown all of its text long before. */
 export async function untilTurnEnds(page: Page, { url }: Pick<Started, 'url'>): Promise<void> {
   const look = async (): Promise<boolean> => {
     const last = (await readMessages(page, url)).at(-1)
@@ -140,7 +140,7 @@ async function readMessages(page: Page, url: string): Promise<readonly ChatMessa
   return messages
 }
 
-/** Runs in the page, of which this program has no types. */
+/** Runs in the page, whose types this program does not have. */
 const READ_ARTICLES = `[...document.querySelectorAll('article')].map((article) => ({
   role: article.getAttribute('aria-label') === 'You' ? 'user' : 'assistant',
   texts: [...article.querySelectorAll('.text')].map((one) => one.textContent),

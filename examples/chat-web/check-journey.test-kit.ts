@@ -1,12 +1,12 @@
-// What must hold of a journey whatever was killed: the page shows what the log has, each effect happened once, each call is settled
-// once, and the log knows of every request to the model.
+// Invariants of a journey, whatever was killed: the page shows what the log has, each effect happened once, each call
+// is settled once, and the log knows of every request to the model.
 import type { SessionRecord } from '@baton/core/machine'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Shown } from './chat-web.test-kit.ts'
 import { countNotices, readLog, readShown } from './chat-web.test-kit.ts'
 
-/** Calls that ran when their server died: nobody knows whether they had an effect, and they do not run again. */
+/** Calls that ran when their server died: it is unknown whether they had an effect, and they do not run again. */
 export async function expectEffects(page: Page, url: string, effects: readonly string[]): Promise<void> {
   const logged = await readLog(page, url)
   const texts = (shown: readonly Shown[]) => shown.map((one) => one.texts)
@@ -23,17 +23,17 @@ export async function expectEffects(page: Page, url: string, effects: readonly s
     expect(state).toBeOneOf(['output-available', 'output-error'])
     expect(count).toBeOneOf(state === 'output-available' ? [1] : [0, 1])
   }
-  // A page keeps showing what it did itself, even if that came too late.
+  // A page continues to show its own action, even if it was too late.
   const [, shown] = await readShown(page)
   expect(shown?.calls[1]).toBeOneOf(['output-available', theme])
   expect([shown?.calls[0], shown?.calls[3]]).toEqual([look, saved])
 }
 
-/** Answers of the model, and calls, in a turn. */
+/** Model answers, and calls, in a turn. */
 const STEPS = 4
 const CALLS = 4
 
-/** Each request belongs to an attempt that the log has begun, and each answer was asked for. */
+/** Each request belongs to an attempt that the log has begun, and each answer was requested. */
 export function checkRequests(log: readonly SessionRecord[], requests: number): void {
   expect(countFacts(log, 'step-finished')).toBe(STEPS)
   expect(requests).toBeGreaterThanOrEqual(STEPS)

@@ -1,10 +1,10 @@
-// Where a person types: Enter sends, Shift and Enter begin a line.
+// The input box: Enter sends, Shift and Enter begin a line.
 import type { UIMessage } from 'ai'
 import type { JSX, RefObject } from 'react'
 import { useState } from 'react'
 
 interface ComposerProps {
-  /** The message that what is typed replaces. */
+  /** The message being replaced. */
   readonly edited: UIMessage | undefined
   readonly isBusy: boolean
   readonly box: RefObject<HTMLTextAreaElement | null>

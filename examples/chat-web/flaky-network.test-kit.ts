@@ -1,5 +1,5 @@
-// A network between a page and its server that tests break: whole, or in one direction at the worst moment. It can also stand still
-// around an event that the server writes, until the server is killed.
+// A network between a page and its server that tests break: completely, or in one direction at the worst moment. It can
+// also stop at an event that the server writes, until the server is killed.
 import type { KillPlan } from '@baton/testing/kill-plan'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
@@ -8,30 +8,30 @@ import type { Page } from 'playwright-core'
 import { createWrittenEvents } from './written-events.test-kit.ts'
 
 /**
- * `deaf`: the next thing that the page says is lost, and its connection with it. `mute`: the server hears it, and the
- * connection is lost with what the server answers.
+ * `deaf`: the page's next message is lost together with its connection. `mute`: the server receives the message, and
+ * the connection is lost with the server's answer.
  */
 type Breakage = 'none' | 'cut' | 'deaf' | 'mute'
 
 export interface FlakyNetwork {
-  /** Where the page finds its server. */
+  /** The address at which the page reaches its server. */
   readonly url: string
   break(how: Exclude<Breakage, 'none'>): void
   mend(): void
-  /** The port of the server that new connections reach from now on. */
+  /** Sets the port of the server for new connections. */
   lead(port: number): void
-  /** Resolves once a connection was broken since `break`. */
+  /** Resolves when a connection has been broken since `break`. */
   readonly broken: () => Promise<void>
   /**
-   * From an event on that the server writes (its number, from 1), nothing reaches the page; `before`: the event neither. The page
-   * is heard as ever. `onStanding` is called then.
+   * Stops data to the page at an event of the server (its number, from 1); with `before`, the event itself is also
+   * withheld. The page's messages still arrive. `onStanding` is called when the stop takes effect.
    */
   standAt(plan: Pick<KillPlan, 'at' | 'moment'>, onStanding: () => void): void
-  /** It stands. */
+  /** Whether the stop has taken effect. */
   readonly isStanding: () => boolean
-  /** Passes on what has waited since the event; `before` and `after`: drops it. */
+  /** Passes on what has waited since the event; with `before` and `after`, drops it. */
   goOn(): void
-  /** Events that the server has written. */
+  /** Number of events that the server has written. */
   readonly countEvents: () => number
   stop(): Promise<void>
 }
@@ -59,7 +59,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
     const events = createWrittenEvents()
     let hasSpoken = false
     page.on('data', (bytes) => {
-      // The page's lists of chats and the like are not what tests break.
+      // Requests such as the page's lists of chats are not broken.
       hasSpoken = breakage !== 'none' && !bytes.toString('latin1').startsWith('GET ')
       if (breakage === 'deaf' && hasSpoken) lose(page)
       else upstream.write(bytes)
@@ -96,7 +96,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
   }
 }
 
-/** What reaches a page over all its connections. */
+/** Controls the data to a page over all its connections. */
 function createStand() {
   let count = 0
   let plan: Pick<KillPlan, 'at' | 'moment'> | undefined
@@ -114,7 +114,7 @@ function createStand() {
       plan = held = undefined
       for (const write of waiting ?? []) write()
     },
-    /** `ends`: where events end in the bytes. */
+    /** `ends` are the positions in the bytes where events end. */
     pass: (page: Socket, bytes: Uint8Array, ends: readonly number[]): void => {
       const index = plan && !held ? Number(plan.at) - count - 1 : -1
       count += ends.length
@@ -135,7 +135,10 @@ function createStand() {
   }
 }
 
-/** A browser sends a request that was lost once more by itself, which is lost as well. */
+/**
+ * Waits until the loss is reported: a browser repeats a lost request once by itself, and the repeated one is lost as
+ * well.
+ */
 export async function loseUntilTold(network: FlakyNetwork, page: Page): Promise<void> {
   await network.broken()
   network.break('cut')

@@ -1,5 +1,6 @@
-// A process that serves the chat page and stops at a point of the journey, or kills itself at a record, for tests that break it:
-// `node journey-server.test-kit.ts WORDS`, which are JSON. Of several servers with the same folder one does so, once.
+// A process that serves the chat page and stops at a point of the journey, or kills itself at a record, for tests that
+// break it: `node journey-server.test-kit.ts WORDS`, with the words as JSON. Among several servers with the same
+// folder, only one does so, once.
 import type { Store } from '@baton/host'
 import { openSqliteStore } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
@@ -13,24 +14,24 @@ import { createJourney } from './journey.test-kit.ts'
 import { startChat } from './server.ts'
 
 export interface JourneyWords {
-  /** Of its effects, its marks, and its store where that is SQLite. */
+  /** Folder of its effects, its marks, and its SQLite store. */
   readonly folder: string
   readonly port: number
-  /** Where it stops until there is a file `go-on` in the folder. */
+  /** The point at which it stops until the file `go-on` exists in the folder. */
   readonly stopAt?: Point | undefined
   /** The address of a PostgreSQL store that it shares with its peers. */
   readonly postgres?: string
   /** When it kills itself. */
   readonly plan?: KillPlan | undefined
-  /** Milliseconds that the page has for a call; those of the agent by default. */
+  /** Milliseconds that the page has for a call; the agent's value by default. */
   readonly pageMs?: number | undefined
-  /** A file with the page's program. */
+  /** A file with the page's script. */
   readonly pageFile?: string
 }
 
 const SECRET = 'of-the-chat-servers-only'
 const LEASE_MS = 2000
-/** Milliseconds between two looks for a mark. */
+/** Interval of checks for a mark, in milliseconds. */
 const LOOK_MS = 10
 
 async function serve({ folder, port, stopAt, postgres, plan, pageMs, pageFile }: JourneyWords): Promise<void> {
@@ -49,14 +50,14 @@ async function serve({ folder, port, stopAt, postgres, plan, pageMs, pageFile }:
   } else {
     const store = await openPostgresStore(postgres, { leaseMs: LEASE_MS })
     const peers = { address: `ws://127.0.0.1:${port}`, secret: SECRET }
-    // One line for each request that goes over the peer.
+    // Logs one line for each request that is forwarded to the peer.
     const log = { info: (message: string) => void process.stdout.write(`${message}\n`), warn: () => {} }
     await startChat(agent, { ...page, port, peers, log, store: plan ? killingOnce(store, plan, folder) : store })
   }
   process.stdout.write('listening\n')
 }
 
-/** The server that takes over writes the same record, and lives. */
+/** The server that takes over writes the same record, and survives. */
 function killingOnce(store: Store, plan: KillPlan, folder: string): Store {
   const killing = killingAt(store, plan)
   return {
@@ -68,7 +69,7 @@ function killingOnce(store: Store, plan: KillPlan, folder: string): Store {
   }
 }
 
-/** Once for a folder, whoever asks. */
+/** True once per folder, for any caller. */
 function isFirst(folder: string): boolean {
   try {
     openSync(join(folder, 'reached'), 'wx')

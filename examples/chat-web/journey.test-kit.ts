@@ -1,5 +1,6 @@
-// A turn with everything in it: a thought, texts, a tool of the server, two of the page at once, an approval. It stops at the
-// points where a test breaks something. The model decides by what it is shown, so a second process goes on with the same turn.
+// A turn with all features: a thought, texts, a server tool, two page tools at once, an approval. It stops at the
+// points where a test breaks something. The model's answers depend only on its input, so a second process continues the
+// same turn.
 import type { Agent, Message, Model, ModelEvent, ModelPart } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import chatAgent from './agent.ts'
@@ -19,17 +20,17 @@ export const POINTS = [
 export type Point = (typeof POINTS)[number]
 
 export interface JourneyInit {
-  /** Resolves when the turn of a session may go on from there. */
+  /** Resolves when the turn of a session may continue from the point. */
   readonly pass: (point: Point, session: string) => Promise<void>
-  /** Notes the effect of a tool of the server. */
+  /** Notes the effect of a server tool. */
   readonly note: (tool: string, session: string) => void
-  /** Told of each request to the model. */
+  /** Called for each request to the model. */
   readonly ask?: (session: string) => void
-  /** Milliseconds that the page has for a call; those of the agent by default. */
+  /** Milliseconds that the page has for a call; the agent's value by default. */
   readonly pageMs?: number
 }
 
-/** A tool stands still until all pages are where they are struck; then its worker is missed, and another one runs it. */
+/** A tool waits until all pages have reached the strike; then its worker is missed, and another worker runs it. */
 const TOOL_MS = 240_000
 
 export const LAST_TEXT = 'All is done.'
@@ -124,14 +125,14 @@ function createModel(init: JourneyInit): Model {
   }
 }
 
-/** Since the user has spoken last. */
+/** Counts the steps since the newest user message. */
 function countSteps(messages: readonly Message[]): number {
   return messages
     .slice(messages.findLastIndex(({ role }) => role === 'user'))
     .filter(({ role }) => role === 'assistant').length
 }
 
-/** Holds the turn at one point, until it is opened. */
+/** Stops the turn at one point until the gate is opened. */
 export function createGate(point: Point | undefined) {
   const reached = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()
@@ -143,7 +144,7 @@ export function createGate(point: Point | undefined) {
   return { pass, reached: reached.promise, open: opened.resolve }
 }
 
-/** What the page shows by then. */
+/** Text that the page shows at each point. */
 export const SHOWN_BY: Readonly<Partial<Record<Point, string>>> = {
   'in a thought': 'It may',
   'in a text': 'Let me',

@@ -1,5 +1,5 @@
-// The server is killed at every kind of moment of a turn and started again over the same SQLite file. The page, `useChat` of the
-// AI SDK, goes on by itself: in the end it shows what the log has, and no effect has happened twice.
+// The server is killed at every kind of moment of a turn and restarted over the same SQLite file. The page, the AI
+// SDK's `useChat`, continues by itself: in the end it shows what the log has, and no effect has happened twice.
 import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
@@ -62,7 +62,7 @@ test
     await page.getByText(LAST_TEXT).waitFor()
     await page.getByRole('button', { name: 'Try again' }).waitFor()
     const [said, answer, ...more] = await expectLogShown(page, { url })
-    // Whether the approved tool had its effect, nobody knows then; it is not run again.
+    // It is unknown whether the approved tool had its effect; it is not run again.
     const saved = point === 'while the approved tool runs' ? 'output-error' : 'output-available'
     expect([said?.texts, answer?.calls.at(-1), more]).toEqual([['go'], saved, []])
     expect(readEffects()).toEqual(['look', 'note.save'])

@@ -86,7 +86,7 @@ function Plan({ entries }: { readonly entries: readonly PlanEntry[] }): JSX.Elem
   )
 }
 
-/** Plain text, but for code between fences. */
+/** Plain text, except for code between fences. */
 function Text({ text }: { readonly text: string }): JSX.Element {
   const pieces = text.split(/^```.*\n?/m)
   return (
@@ -116,7 +116,7 @@ interface QuestionData {
   readonly declined?: string
 }
 
-/** A question whose answer is one field: a choice, or a text. */
+/** A question with a single field: a choice, or text. */
 function Question({
   data,
   onTell,
@@ -126,7 +126,7 @@ function Question({
   const answer = (value: string): void => {
     onTell('answers', { questionId: data.questionId, value: { [field]: value } }).catch(console.error)
   }
-  if (data.message === undefined) return null // answered, and told with the tool's result
+  if (data.message === undefined) return null // answered; the answer is part of the tool's result
   return (
     <form
       className="question"

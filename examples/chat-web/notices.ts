@@ -1,4 +1,4 @@
-// Notices that the model pins to the page. They outlast a reload, so one that was pinned twice would show.
+// Notices that the model pins to the page. They outlast a reload, so a duplicate would show.
 
 const KEY = 'notices'
 

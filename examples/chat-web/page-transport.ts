@@ -5,9 +5,12 @@ import { DefaultChatTransport, WebSocketChatTransport } from 'ai'
 
 export interface PageTransport {
   readonly transport: ChatTransport<UIMessage>
-  /** Whether the server has yet to say if there is an answer to resume: a message sent meanwhile would mix with that answer. */
+  /**
+   * Whether the server has yet to say if there is an answer to resume: a message sent meanwhile would mix with that
+   * answer.
+   */
   readonly isResuming: () => boolean
-  /** Calls `tell` at each change. Returns a function that ends this. */
+  /** Calls `tell` at each change. Returns a function that unsubscribes it. */
   readonly subscribe: (tell: () => void) => () => void
 }
 
@@ -41,7 +44,10 @@ export function createPageTransport(over: 'http' | 'websocket'): PageTransport {
   }
 }
 
-/** With a 503 the server is restarting, or the server that held the chat has died: the page tries again as after a lost connection. */
+/**
+ * A 503 means that the server is restarting, or that the server holding the chat has died: the page retries as after a
+ * lost connection.
+ */
 const askPatiently: typeof fetch = async (address, init) => {
   const response = await fetch(address, init)
   if (response.status === 503) throw new TypeError(await response.text())

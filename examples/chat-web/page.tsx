@@ -1,4 +1,4 @@
-// A chat page: `useChat` of the AI SDK as it is, and React. Nothing of Baton runs here; the server does the rest.
+// A chat page: the AI SDK's `useChat` as is, and React. Nothing of Baton runs here; the server does the rest.
 import { useChat } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { generateId } from 'ai'
@@ -12,11 +12,11 @@ import { createPageTransport } from './page-transport.ts'
 import { hasAllResults, loadMessages, useReconnection } from './reconnection.tsx'
 import { askJson, sendJson } from './requests.ts'
 
-/** `?over=websocket` in the page's address chooses the AI SDK's other transport. */
+/** `?over=websocket` in the page's address selects the AI SDK's other transport. */
 const pageTransport = createPageTransport(
   new URLSearchParams(location.search).get('over') === 'websocket' ? 'websocket' : 'http',
 )
-/** Milliseconds between two tries to read a chat while the server cannot be reached. */
+/** Milliseconds between two tries to read a chat while the server is unreachable. */
 const RELOAD_MS = 1000
 
 interface Listed {
@@ -85,14 +85,14 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
   const chat = useChat({
     id,
     messages: past,
-    // An answer that is being written goes on here after a reload.
+    // Resumes an unfinished answer after a reload.
     resume: true,
     transport: pageTransport.transport,
     sendAutomaticallyWhen: hasAllResults,
     onToolCall: ({ toolCall: { toolName, toolCallId, input } }) => {
       const run = PAGE_TOOLS[toolName]
       if (!run) return
-      void chat.addToolOutput({ tool: toolName, toolCallId, output: run(input as PageInput) }) // the server has checked it
+      void chat.addToolOutput({ tool: toolName, toolCallId, output: run(input as PageInput) }) // the server has validated it
       setNotices(listNotices())
     },
     onFinish: ({ messages }) => {
@@ -113,7 +113,7 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     box.current?.focus()
     tell('stop', {}).catch(console.error)
   }
-  /** A button that goes away when it was pressed leaves the focus to the box. */
+  /** A button that disappears when pressed passes the focus to the box. */
   const thenFocusBox = (what: () => Promise<void>): void => {
     box.current?.focus()
     act(() => void what())
@@ -205,7 +205,7 @@ function useStickyScroll(messages: readonly UIMessage[]): RefObject<HTMLDivEleme
   return element
 }
 
-/** A chat is called by what was said in it first. */
+/** A chat is named after its first message. */
 function nameChat(id: string, text: string): Promise<void> {
   return sendJson('PATCH', `/api/sessions/${encodeURIComponent(id)}`, { title: text.slice(0, 60) })
 }
@@ -215,7 +215,7 @@ interface PageInput {
   readonly text: string
 }
 
-/** Client tools: what the page does for the model, and what it answers. */
+/** Client tools: the page's actions for the model, and their results. */
 const PAGE_TOOLS: Readonly<Record<string, (input: PageInput) => string>> = {
   'page.theme': ({ theme }) => {
     document.documentElement.dataset['theme'] = theme

@@ -1,5 +1,5 @@
-// After a lost connection the page asks again until the server answers, and sends again what may be lost: the server takes each
-// message, result and decision once.
+// After a lost connection the page retries until the server answers, and resends what may be lost: the server accepts
+// each message, result and decision once.
 import type { UseChatHelpers } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
@@ -12,15 +12,15 @@ const DELAY_MAX_MS = 8000
 
 type Chat = UseChatHelpers<UIMessage>
 
-/** The page has results or decisions that the model waits for. */
+/** Whether the page has results or decisions that the model waits for. */
 export function hasAllResults(chat: { readonly messages: UIMessage[] }): boolean {
   return lastAssistantMessageIsCompleteWithToolCalls(chat) || lastAssistantMessageIsCompleteWithApprovalResponses(chat)
 }
 
 export interface Reconnection {
-  /** The connection is lost. Any answer of the server except a 503, even a refusal, shows that it is not. */
+  /** Whether the connection is lost. Any response except a 503, even a refusal, shows that it is not. */
   readonly isLost: boolean
-  /** Something that the person did waits until the page is up to date. */
+  /** Whether an action of the person waits until the page is up to date. */
   readonly isHeld: boolean
   /** Runs `what` at once, or when the page is up to date again: before that, the replayed answer would undo it. */
   readonly act: (what: () => void) => void
@@ -72,12 +72,12 @@ export function useReconnection(chat: Chat, { isResuming, subscribe }: PageTrans
   }
 }
 
-/** @throws TypeError when the server cannot be reached, Error when it cannot say what it has */
+/** @throws TypeError if the server is unreachable, Error if it cannot report its state */
 async function goOn(chat: Chat): Promise<void> {
   const { id, messages } = chat
   const last = messages.at(-1)
   if (last?.role === 'assistant') return hasAllResults(chat) ? await chat.sendMessage() : await chat.resumeStream()
-  // The server may have the message, or not.
+  // The server may or may not have the message.
   const known = await loadMessages(id)
   if (last && !known.some((one) => one.id === last.id)) {
     chat.setMessages(messages.slice(0, -1))
@@ -88,7 +88,7 @@ async function goOn(chat: Chat): Promise<void> {
   await chat.resumeStream()
 }
 
-/** Of a chat that the server does not know yet: none. @throws TypeError when the server cannot be reached */
+/** The messages of a chat; none if the server does not know it yet. @throws TypeError if the server is unreachable */
 export async function loadMessages(id: string): Promise<UIMessage[]> {
   const page = await askJson<{ readonly messages: UIMessage[] }>(`/api/sessions/${encodeURIComponent(id)}/messages`)
   return page?.messages ?? []

@@ -1,6 +1,6 @@
-// Requests of the page beside those of `useChat`.
+// Requests of the page in addition to those of `useChat`.
 
-/** Undefined: the server has no such thing. @throws TypeError without a connection, Error with what the server says */
+/** Returns undefined for a 404. @throws TypeError without a connection, Error with the server's message */
 export async function askJson<Answer>(address: string): Promise<Answer | undefined> {
   const response = await fetch(address)
   if (response.status === 404) return undefined
@@ -8,7 +8,7 @@ export async function askJson<Answer>(address: string): Promise<Answer | undefin
   return (await response.json()) as Answer // as the server documents it
 }
 
-/** @throws TypeError without a connection, Error with what the server says */
+/** @throws TypeError without a connection, Error with the server's message */
 export async function sendJson(method: 'POST' | 'PATCH', address: string, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(address, { method, headers, body: JSON.stringify(body) })

@@ -16,20 +16,20 @@ export interface Started {
 }
 
 export interface ChatOptions {
-  /** Of an agent that names none. */
+  /** Model for agents that name none. */
   readonly defaultModel?: string
   readonly port?: number
-  /** In memory by default. Sessions in it that were cut off go on at once. */
+  /** In memory by default. Interrupted sessions in it continue at once. */
   readonly store?: Store
   /** Other servers over the same store. */
   readonly peers?: PeerOptions
-  /** What is passed on to peers, and what fails. */
+  /** Logs what is forwarded to peers, and what fails. */
   readonly log?: Logger
-  /** The page's program; made by default, which takes a moment. */
+  /** The page's program; built by default, which takes a moment. */
   readonly pageProgram?: string
-  /** What the tools of the agent need. */
+  /** Services for the agent's tools. */
   readonly services?: unknown
-  /** What a page may choose for a turn; nothing by default. */
+  /** Settings that a page may choose for a turn; none by default. */
   readonly allow?: AllowedSettings
 }
 
@@ -55,11 +55,11 @@ export async function startChat(
 
 export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageProgram' | 'allow'> {
   readonly port: number
-  /** Of requests; the defaults by default. */
+  /** Limits of requests; the handler's defaults if absent. */
   readonly limits?: Partial<HttpLimits>
 }
 
-/** The page over any host. Whoever made the host stops it. */
+/** Serves the page over any host. The caller stops the host. */
 export async function serveChat(
   host: HandledHost,
   { port, peers, log, pageProgram, limits = {}, allow = {} }: ServeOptions,
@@ -79,7 +79,7 @@ export async function serveChat(
     }
     const [type, text] = files[url.split('?', 1)[0] ?? '/'] ?? []
     response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
-    response.end(text ?? 'There is nothing here.\n')
+    response.end(text ?? 'Not found.\n')
   }
   const chats = createChatSocket(host, { limits, ...shared })
   const front = createWebSocketFront({
@@ -94,14 +94,15 @@ export async function serveChat(
   return { url: `http://127.0.0.1:${bound}/`, port: bound, stop: () => front.close() }
 }
 
-/** Milliseconds between two looks for turns of a server that died. */
+/** Milliseconds between two checks for turns of a dead server. */
 const RECOVER_MS = 1000
 
 export async function bundlePage(page: URL = new URL('page.tsx', import.meta.url)): Promise<string> {
   const build = await rolldown({
     input: fileURLToPath(page),
     platform: 'browser',
-    // Beside `import` or `require`, which the bundler adds for each place: with `import` for all, packages of CommonJS break.
+    // In addition to `import` or `require`, which the bundler adds as needed: with `import` for all, CommonJS packages
+    // break.
     resolve: { conditionNames: ['@baton/source', 'module', 'browser', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, jsx: 'react-jsx' },
     logLevel: 'silent',

@@ -1,4 +1,5 @@
-// A log whose process dies around records of several sessions at once: each session stands at its own record until all of them do.
+// A log whose process dies around records of several sessions at once: each session stops at its own record until all
+// of them have stopped.
 import type { SessionLog } from '@baton/temporal'
 import type { KillPlan } from '@baton/testing/kill-plan'
 import { die } from '@baton/testing/killing-store'
@@ -8,15 +9,15 @@ export interface Standing {
   readonly planOf: (session: string) => KillPlan | undefined
   /** Resolves when records of the session may be stored. */
   readonly mayWrite: (session: string) => Promise<void>
-  /** The session stands. */
+  /** Called when the session has stopped. */
   readonly tellThere: (session: string) => void
   /** Resolves when the process may die. */
   readonly struck: Promise<void>
 }
 
 /**
- * Once struck, it lets the records of `later` be stored, and the process dies `laterMs` after that. A record of `before` is not
- * stored, and that of `after` is, without anybody knowing.
+ * After the strike, it allows the records of `later` to be stored, and the process dies `laterMs` after that. A record
+ * of `before` is not stored; a record of `after` is stored, but its caller does not learn that.
  */
 export function standingAt(log: SessionLog, { planOf, mayWrite, tellThere, struck }: Standing): SessionLog {
   const later: Promise<void>[] = []
@@ -39,7 +40,7 @@ export function standingAt(log: SessionLog, { planOf, mayWrite, tellThere, struc
       }
       if (plan.moment === 'after') await log.put(session, records)
       tellThere(session)
-      if (plan.moment !== 'later') await new Promise<never>(() => {}) // until it dies
+      if (plan.moment !== 'later') await new Promise<never>(() => {}) // until the process dies
       laterMs = Math.max(laterMs, plan.laterMs)
       const written = struck.then(() => log.put(session, records))
       later.push(written)

@@ -1,4 +1,4 @@
-// Starts the example on its port, and says where it is.
+// Starts the example on its port, and prints its address.
 import { chooseModel } from '@baton/models/choose-model'
 import agent from './agent.ts'
 import { startChat } from './server.ts'

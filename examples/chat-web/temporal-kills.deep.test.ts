@@ -1,6 +1,7 @@
-// The chat page, `useChat` of the AI SDK, over a real Temporal service, PostgreSQL and Redis. Its worker is killed around every record
-// of a turn, and its gateway around every event that it writes to the page. Pages at different places of their turns stand there
-// together, and one kill meets all of them. In the end each page shows what the log has, and each effect has happened once.
+// The chat page, the AI SDK's `useChat`, over a real Temporal service, PostgreSQL and Redis. Its worker is killed
+// around every record of a turn, and its gateway around every event that it writes to the page. Pages at different
+// places of their turns wait there together, and one kill affects all of them. In the end each page shows what the log
+// has, and each effect has happened once.
 import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import type { KillPlan } from '@baton/testing/kill-plan'
 import { startServices } from '@baton/testing/services'
@@ -17,25 +18,30 @@ import { LAST_TEXT } from './journey.test-kit.ts'
 import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
-/** Milliseconds that a test waits for what a page must show. */
+/** How long a test waits for the page to show a text, in milliseconds. */
 const SHOW_MS = 240_000
-/** Milliseconds between two looks. */
+/** Interval of checks in milliseconds. */
 const LOOK_MS = 50
 const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
 const services = hasBrowser ? await startServices('chats over Temporal, killed anywhere', console.warn) : undefined
 
-/** Milliseconds of silence after which the work of a worker is lost. */
+/** A worker's work is lost after this many milliseconds of silence. */
 const HEARTBEAT_MS = 10_000
-/** Milliseconds that a page has for a call: what it was to do once, and was never told of, ends by then. */
+/**
+ * Milliseconds that a page has for a call: a call that must run once and never reached the page ends within this time.
+ */
 const PAGE_MS = 20_000
 /** Milliseconds until a process dies `later`. */
 const LATER_MS = 4
-/** Records of the journey's log, and events that a gateway writes in it, where nothing disturbs it. */
+/** Records of the journey's log, and events that a gateway writes in it, in an undisturbed run. */
 const RECORDS = 21
 const EVENTS = 41
-/** The share of places that there must be: records that come together are fewer, and the last places are missing then. */
+/**
+ * The minimum share of places that must be reached: fewer records are written if they are combined, and then the last
+ * places are missing.
+ */
 const THERE = 0.6
-/** Pages that one kill meets. */
+/** Number of pages that one kill affects. */
 const AT_ONCE = 14
 const TRANSPORTS = ['', '?over=websocket'] as const
 const MOMENTS = ['before', 'after', 'later'] as const
@@ -45,7 +51,7 @@ interface Kill {
   readonly query: string
 }
 
-/** Every third and every fifth of them has every moment, and both transports. */
+/** Kills at every third and every fifth place cover every moment and both transports. */
 const listKills = (first: number, count: number): readonly Kill[] =>
   Array.from({ length: count }, (_, index) => index).flatMap((index) =>
     MOMENTS.map((_moment, offset): Kill => {
@@ -55,7 +61,7 @@ const listKills = (first: number, count: number): readonly Kill[] =>
     }),
   )
 
-/** Tried every day: the tool has acted, and nobody knows. */
+/** Tried every day: the tool has acted, and its outcome was not recorded. */
 const AFTER_EFFECTS = TRANSPORTS.map((query): Kill => ({ where: 'while the approved tool runs', query }))
 
 interface OpenedPage {
@@ -63,7 +69,7 @@ interface OpenedPage {
   readonly session: string
   readonly page: Page
   readonly network: FlakyNetwork
-  /** The approved tool is allowed, whenever the page asks. */
+  /** Resolves when the approved tool was allowed; the page may ask at any time. */
   readonly allowed: Promise<void>
 }
 
@@ -88,7 +94,7 @@ async function openAt(kill: Kill, standAt: (session: string, network: FlakyNetwo
   return { kill, session, page, network, allowed }
 }
 
-/** False: its turn is over and had no such place. @throws Error when neither comes */
+/** False if its turn has ended without such a place. @throws Error on timeout */
 async function stands({ page }: OpenedPage, isThere: () => boolean): Promise<boolean> {
   const untilMs = performance.now() + SHOW_MS
   for (let looks = 1; !isThere(); looks++) {
@@ -99,7 +105,10 @@ async function stands({ page }: OpenedPage, isThere: () => boolean): Promise<boo
   return true
 }
 
-/** Returns whether the server has told the page an error, as it does after a minute: loaded again, the page goes on from the log. */
+/**
+ * Returns whether the server has reported an error to the page, as it does after a minute: after a reload, the page
+ * continues from the log.
+ */
 async function endTurn({ page, session, network, allowed }: OpenedPage): Promise<boolean> {
   const refused = page.getByRole('alert').waitFor()
   const ended = allowed.then(() => page.getByText(LAST_TEXT).waitFor())
@@ -115,7 +124,7 @@ async function endTurn({ page, session, network, allowed }: OpenedPage): Promise
   return isRefused
 }
 
-/** Ends where all do, and tells the place of one that failed, and what it shows. @throws Error */
+/** Waits for all pages, and reports the place and the content of a failed one. @throws Error */
 async function onEach<Value>(pages: readonly OpenedPage[], play: (one: OpenedPage) => Promise<Value>) {
   const ends = await Promise.allSettled(pages.map(play))
   const values: Value[] = []
@@ -132,7 +141,7 @@ async function onEach<Value>(pages: readonly OpenedPage[], play: (one: OpenedPag
   return values
 }
 
-/** Pages stand at their places, are struck together, and go on to their ends. */
+/** Pages wait at their places, are struck together, and continue to their ends. */
 async function playStruck(
   pages: readonly OpenedPage[],
   isThere: (one: OpenedPage) => boolean,
@@ -150,15 +159,15 @@ async function playStruck(
 }
 
 interface Counts {
-  /** Pages that stood at their places when the process was killed. */
+  /** Pages that had reached their places when the process was killed. */
   readonly stood: number
-  /** Pages that were told an error, and loaded again. */
+  /** Pages that showed an error and were reloaded. */
   readonly refused: number
-  /** Calls whose outcome nobody knows. */
+  /** Calls with an unknown outcome. */
   readonly unknown: number
 }
 
-/** Returns how many calls are unknown. */
+/** Returns how many calls have an unknown outcome. */
 async function expectWhole({ page, session, network }: OpenedPage): Promise<number> {
   const log = await place.readLog(session)
   checkRequests(log, place.countRequests(session))
@@ -211,7 +220,7 @@ test.skipIf(!services)('it is whole, wherever its gateway is killed', { timeout:
     const pages = await Promise.all(
       group.map((kill) =>
         openAt(kill, (session, network) => {
-          // What comes after the event is not even in the log.
+          // Anything after the event is not even in the log.
           if (typeof kill.where === 'object') network.standAt(kill.where, () => place.stopAt(session, 'at once'))
         }),
       ),
@@ -227,7 +236,7 @@ test.skipIf(!services)('it is whole, wherever its gateway is killed', { timeout:
         await place.start('gateway')
       },
     )
-    // The tools of the server run in the worker, which lives.
+    // Server tools run in the worker, which survives.
     for (const { session } of pages) expect(place.readEffects(session)).toEqual(['look', 'note.save'])
     return counts
   })

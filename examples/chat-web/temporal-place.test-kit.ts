@@ -1,5 +1,5 @@
-// Where the chat page is served over Temporal: two gateways and a worker, each a process that can be killed, and sessions that
-// stop at a point of the journey, or stand around a record of their log.
+// The chat page served over Temporal: two gateways and a worker, each a process that can be killed, and sessions that
+// stop at a point of the journey or at a record of their log.
 import type { SessionRecord } from '@baton/core/machine'
 import { openPostgresStore } from '@baton/host/postgres'
 import { bundleWorkflows } from '@baton/temporal'
@@ -17,42 +17,47 @@ import type { Point } from './journey.test-kit.ts'
 import { bundlePage } from './server.ts'
 import type { ProcessWords } from './temporal-process.test-kit.ts'
 
-/** A point of the journey, a record around which the worker dies, or what the log has: nothing more is stored. */
+/**
+ * A point of the journey, a record around which the worker dies, or `at once`, which stops the log at its present end.
+ */
 export type StopPlace = Point | KillPlan | 'at once'
 
 /** The page is at the first gateway, unless it moves to the other one. */
 type Part = 'gateway' | 'other gateway' | 'worker'
 
 export interface ChatPlace {
-  /** Of the gateways. */
+  /** Ports of the gateways. */
   readonly ports: readonly [number, number]
-  /** Does nothing where it runs. */
+  /** Does nothing if the part is running. */
   start(part: Part): Promise<void>
-  /** By SIGKILL. */
+  /** Kills the part by SIGKILL. */
   kill(part: Part): Promise<void>
   stopAt(session: string, place: StopPlace): void
-  /** Resolves when the session stands at its place. */
+  /** Resolves when the session has stopped at its place. */
   reached(session: string): Promise<void>
-  /** The session stands at its place, or has passed it. */
+  /** Whether the session has reached or passed its place. */
   hasReached(session: string): boolean
-  /** The worker dies by SIGKILL, around the records at which its sessions stand. Every session may go on with another one. */
+  /**
+   * Kills the worker by SIGKILL, around the records at which its sessions wait. Every session may continue on another
+   * worker.
+   */
   strikeWorker(): Promise<void>
-  /** Every session goes on, and none stops again. */
+  /** Every session continues, and none stops again. */
   goOn(): void
   readEffects(session: string): readonly string[]
-  /** Requests to the model. */
+  /** Number of requests to the model. */
   countRequests(session: string): number
   readLog(session: string): Promise<readonly SessionRecord[]>
-  /** What a failure is told with: what its processes said to their error streams. */
+  /** Error output of its processes, for failure messages. */
   errors(): string
   close(): Promise<void>
 }
 
 const PROGRAM = join(import.meta.dirname, 'temporal-process.test-kit.ts')
-/** Milliseconds that a process has to start, and a session to come to its point. */
+/** Timeouts in milliseconds for the start of a process, and for a session to reach its point. */
 const START_MS = 60_000
 const REACH_MS = 60_000
-/** Milliseconds that a worker has to die. */
+/** Timeout in milliseconds for the death of a worker. */
 const DIE_MS = 60_000
 
 export async function openChatPlace(

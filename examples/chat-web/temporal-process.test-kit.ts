@@ -1,5 +1,6 @@
-// A gateway or a worker of the journey over Temporal, as a process that tests kill: `node temporal-process.test-kit.ts WORDS`.
-// A session stops at the point that a file of its name holds, until the file is gone, or stands at its record until SIGHUP comes.
+// A gateway or a worker of the journey over Temporal, as a process that tests kill: `node temporal-process.test-kit.ts
+// WORDS`. A session stops at the point named in the file with its name until the file is removed, or waits at its
+// record until SIGHUP arrives.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalHost, createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
 import type { TemporalWorkerOptions } from '@baton/temporal'
@@ -16,23 +17,23 @@ export interface ProcessWords {
   readonly taskQueue: string
   readonly postgres: string
   readonly redis: string
-  /** With the files of sessions that stop, `effects.txt`, `requests.txt`, `page.js` and `workflows.json`. */
+  /** Contains the files of stopping sessions, `effects.txt`, `requests.txt`, `page.js` and `workflows.json`. */
   readonly folder: string
-  /** Present: it is a gateway. */
+  /** Present for a gateway. */
   readonly port?: number
-  /** Milliseconds of silence after which the work of a worker is lost; the default by default. */
+  /** A worker's work is lost after this many milliseconds of silence; defaults to the library's value. */
   readonly heartbeatMs?: number
   /** Milliseconds that a page has for a call. */
   readonly pageMs?: number
 }
 
-/** Milliseconds between two looks at a file. */
+/** Interval of file checks in milliseconds. */
 const LOOK_MS = 20
-/** Milliseconds that a page has for a call by default: machines that run tests are slow. */
+/** Default milliseconds that a page has for a call: test machines are slow. */
 const PAGE_MS = 120_000
 /**
- * Milliseconds after which a killed worker is missed where it says nothing else: how often the service hears that work goes on, and
- * how long a dead worker is waited for that knew a session.
+ * Milliseconds until a killed worker is noticed without other signs: the heartbeat interval to the service, and how
+ * long Temporal waits for a dead worker that had a session cached.
  */
 const SDK_TIMES = { maxHeartbeatThrottleInterval: 1000, stickyQueueScheduleToStartTimeout: 2000 }
 const MANY = 1_000_000
@@ -44,11 +45,11 @@ const LIMITS = {
   addressRequestsPerMinute: MANY,
 }
 
-const words = JSON.parse(process.argv[2] ?? '') as ProcessWords // of the test
+const words = JSON.parse(process.argv[2] ?? '') as ProcessWords // passed by the test
 const { address, taskQueue, redis, folder, port, heartbeatMs, pageMs = PAGE_MS } = words
 const findPlace = (session: string): StopPlace | undefined => {
   const file = join(folder, session)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StopPlace) : undefined // as the place wrote it
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StopPlace) : undefined // as written by the place
 }
 const tellThere = (session: string): void => void process.stdout.write(`${session} is there\n`)
 const agent = createJourney({
@@ -82,7 +83,7 @@ if (port === undefined) {
       tellThere,
       struck: new Promise((resolve) => void process.once('SIGHUP', () => resolve())),
     }),
-    // As `bundleWorkflows` made it.
+    // As built by `bundleWorkflows`.
     workflowBundle: JSON.parse(readFileSync(join(folder, 'workflows.json'), 'utf8')) as NonNullable<
       TemporalWorkerOptions['workflowBundle']
     >,

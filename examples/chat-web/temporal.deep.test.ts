@@ -1,6 +1,6 @@
-// The chat page, `useChat` of the AI SDK, over a real Temporal service, PostgreSQL and Redis. Its gateway, its worker or both are
-// killed, its network is cut, it moves to another gateway or is reloaded, at every kind of moment of a turn. It goes on by
-// itself, ends up showing what the log has, and no effect happens twice.
+// The chat page, the AI SDK's `useChat`, over a real Temporal service, PostgreSQL and Redis. Its gateway, its worker or
+// both are killed, its network is cut, it moves to another gateway or is reloaded, at every kind of moment of a turn.
+// It continues by itself, ends up showing what the log has, and no effect happens twice.
 import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import { startServices } from '@baton/testing/services'
 import { randomUUID } from 'node:crypto'
@@ -13,7 +13,10 @@ import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
-/** Milliseconds that a test waits for what a page must show: Temporal misses a killed worker after `KILLED_MS`. */
+/**
+ * How long a test waits for the page to show a text, in milliseconds: Temporal notices a killed worker after
+ * `KILLED_MS`.
+ */
 const SHOW_MS = 240_000
 const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
 const what = 'the chat page over Temporal'
@@ -22,11 +25,11 @@ const services = hasBrowser ? await startServices(what, (message) => console.war
 const MOMENTS = [...POINTS, 'while the approval waits'] as const
 type Moment = (typeof MOMENTS)[number]
 const TRANSPORTS = ['', '?over=websocket'] as const
-/** Pages that stand at their moments together when something happens to all of them. */
+/** Number of pages that wait at their moments together when an event affects all of them. */
 const AT_ONCE = 8
 /**
- * Milliseconds of silence after which work counts as lost, in tests that kill no worker, and in those that do. A busy machine
- * must not be taken for a dead worker: a pure tool would run twice.
+ * Work counts as lost after this many milliseconds of silence: in tests that do not kill workers, and in tests that do.
+ * A busy machine must not be mistaken for a dead worker: a pure tool would run twice.
  */
 const PATIENT_MS = 120_000
 const KILLED_MS = 25_000
@@ -41,7 +44,10 @@ interface OpenedPage {
 interface Strike {
   readonly name: string
   readonly killsWorker: boolean
-  /** Ends when all are back, and the sessions may go on. Gives the tabs that were opened beside the pages. */
+  /**
+   * Ends when all pages are connected again, and the sessions may continue. Returns the tabs that were opened next to
+   * the pages.
+   */
   readonly play: (place: ChatPlace, pages: readonly OpenedPage[]) => Promise<readonly OpenedPage[] | void>
 }
 
@@ -49,7 +55,7 @@ const allow = ({ page }: OpenedPage) => page.getByRole('button', { name: 'Allow'
 const isAllowedBefore = ({ moment }: OpenedPage): boolean =>
   moment !== 'while the approval waits' && POINTS.indexOf(moment) >= POINTS.indexOf('while the approved tool runs')
 
-/** A page whose approval waits listens to nothing. */
+/** A page with a pending approval does not listen. */
 const seeLoss = (pages: readonly OpenedPage[]): Promise<unknown> =>
   onEach(
     pages.filter(({ moment }) => moment !== 'while the approval waits'),
@@ -61,7 +67,7 @@ const seeShown = ({ page, moment }: OpenedPage): Promise<void> => {
   return text === undefined ? Promise.resolve() : page.getByText(text).first().waitFor({ state: 'attached' })
 }
 
-/** One of them each day: `temporal-kills` kills at every event, too. */
+/** One of them runs each day: `temporal-kills` kills at every event, too. */
 const KILLS: readonly Strike[] = [
   {
     name: 'its gateway is killed',
@@ -94,7 +100,7 @@ const KILLS: readonly Strike[] = [
   },
 ]
 
-/** Two of them each day. */
+/** Two of them run each day. */
 const BREAKS: readonly Strike[] = [
   {
     name: 'its network is cut',
@@ -102,7 +108,7 @@ const BREAKS: readonly Strike[] = [
     play: async (place, pages) => {
       for (const { network } of pages) network.break('cut')
       await seeLoss(pages)
-      // What the page misses meanwhile is told to it later.
+      // The page receives later what it misses in the meantime.
       place.goOn()
       for (const { network } of pages) network.mend()
     },
@@ -156,7 +162,7 @@ const BREAKS: readonly Strike[] = [
 
 const STRIKES: readonly Strike[] = [...chooseRotating(KILLS), ...chooseRotating(BREAKS, 2)]
 
-/** Goes on where one page fails, so that its moment is told. @throws Error of the first that failed */
+/** Continues after a page fails, so that the report names its moment. @throws Error of the first failure */
 async function onEach(pages: readonly OpenedPage[], play: (one: OpenedPage) => Promise<unknown>): Promise<void> {
   const failures: Error[] = []
   await Promise.all(
@@ -189,7 +195,7 @@ async function openTab(
 
 interface Expected {
   readonly killsWorker: boolean
-  /** Beside the page; they may have acted in its place. */
+  /** Tabs of the same chat; they may have acted instead of the page. */
   readonly tabs: readonly OpenedPage[]
 }
 
@@ -199,14 +205,14 @@ async function expectWhole(place: ChatPlace, one: OpenedPage, { killsWorker, tab
   await page.getByText(LAST_TEXT).waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   const [said, answer, ...more] = await expectLogShown(page, network)
-  // Whether a tool of a worker that died had its effect, nobody knows; what runs once is not run again.
+  // It is unknown whether a tool of a dead worker had its effect; a tool that runs once is not run again.
   const saved = killsWorker && moment === 'while the approved tool runs' ? 'output-error' : 'output-available'
   const done = 'output-available'
   expect([said?.texts, answer?.calls, more]).toEqual([['go'], [done, done, done, saved], []])
   expect(place.readEffects(session)).toEqual(['look', 'note.save'])
   let notices = await countNotices(page)
   for (const tab of tabs) {
-    // It listens no more when the approval waits, and is told nothing of what another tab decides.
+    // It stops listening when the approval is pending, and does not learn what another tab decides.
     if (!isAllowedBefore(tab)) await tab.page.reload()
     await tab.page.getByText(LAST_TEXT).waitFor()
     await expectLogShown(tab.page, tab.network)
@@ -231,7 +237,7 @@ async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (r
   })
 }
 
-/** Where workers are killed, and where none is. */
+/** `deadly` has its workers killed, `calm` does not. */
 let places: { readonly deadly: ChatPlace; readonly calm: ChatPlace } | undefined
 beforeAll(async () => {
   if (services)

@@ -1,4 +1,4 @@
-// A call of a tool: what it is asked for, what it gave, and the decision of a person where it needs one.
+// A tool call: its input, its output, and a person's decision if it needs one.
 import type { UIMessage } from 'ai'
 import { getToolName } from 'ai'
 import type { JSX } from 'react'
@@ -10,9 +10,9 @@ type AskedPart = Extract<ToolPart, { readonly state: 'approval-requested' }>
 interface ToolCallProps<Part extends ToolPart = ToolPart> {
   readonly part: Part
   readonly onDecide: (approvalId: string, approved: boolean) => void
-  /** Tells the server what `useChat` cannot say. */
+  /** Sends the server what `useChat` cannot. */
   readonly onTell: (act: 'answers' | 'approvals', body: object) => Promise<void>
-  /** The answer goes on without a word of this page. */
+  /** The answer continues without a message of this page. */
   readonly onChange: () => void
 }
 
@@ -63,7 +63,7 @@ function Json({ value, label }: { readonly value: unknown; readonly label: strin
 
 /** Milliseconds after which a request counts as expired here, since clocks differ. */
 const GRACE_MS = 500
-/** The longest that a browser's timer waits. */
+/** Maximum delay of a browser timer. */
 const TIMER_MAX_MS = 2 ** 31 - 1
 
 /** As the server documents it. */

@@ -1,4 +1,4 @@
-// A conversation that fills the page: long words, code, many calls, an approval. Tests look at it, and so do people.
+// A conversation that fills the page: long words, code, many calls, an approval. Used by tests and for pictures.
 import type { ScriptedStep } from '@baton/core/testing'
 import { tool } from '@baton/core'
 import type { Page } from 'playwright-core'
@@ -44,7 +44,7 @@ export const TOUR_STEPS: readonly ScriptedStep[] = [
   { text: 'Saved. Have a good Sunday!' },
 ]
 
-/** Up to the approval. */
+/** Plays the conversation up to the approval. */
 export async function walkTour(page: Page): Promise<void> {
   await say(page, 'Where is the weather best on Sunday: Rome, Oslo or Lima?')
   await page.getByRole('button', { name: 'Allow', exact: true }).waitFor()

@@ -1,6 +1,6 @@
-// Two servers over one PostgreSQL store, and a page whose requests go to either of them. The network is cut at the moments of a
-// turn, and the server that runs the turn dies at the moments of its log. The page, `useChat` of the AI SDK as it is, shows what
-// the log has in the end, and each effect has happened once.
+// Two servers over one PostgreSQL store, and a page whose requests reach either of them. The network is cut at the
+// moments of a turn, and the server that runs the turn dies at the moments of its log. In the end the page, the
+// unmodified `useChat` of the AI SDK, shows what the log has, and each effect has happened once.
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import type { PostgresServer } from '@baton/testing/postgres'
 import type { KillPlan } from '@baton/testing/kill-plan'
@@ -19,11 +19,14 @@ const { hasBrowser, openPage } = openBrowser()
 const programs = findPostgres('the chat page over two servers', console.warn)
 
 const TRANSPORTS = ['', '?over=websocket'] as const
-/** Situations that are played at once. */
+/** Number of situations that are played concurrently. */
 const AT_ONCE = 4
-/** Milliseconds that the page has for a call: what it was to do once, and was never told of, ends by then. */
+/**
+ * Milliseconds that the page has for a call: a call that must run once and never reached the page ends within this
+ * time.
+ */
 const PAGE_MS = 4000
-/** Records of the journey's log. */
+/** Number of records in the journey's log. */
 const RECORDS = 18
 interface LostWord {
   readonly word: 'message' | 'results' | 'decision'
@@ -33,7 +36,7 @@ interface LostWord {
 const LOST_WORDS = (['message', 'results', 'decision'] as const).flatMap((word) =>
   (['deaf', 'mute'] as const).map((how): LostWord => ({ word, how })),
 )
-/** Where the turn waits until the word is lost. */
+/** The point at which the turn waits until the message is lost. */
 const STOPS: Readonly<Record<LostWord['word'], Point | undefined>> = {
   message: 'before the first token',
   results: 'before the page hears of its calls',
@@ -79,7 +82,7 @@ describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers'
 
   type Opened = Awaited<ReturnType<typeof open>>
 
-  /** What the page says is lost on its way, or what it would hear of it. */
+  /** Loses the page's message, or the answer to it. */
   const loseWord = async ({ servers, network, page }: Opened, { word, how }: LostWord): Promise<void> => {
     if (word === 'message') network.break(how)
     await say(page, 'go')

@@ -1,5 +1,5 @@
-// Two processes that serve the chat page over one PostgreSQL store, behind a proxy. The proxy sends consecutive requests of a chat to
-// different servers, or to the one that is alive.
+// Two processes that serve the chat page over one PostgreSQL store, behind a proxy. The proxy sends consecutive
+// requests of a chat to different servers, or to the surviving one.
 import { findFreePort } from '@baton/testing/free-port'
 import type { PostgresServer } from '@baton/testing/postgres'
 import { startCommand } from '@baton/testing/start-command'
@@ -39,12 +39,12 @@ export async function startTwoServers(postgres: PostgresServer, pageProgram: str
   }
   return {
     port: proxy.port,
-    /** The turn is at the point where it stops. */
+    /** Resolves when the turn has reached its stopping point. */
     reached: () => Promise.race(servers.map(({ untilLine }) => untilLine((line) => line === 'it is there'))),
     goOn: () => writeFileSync(join(folder, 'go-on'), ''),
     countPassedOn: () =>
-      servers.reduce((sum, server) => sum + server.output().split('a request was passed on').length - 1, 0),
-    /** A server has killed itself. */
+      servers.reduce((sum, server) => sum + server.output().split('a request is passed on').length - 1, 0),
+    /** Resolves when a server has killed itself. */
     killed: () => Promise.race(servers.map(({ ended }) => ended)),
     readEffects: (): readonly string[] => readFileSync(join(folder, 'effects.txt'), 'utf8').trim().split('\n'),
     stop,
@@ -58,7 +58,7 @@ interface Switch {
 
 async function startSwitch(ports: readonly number[]): Promise<Switch> {
   let asked = 0
-  /** The one to ask, and the other one. */
+  /** Ports in order of preference. */
   const choose = ({ url = '' }: IncomingMessage): readonly number[] => {
     if (url.startsWith('/api/chat')) asked += 1
     return [...ports, ...ports].slice(asked % ports.length).slice(0, ports.length)

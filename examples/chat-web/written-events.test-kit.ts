@@ -1,5 +1,5 @@
-// Finds where the events of an answer end in the bytes of a connection: server-sent events over HTTP, or frames of a WebSocket.
-// It knows as much of the two as a server of the chat writes: no compression, no frame in several parts.
+// Finds where the events of an answer end in the bytes of a connection: server-sent events over HTTP, or WebSocket
+// frames. It supports only what a chat server writes: no compression, no fragmented frames.
 
 const LINE_FEED = 10
 const DATA = 'data: '
@@ -7,11 +7,11 @@ const HEAD_END = '\r\n\r\n'
 const TEXT_FRAME = 1
 
 export interface WrittenEvents {
-  /** Of the next bytes: the offsets at which an event is whole, rising. */
+  /** The offsets in the next bytes at which an event is complete, in ascending order. */
   read(bytes: Uint8Array): readonly number[]
 }
 
-/** Of one connection. */
+/** Creates the reader of one connection. */
 export function createWrittenEvents(): WrittenEvents {
   const lines = createDataLines()
   const frames = createFrames()
@@ -24,7 +24,7 @@ export function createWrittenEvents(): WrittenEvents {
   }
 }
 
-/** An event is a line of data and an empty line. */
+/** An event is a data line and an empty line. */
 function createDataLines(): WrittenEvents {
   let line = ''
   let hasData = false
@@ -69,7 +69,7 @@ function createFrames(): WrittenEvents {
   }
 }
 
-/** Undefined: the frame is not whole. A server's frames are not masked. */
+/** Undefined if the frame is incomplete. A server's frames are not masked. */
 function findFrameEnd(bytes: Buffer, from: number): number | undefined {
   if (bytes.length < from + 2) return undefined
   const short = (bytes[from + 1] ?? 0) & 0x7f

@@ -1,4 +1,4 @@
-"""A client of Baton's WebSocket protocol, version 2 (docs/protocol-2.md). It needs Python 3.11 and the package websockets.
+"""A client for Baton's WebSocket protocol, version 2 (docs/protocol-2.md). Requires Python 3.11 and the websockets package.
 
     async with Session(url, "my-session", tools={"weather": weather}) as session:
         print(await session.say("What is the weather?"))
@@ -22,7 +22,7 @@ RETRIES = 8
 
 
 class Refused(Exception):
-    """The server refused a request: `code` is a word of docs/errors.md."""
+    """The server refused a request: `code` is a code listed in docs/errors.md."""
 
     def __init__(self, frame):
         super().__init__(f"{frame['code']}: {frame['message']}")
@@ -32,17 +32,17 @@ class Refused(Exception):
 
 
 class Session:
-    """One session. It reconnects by itself: nothing that was said is lost, no event comes twice, no tool runs twice.
+    """One session. It reconnects automatically: no message is lost, no event is delivered twice, no tool runs twice.
 
-    `async with` raises Refused, InvalidStatus (of websockets) for a wrong token, or ConnectionError if nobody answers in 30 s.
+    `async with` raises Refused, InvalidStatus (from websockets) for a wrong token, or ConnectionError after 30 s without a server.
 
-    url        ws://127.0.0.1:8080/ws, with ?token=... where the server asks for one
-    session    its name; None for a new one
-    tools      the agent's client tools that run here, by name: a function of the input, or a coroutine function
-    approve    called with each approval request; gives {"decision": "approve"} or "deny", or "edit" with an "input"
-    answer     called with each question of a tool; gives a value that fits its schema, or None to decline
-    on_event   called with each session event, in order, each once
-    on_speech  called with each `sentence` for a voice, in order, each once, and with `sentences.dropped`
+    url        ws://127.0.0.1:8080/ws, with ?token=... if the server requires a token
+    session    the session's name; None for a new session
+    tools      the agent's client tools that run here, by name: functions or coroutine functions of the input
+    approve    called with each approval request; returns {"decision": "approve"} or "deny", or "edit" with an "input"
+    answer     called with each question of a tool; returns a value that matches its schema, or None to decline
+    on_event   called with each session event once, in order
+    on_speech  called with each `sentence` for a voice once, in order, and with `sentences.dropped`
     """
 
     def __init__(self, url, session=None, *, tools=None, approve=None, answer=None, on_event=None, on_speech=None):
@@ -52,11 +52,11 @@ class Session:
         self.device = f"python-{uuid.uuid4()}"
         self._socket = None
         self._is_open = asyncio.Event()
-        self._cursor = "turn"  # where the events go on
+        self._cursor = "turn"  # where the events continue
         self._waiting = {}  # requests without an answer, by id
-        self._turns = {}  # what was said and has no whole answer yet, by input id
+        self._turns = {}  # inputs without a complete answer, by input id
         self._entered = []  # inputs that the model reads in the running turn
-        self._calls = set()  # calls that this program runs, or has asked for
+        self._calls = set()  # calls that this program runs or is claiming
         self._tasks = set()
         self._lost = None  # why the newest connection ended
 
@@ -73,14 +73,14 @@ class Session:
         return self
 
     async def __aexit__(self, *_):
-        # One after the other: a task whose request fails in the moment in which it is cancelled would not notice that it was.
+        # One after another: a task whose request fails at the moment of its cancellation would not notice the cancellation.
         for tasks in (list(self._tasks), [self._connection]):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def say(self, content, **options):
-        """Says something, and gives the text of its answer once it is whole. Options are those of `input.send`."""
+        """Sends a message and returns the text of its complete answer. Options are those of `input.send`."""
         input_id = str(uuid.uuid4())
         turn = self._turns[input_id] = asyncio.get_running_loop().create_future()
         try:
@@ -91,18 +91,18 @@ class Session:
             self._turns.pop(input_id, None)
 
     async def interrupt(self, sentence=None):
-        """Ends the turn. `sentence` is the last one that was heard; without it, all that was written counts as heard."""
+        """Ends the turn. `sentence` is the last sentence that was heard; without it, the whole written answer counts as heard."""
         heard = sentence and {"heard": {"type": "chars", "message": sentence["message"], "chars": sentence["end"]}}
         await self.request("turn.interrupt", **(heard or {}))
 
     async def deliver(self, kind, **fields):
-        """Sends a request until it is answered, over as many connections as that takes. Raises Refused."""
+        """Sends a request, over several connections if necessary, until it is answered. Raises Refused."""
         refusals = 0
         while True:
             await self._is_open.wait()
             try:
                 return await self.request(kind, **fields)
-            except Refused as cause:  # a server that shuts down takes no new turn: the next one does
+            except Refused as cause:  # a server that is shutting down refuses new turns: the next one accepts them
                 refusals += 1
                 if not cause.retryable or refusals > RETRIES:
                     raise
@@ -111,12 +111,12 @@ class Session:
                 pass  # the ids in it make a repeat harmless
 
     async def request(self, kind, **fields):
-        """Sends a request over the connection that there is. Raises Refused, ConnectionError or TimeoutError."""
+        """Sends a request over the present connection. Raises Refused, ConnectionError or TimeoutError."""
         request_id = str(uuid.uuid4())
         answer = self._waiting[request_id] = asyncio.get_running_loop().create_future()
         try:
             if self._socket is None:
-                raise ConnectionError("there is no connection")
+                raise ConnectionError("not connected")
             await self._socket.send(json.dumps({"id": request_id, "type": kind, **fields}))
             return await asyncio.wait_for(answer, ANSWER_SECONDS)
         except ConnectionClosed as cause:
@@ -125,7 +125,7 @@ class Session:
         finally:
             self._waiting.pop(request_id, None)
             if answer.done() and not answer.cancelled():
-                answer.exception()  # seen: sending may have failed before anybody waited for it
+                answer.exception()  # marks it as retrieved: sending may have failed before it was awaited
 
     async def _stay_connected(self):
         tries = 0
@@ -133,7 +133,7 @@ class Session:
             try:
                 async with connect(self.url, subprotocols=["baton.v2"], max_size=None, ping_interval=PING_SECONDS) as socket:
                     if socket.subprotocol != "baton.v2":
-                        raise Refused({"code": "invalid_option", "message": "the server does not speak baton.v2"})
+                        raise Refused({"code": "invalid_option", "message": "the server does not support baton.v2"})
                     self._socket = socket
                     reading = asyncio.create_task(self._read(socket))
                     try:
@@ -187,7 +187,7 @@ class Session:
                     self.on_speech(frame)
                     self._cursor = frame["next"]
                 elif frame["type"] == "session.closed":
-                    return  # it is opened again
+                    return  # the session is then opened again
                 elif answer and not answer.done():
                     answer.set_result(frame) if frame["type"] == "ok" else answer.set_exception(Refused(frame))
         finally:
@@ -223,16 +223,16 @@ class Session:
         task.add_done_callback(self._tasks.discard)
 
     async def _run(self, call_id):
-        """The claim is in the log before the tool begins, so no other device runs the call."""
+        """Claims and runs a call. The claim is logged before the tool starts, so no other device runs the call."""
         device = self.device
         try:
             call = (await self.deliver("call.claim", callId=call_id))["call"]
         except Refused:
-            self._calls.discard(call_id)  # it is over, or somebody else's; it may be offered again
+            self._calls.discard(call_id)  # it has settled or belongs to another device; it may be offered again
             return
         try:
             outcome = {"output": await finish(self.tools[call["name"]](call["input"]))}
-        except Exception as cause:  # whatever a tool raises is its result
+        except Exception as cause:  # an exception is the tool's result
             outcome = {"error": str(cause) or type(cause).__name__}
         await self._reply("call.result", callId=call_id, outcome=outcome, device=device)
 
@@ -248,7 +248,7 @@ class Session:
         try:
             await self.deliver(kind, **fields)
         except Refused:
-            pass  # it was settled meanwhile: the events tell
+            pass  # it was settled in the meantime, as the events show
 
 
 async def finish(value):

@@ -1,4 +1,4 @@
-// The program of the README as it stands there, with the agent beside it; and what the client says where nobody answers.
+// The program from the README, unchanged, with the agent; and the client's message if no server answers.
 import { createHost } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { findPython } from '@baton/testing/python'

@@ -1,7 +1,7 @@
-"""A device of the agent `home`: it takes pictures, approves what is paid, and knows the card. Prints what happens as JSON lines.
+"""A device for the agent `home`: it takes pictures, approves payments, and knows the card. Prints events as JSON lines.
 
 python home.py ws://127.0.0.1:8080/ws SESSION TEXT, with a server whose agent has the client tool `camera`
-Without a text it says nothing, and is there until the first turn is over.
+Without a text it sends nothing, and stays connected until the first turn has ended.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-// The servers that embed Baton, as processes, with a provider of our own behind them; the AI SDK's chat talks to each,
-// unmodified. That of Next.js is built first, by the packages as they are published.
+// The servers that embed Baton, as processes, with a local provider behind them; the unmodified AI SDK chat talks to
+// each. The Next.js server is built first, with the packages as published.
 import { Chat } from '@ai-sdk/react'
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import { leaveOut } from '@baton/testing/left-out'
@@ -16,7 +16,7 @@ import { buildPackages } from '../../scripts/build.ts'
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const NEXT_FOLDER = fileURLToPath(new URL('next/', import.meta.url))
 const NEXT = `${NEXT_FOLDER}node_modules/next/dist/bin/next`
-/** Nothing is told to anybody, and a request to the network would fail. */
+/** Telemetry is off, and a network request would fail. */
 const OFFLINE = {
   NEXT_TELEMETRY_DISABLED: '1',
   HTTPS_PROXY: 'http://127.0.0.1:9',
@@ -86,7 +86,7 @@ test.each(servers)('$name: an answer, one that another page reads on, and a stop
   const page = openPage(url, 'c1')
   await page.sendMessage({ text: 'When do you open?' })
   expect([page.error, readText(page)]).toEqual([undefined, 'We open at nine.'])
-  // A chat that nobody has begun has nothing to be resumed.
+  // A chat that has not begun has nothing to resume.
   const idle = openPage(url, 'c0')
   await idle.resumeStream()
   expect(idle.status).toBe('ready')
@@ -97,7 +97,7 @@ test.each(servers)('$name: an answer, one that another page reads on, and a stop
   const second = openPage(url, 'c2', structuredClone(first.messages.slice(0, 1)))
   const resumed = second.resumeStream()
   await expect.poll(() => readText(second), POLL).toBe(readText(first))
-  // A page that leaves stops nothing; the address of its own does.
+  // A page that leaves does not stop anything; its own stop address does.
   await first.stop()
   await sent
   expect(second.status).toBe('streaming')
@@ -109,7 +109,7 @@ test.each(servers)('$name: an answer, one that another page reads on, and a stop
 
   const listed = await fetch(`${url}/api/sessions/c2/messages`)
   expect(JSON.stringify(await listed.json())).toContain('Once upon')
-  // In each of them the public name is checked.
+  // Each of them checks the public name.
   const foreign = await fetch(`${url}/api/sessions`, { headers: { origin: 'https://eve.example' } })
   expect(foreign.status).toBe(403)
   expect((await fetch(url)).status).toBe(200)

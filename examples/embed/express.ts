@@ -1,4 +1,4 @@
-// A chat for `useChat` in a server of Express: ANTHROPIC_API_KEY=… node express.ts
+// A chat for `useChat` in an Express server: ANTHROPIC_API_KEY=… node express.ts
 import { createHost, defineAgent } from '@baton/host'
 import { createHandler, createNodeListener } from '@baton/server/http'
 import express from 'express'

@@ -1,4 +1,4 @@
-// A chat for `useChat` in a server of Hono: ANTHROPIC_API_KEY=… node hono.ts
+// A chat for `useChat` in a Hono server: ANTHROPIC_API_KEY=… node hono.ts
 import { createHost, defineAgent } from '@baton/host'
 import { createHandler } from '@baton/server/http'
 import { serve } from '@hono/node-server'

@@ -1,4 +1,4 @@
-// Two processes of the example over one PostgreSQL store: each answers for the sessions of the other.
+// Two processes of the example over one PostgreSQL store: each serves the other's sessions.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import { findFreePort } from '@baton/testing/free-port'
 import { findPostgres, startPostgres } from '@baton/testing/postgres'

@@ -6,7 +6,7 @@ import { createChatSocket, createHandler, createNodeListener } from '@baton/serv
 import { createWebSocketFront } from '@baton/server/websocket'
 
 const port = Number(process.env['PORT'] ?? 3000)
-const address = `ws://127.0.0.1:${port}` // at which the other servers reach this one
+const address = `ws://127.0.0.1:${port}` // where the other servers reach this one
 const peers = { address, secret: process.env['BATON_PEER_SECRET'] ?? '' }
 
 const agent = defineAgent({
@@ -19,7 +19,7 @@ const host = createHost({ agent, store, address })
 const handler = createHandler(host, { peers, hosts: ['localhost', '127.0.0.1'] }) // without `authenticate`: for this machine only
 const chats = createChatSocket(host, { peers })
 const front = createWebSocketFront({ host, port, peers, chats, requests: createNodeListener(handler) })
-await host.recover({ everyMs: 5000 }) // turns of a server that died go on here
+await host.recover({ everyMs: 5000 }) // continues turns of a dead server
 await front.listen()
 console.log(`http://127.0.0.1:${port}/api/chat`)
 

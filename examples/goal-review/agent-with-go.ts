@@ -1,4 +1,4 @@
-// The same reviewer with one tool more, which is an activity of a worker in Go.
+// The same reviewer with one more tool, which is an activity of a Go worker.
 import { defineAgent } from '@baton/host'
 import { temporalTool } from '@baton/temporal'
 import { z } from 'zod'

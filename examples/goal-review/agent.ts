@@ -1,4 +1,5 @@
-// Judges whether a submission is valid for payout. It is the reviewer of examples/bounty-review, with submissions that it finds by their id.
+// Judges whether a submission is valid for payout: the reviewer of examples/bounty-review, with submissions looked up
+// by id.
 import type { Model } from '@baton/host'
 import { createReviewer } from '../bounty-review/reviewer.ts'
 import { createScriptedReviewer } from '../bounty-review/scripted-reviewer.ts'

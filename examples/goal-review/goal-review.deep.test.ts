@@ -41,7 +41,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-/** A worker and a host with this agent, and how to judge a goal from Temporal's command line. */
+/** A worker and a host with this agent, and a function that judges a goal from Temporal's command line. */
 async function open(reviewer: Agent) {
   if (!server || !bundle) throw new Error('there is no service')
   const store = createMemoryStore()
@@ -63,7 +63,7 @@ async function open(reviewer: Agent) {
   return { host, store, judge, address: server.address }
 }
 
-/** A session that is opened before would have the goal's id. */
+/** A session that was opened before would have the goal's id. */
 async function waitForLog(store: ReturnType<typeof createMemoryStore>, session: string): Promise<void> {
   while ((await store.read(session, 0)[Symbol.asyncIterator]().next()).done) await wait(50)
 }
@@ -73,7 +73,7 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
     const { judge } = await open(agent)
     const { output, calls } = await judge('leases', 'review-leases')
     expect(output).toMatchObject({ verdict: 'valid', evidence: calls.map(({ name }) => name) })
-    // A model was asked about the picture, in the activity of the tool.
+    // The tool's activity asked a model about the picture.
     expect(calls[2]?.result).toMatchObject({
       value: { verdicts: [{ judgedBy: 'measurement' }, { judgedBy: 'model', verdict: 'met' }] },
     })

@@ -1,5 +1,5 @@
-// The reviewer on the local host, without a key: the scan comes first, evidence is cited, and a person has the last word where
-// the reviewer is not sure. Models that do as they like get no verdict past these rules.
+// The reviewer on the local host, without an API key: the scan runs first, evidence is cited, and a person decides if
+// the reviewer is not sure. Misbehaving models cannot reach a verdict past these rules.
 import type { Session } from '@baton/host'
 import { createHost, readOutput } from '@baton/host'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Models that do as they like, and what each of them must come to, in process and over Temporal.
+// Misbehaving models and their expected outcomes, in process and over Temporal.
 import type { Model } from '@baton/host'
 import type { ScriptedStep } from '@baton/host/testing'
 import { createScriptedModel } from '@baton/host/testing'
@@ -8,9 +8,9 @@ const READ = 'get_content_details'
 
 export interface Hostile {
   readonly createModel: () => Model
-  /** The code of the failure: there is no verdict. */
+  /** The error code: these models do not reach a verdict. */
   readonly ends: string
-  /** Calls with their ends. */
+  /** Calls with their outcomes. */
   readonly calls: readonly string[]
 }
 
@@ -24,7 +24,7 @@ function call(name: string, id = 'leases'): ScriptedStep {
   return { calls: [{ name, arguments: { id } }] }
 }
 
-/** Says its steps in order, and the last one for ever. */
+/** Plays its steps in order, and repeats the last one. */
 const play = (...steps: readonly ScriptedStep[]) => ({
   createModel: () => createScriptedModel({ steps: (_, index) => steps[Math.min(index, steps.length - 1)] ?? {} }),
 })

@@ -1,4 +1,4 @@
-// Tools that were written for the AI SDK go into an agent as they are.
+// Tools written for the AI SDK work in an agent as they are.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
@@ -6,7 +6,7 @@ import { fromAiSdk } from '@baton/tools/ai-sdk'
 import { tool } from 'ai'
 import { z } from 'zod'
 
-// What you already have, up to the next comment.
+// Your existing code, up to the next comment.
 const tenant = new AsyncLocalStorage<string>()
 const orders = {
   readOrder: tool({
@@ -29,7 +29,7 @@ const orders = {
   }),
 }
 
-// What Baton adds: how often each tool may run, who is asked, and what wraps each run.
+// Baton adds how often each tool may run, who approves it, and what wraps each run.
 const tools = fromAiSdk(orders, {
   effect: 'pure',
   byName: { refund: { effect: 'once', approval: true } },

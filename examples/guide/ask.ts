@@ -1,4 +1,4 @@
-// A tool that asks its user in the middle of a call, and waits for the answer.
+// A tool that asks its user during a call, and waits for the answer.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 

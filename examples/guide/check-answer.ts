@@ -1,11 +1,12 @@
-// A reviewer whose rules hold whatever the model does: the scan comes first, evidence must have run, and a person confirms what is not sure.
+// A reviewer whose rules hold whatever the model does: the scan runs first, evidence must exist, and a person confirms
+// uncertain verdicts.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput, tool } from '@baton/host'
 import { z } from 'zod'
 
 const scan = tool({
   name: 'scan',
-  description: 'Says whether a text gives orders to its reader',
+  description: 'Checks whether a text contains instructions for its reader',
   input: z.object({ text: z.string() }),
   effect: 'pure',
   execute: ({ text }) => (/ignore your instructions/i.test(text) ? 'malicious' : 'clean'),
@@ -13,7 +14,7 @@ const scan = tool({
 const answer = (confidence: number, evidence: readonly string[]) => ({
   text: JSON.stringify({ verdict: 'valid', confidence, evidence }),
 })
-// It answers at once, then cites what never ran, and then it is not sure.
+// It answers at once, then cites a tool that never ran, and then is uncertain.
 const model = createScriptedModel({
   steps: [
     answer(0.9, ['scan']),

@@ -1,4 +1,5 @@
-// A client tool with a fallback: the phone says where it is, and without a phone the server answers with what it knows.
+// A client tool with a fallback: the phone reports its location, and without a phone the server answers with what it
+// knows.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,5 @@
-// The agent runs on a server, and its model in the app: here both in one program. In Node an app can run `await loadGgufModel(file)`.
+// The agent runs on a server, and its model in the app: here both in one program. In Node an app can run `await
+// loadGgufModel(file)`.
 import { openSession } from '@baton/client'
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
@@ -19,7 +20,7 @@ const host = createHost({ agent: defineAgent({ name: 'shop', model: [device, clo
 const front = createWebSocketFront({ host, port: 0, clientModels: [device] })
 const { url } = await front.listen()
 
-// The app. What its model asks of tools runs where the tools are.
+// The app. Its model's tool calls run where the tools are.
 const tiny = createScriptedModel({
   steps: [{ calls: [{ name: 'stock', arguments: { item: 'lamp' } }] }, { text: 'Yes, four lamps.' }],
 })
@@ -27,7 +28,7 @@ const app = openSession({ url, session: 'shop-7', models: { 'device/tiny': tiny 
 console.log((await app.send('Do you have lamps?').answer).text)
 app.close()
 
-// An app without a model: after a second the next model of the agent answers.
+// An app without a model: after a second the agent's next model answers.
 const other = openSession({ url, session: 'shop-8' })
 console.log((await other.send('And chairs?').answer).text)
 other.close()

@@ -1,4 +1,4 @@
-// A client tool has no `execute`: whoever is attached to the session runs it. Here that is the program itself.
+// A client tool has no `execute`: a client attached to the session runs it. Here that is the program itself.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// An agent reads a web page: what a reader sees, and what the page hides. A function stands in for the network here.
+// An agent reads a web page: what a reader sees, and what the page hides. A function replaces the network here.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { contentTools } from '@baton/tools/content'
@@ -12,7 +12,7 @@ const url = 'https://lamps.example/review'
 const model = createScriptedModel({
   steps: [{ calls: [{ name: 'get_content_details', arguments: { url } }] }, { text: 'It is a bright lamp.' }],
 })
-// Without `fetch` the tools ask the real addresses, through a guard.
+// Without `fetch` the tools fetch the real addresses, through a guard.
 const agent = defineAgent({ name: 'reader', model, tools: [...contentTools({ fetch })] })
 const host = createHost({ agent })
 const session = await host.session('lamps')

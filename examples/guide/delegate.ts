@@ -1,5 +1,5 @@
-// An agent that hands work to another one: a tool that asks a session of its own. The call's key names that session, so a
-// repeated call finds the answer of the first one; its signal ends the inner turn when the call is cancelled.
+// An agent that delegates work to another one: a tool that runs a separate session. The call's key names that session,
+// so a repeated call finds the first one's answer; its signal ends the inner turn when the call is cancelled.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// A booking goes on while the user asks something else, and the agent tells its outcome as soon as it is there.
+// A booking continues while the user asks another question, and the agent reports its outcome as soon as it is known.
 import { createScriptedModel } from '@baton/host/testing'
 import type { Session } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
@@ -13,7 +13,7 @@ const book = tool({
   onInterrupt: 'detach',
   execute: async () => {
     began.give()
-    await booked.given // here: ask the booking system
+    await booked.given // here: call the booking system
     return { seat: 14 }
   },
 })
@@ -48,7 +48,7 @@ const model = createScriptedModel({
 const host = createHost({ agent: defineAgent({ name: 'trains', model, tools: [book] }) })
 const session = await host.session('trip')
 const told = tellOutcome(session)
-session.send('Book me a seat.').answer.catch(() => {}) // the next words interrupt it
+session.send('Book me a seat.').answer.catch(() => {}) // the next message interrupts it
 await began.given
 console.log((await session.send('Is there food?', { delivery: 'interrupt' }).answer).text)
 booked.give()

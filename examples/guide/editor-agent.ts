@@ -1,4 +1,4 @@
-// An agent for `baton acp`: one for each session, at work in the folder of the editor's project and with the editor's files.
+// An agent for `baton acp`: one per session, working in the folder of the editor's project and with the editor's files.
 import { defineAgent } from '@baton/host'
 import type { WorkspaceEditor } from '@baton/tools/workspace'
 import { workspaceTools } from '@baton/tools/workspace'

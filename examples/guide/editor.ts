@@ -1,4 +1,5 @@
-// Both ends of a session in an editor: what the editor sends and shows (on the left), and the agent, whose model is a script here.
+// Both ends of a session in an editor: what the editor sends and shows (on the left), and the agent, whose model is a
+// script here.
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
 import { createHost } from '@baton/host'
@@ -28,7 +29,7 @@ const host = createHost({ modelOf: () => model, defaultModel: model.id })
 const [input, output] = [new PassThrough(), new PassThrough()]
 const server = serveAcpOverStdio(host, { agentOf: (place) => createAgent(place), name: 'gardener', input, output })
 
-/** What the editor has open, with a change that is not saved. */
+/** The editor's open files, with an unsaved change. */
 const open = new Map([[file, 'See you on wensday!\n']])
 const say = (line: string): void => console.log(line.replaceAll(cwd, '~'))
 const show = (update: SessionUpdate): void => {

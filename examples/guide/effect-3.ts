@@ -1,4 +1,4 @@
-// A toolkit of @effect/ai for Effect 3, and a tool of the program beside it: one layer has the handlers and the services of both.
+// A toolkit of @effect/ai for Effect 3, and a tool of the program: one layer has the handlers and the services of both.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { effectTool, fromEffect } from '@baton/tools/effect'

@@ -1,4 +1,4 @@
-// A toolkit of Effect AI, with its handlers layer as it is. Effect 4 here; with Effect 3 it comes from @effect/ai.
+// A toolkit of Effect AI, with its handlers layer as is. Effect 4 here; with Effect 3 it comes from @effect/ai.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { fromEffect } from '@baton/tools/effect'

@@ -1,4 +1,5 @@
-// A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
+// A WebSocket server inside your own program, for its known users; and an app that connects to it, which could be a web
+// page.
 import { openSession } from '@baton/client'
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'

@@ -1,4 +1,4 @@
-// What a program catches: a BatonError with a code. Branch on the code, never on the class.
+// Errors that a program catches: a BatonError with a code. Branch on the code, never on the class.
 import { createScriptedModel } from '@baton/host/testing'
 import { BatonError, createHost, defineAgent, isBatonError } from '@baton/host'
 

@@ -1,4 +1,5 @@
-// An explorer of a folder: it plans, looks around and reports what its calls have shown. `node explore.ts model.gguf` asks a real model.
+// An explorer of a folder: it plans, looks around and reports what its calls have shown. `node explore.ts model.gguf`
+// uses a real model.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost } from '@baton/host'
 import { loadGgufModel } from '@baton/models/gguf'
@@ -9,7 +10,7 @@ const root = import.meta.dirname
 const evidence = [{ path: 'explore.ts', line: 1 }]
 const scripted = createScriptedModel({
   steps: [
-    { calls: [{ name: 'session.analyze', arguments: {} }] }, // Baton asks for it first
+    { calls: [{ name: 'session.analyze', arguments: {} }] }, // Baton demands it first
     { calls: [{ name: 'plan.set', arguments: { entries: [{ content: 'Find explorers', tool: 'code.grep' }] } }] },
     { calls: [{ name: 'code.grep', arguments: { pattern: 'An explorer of a folder' } }] },
     {
@@ -23,7 +24,7 @@ const scripted = createScriptedModel({
 })
 const explorer = createExplorer({ root, model: file === undefined ? scripted : await loadGgufModel(file) })
 const host = createHost({ agent: explorer })
-const session = await host.session('exploration') // over a store, a later exploration of this name knows this one
+const session = await host.session('exploration') // over a store, a later exploration with this name knows this one
 for await (const event of session.send('Which explorers are here?')) {
   if (event.type === 'session' && event.plan)
     console.log(event.plan.map(({ content, status }) => `${status}: ${content}`))

@@ -1,4 +1,4 @@
-// A first program: a model of a provider, a tool, and the answer as it is written.
+// A first program: a provider's model, a tool, and the answer as it is written.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-// A tool that asks a model itself: here a text is judged apart from the conversation, and the answer is typed.
+// A tool that calls a model itself: here a text is judged outside the conversation, and the answer is typed.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// What an agent does on GitHub, with the token of the person who asks. A local GitHub stands in for the real one here.
+// An agent on GitHub, with the token of the person who asks. A local GitHub replaces the real one here.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { startFakeGithub } from '@baton/testing/fake-github'

@@ -1,4 +1,4 @@
-// A tool that reads the page that a model asks for: any public one, the wiki of this program, and nothing else in the network.
+// A tool that reads the page that a model names: any public one, this program's wiki, and nothing else in the network.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createGuardedFetch } from '@baton/tools/guard'
@@ -19,7 +19,7 @@ const readPage = tool({
   description: 'Reads a page of the web or of the wiki',
   input: z.object({ url: z.string() }),
   effect: 'pure',
-  trust: 'untrusted', // anybody can write a page
+  trust: 'untrusted', // anyone can write a page
   execute: async ({ url }, { signal }) => {
     const response = await fetch(url, { signal })
     return { status: response.status, text: await response.text() }

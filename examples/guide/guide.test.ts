@@ -1,4 +1,4 @@
-// The programs of the pages run and print what the pages say; all code of all pages is a file that compiles.
+// The programs on the pages run and print the documented output; all code on all pages is a file that compiles.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeScript } from '@baton/testing/fake-server'
 import { chooseRotating, describeRotation } from '@baton/testing/depth'
@@ -21,7 +21,7 @@ async function run(name: string, args: readonly string[] = [], variables = {}): 
   return (await promisify(execFile)(process.execPath, command, { timeout: 15_000, cwd: FOLDER, env })).stdout
 }
 
-/** What a program prints whose model is Anthropic's, asked at a server that answers by a script. */
+/** The output of a program with an Anthropic model, against a server that follows a script. */
 async function runWithAnthropic(name: string, script: FakeScript, path = ''): Promise<string> {
   const anthropic = await startFakeAnthropic(script)
   try {
@@ -31,7 +31,7 @@ async function runWithAnthropic(name: string, script: FakeScript, path = ''): Pr
   }
 }
 
-/** A third of them, other ones each day; guide.deep.test.ts runs all. */
+/** A third of them, different ones each day; guide.deep.test.ts runs all. */
 const tried = chooseRotating(Object.entries(SAID), 3)
 console.warn(`programs of the pages: ${tried.length} of ${Object.keys(SAID).length}; ${describeRotation(3)}`)
 

@@ -1,5 +1,5 @@
-// Users of a login service: one verifier for chats over HTTP and for WebSockets. Here the program signs a token itself, with a
-// secret that it shares; of a service with public keys, leave `secret` out.
+// Users of a login service: one verifier for chats over HTTP and for WebSockets. Here the program signs a token itself,
+// with a shared secret; for a service with public keys, omit `secret`.
 import { createTokenVerifier } from '@baton/server/auth'
 import { createHandler } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'

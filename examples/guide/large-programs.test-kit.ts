@@ -1,4 +1,4 @@
-// What the programs of the pages print that load a large library or start a server.
+// Expected output of the pages' programs that load a large library or start a server.
 export const SAID_BY_LARGE: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk-tools.ts': [
     "readOrder { id: 'A-17', shop: 'shop of ann', status: 'packed' }\nprogress { done: 50 }\nprogress { done: 100, file: 'orders.csv' }\nexportOrders { done: 100, file: 'orders.csv' }\nrefund { id: 'A-17', refunded: 500 }\n",

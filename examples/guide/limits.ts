@@ -1,4 +1,4 @@
-// What a turn may take, and how a program hears of it.
+// Limits of a turn, and how a program learns about them.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createPriceOf } from '@baton/models/prices'
@@ -11,7 +11,7 @@ const look = tool({
   execute: () => 'nothing new',
 })
 const model = createScriptedModel({
-  // It would look for ever. When its rounds are used up, it is asked to answer without tools.
+  // It would look forever. When its rounds are used up, it must answer without tools.
   steps: ({ toolChoice }) =>
     toolChoice.type === 'none' ? { text: 'I found nothing.' } : { calls: [{ name: 'look', arguments: {} }] },
 })
@@ -22,7 +22,7 @@ const agent = defineAgent({
   limits: { toolRounds: 5, turnMs: 60_000, turnTokens: 100_000, turnCostMicros: 250_000 }, // a quarter of a dollar
   window: { contextTokens: 32_000, summarise: true, keepExchanges: 5 },
 })
-// A limit on the cost needs the price of the model, in dollars for a million tokens.
+// A cost limit needs the model's price, in dollars per million tokens.
 const host = createHost({ agent, priceOf: createPriceOf({ 'scripted/model': { input: 1, output: 5 } }) })
 const session = await host.session('search')
 const turn = session.send('Find something new.')

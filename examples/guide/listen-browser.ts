@@ -1,4 +1,4 @@
-// A browser that transcribes, and its server, in one program: the app says what it hears, over version 2.
+// A browser that transcribes, and its server, in one program: the app sends what it hears, over version 2.
 import { openSession } from '@baton/client'
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
@@ -15,7 +15,7 @@ client.hear('Ann', 'Shall we talk about the price?')
 client.hear('Bob', 'Gladly.')
 const { answer } = client.notify({ name: 'OFFER_MADE', detail: { cents: 120_000 }, label: 'Negotiation Event' })
 const { stop, text } = await answer
-console.log(stop, text) // `silent` where the agent has nothing to say
+console.log(stop, text) // `silent` if the agent has nothing to say
 
 client.close()
 await front.close()

@@ -6,7 +6,7 @@ const model = createScriptedModel({
   steps: ({ messages }) => {
     const told = messages.flatMap(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')))
     console.log(told.join('\n'))
-    return { text: 'Ask for a week to decide.' } // an empty text would be silence, which is legal here
+    return { text: 'Ask for a week to decide.' } // empty text would be silence, which is legal here
   },
 })
 const agent = defineAgent({ name: 'negotiator', model, instructions: 'You whisper to Ann.' })

@@ -1,4 +1,4 @@
-// The tools of an agent for any MCP client. Here a client of the MCP SDK calls one, and its user approves the call.
+// An agent's tools for any MCP client. Here a client of the MCP SDK calls one, and its user approves the call.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { createMcpHandler } from '@baton/mcp/server'
@@ -16,7 +16,7 @@ const refund = tool({
   approval: true,
   execute: ({ order, euros }) => `${euros} euros for ${order} are on their way.`,
 })
-// Calls of single tools need no model. It answers only with expose: 'agent', where clients ask the agent itself.
+// Calls of single tools need no model. It only answers with expose: 'agent', when clients ask the agent itself.
 const model = createScriptedModel({ steps: () => ({ text: 'We open at nine.' }) })
 const agent = defineAgent({ name: 'shop', model, tools: [refund] })
 const host = createHost({ agent })

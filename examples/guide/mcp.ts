@@ -1,4 +1,4 @@
-// An agent with the tools of an MCP server. The program starts the server, and answers what the server asks.
+// An agent with the tools of an MCP server. The program starts the server, and answers its questions.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createMcpServers } from '@baton/mcp/client'

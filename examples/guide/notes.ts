@@ -1,4 +1,5 @@
-// Notes about a user that outlive the window and the session: a tool writes them, and each step reads them in its instructions.
+// Notes about a user that outlive the window and the session: a tool writes them, and each step reads them in its
+// instructions.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

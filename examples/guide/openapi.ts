@@ -1,4 +1,4 @@
-// An agent with two operations of an API that an OpenAPI document describes. The API is a small one of this program.
+// An agent with two operations of an API described by an OpenAPI document. The API is a small one in this program.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { fromOpenApi } from '@baton/tools/openapi'
@@ -45,7 +45,7 @@ const keys = new Map([['ann', 'key-of-ann']])
 
 const tools = fromOpenApi(document, {
   operations: ['getWeather', 'POST /alarms'], // nothing else of the document is offered
-  server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, // allowed because it stands here
+  server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, // allowed because it is listed here
   headers: ({ principal }) => ({ authorization: `Bearer ${keys.get(principal.id)}` }),
   names: { 'POST /alarms': 'alarm.set' },
 })

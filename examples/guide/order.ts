@@ -1,4 +1,4 @@
-// What must run first, whatever the model does: here it tries to refund at once, and to answer at once.
+// Tools that must run first, whatever the model does: here it tries to refund at once, and to answer at once.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,4 +1,5 @@
-// Another agent as a tool: here a second Baton, which looks around in this folder. `opencode acp` and others work in the same way.
+// Another agent as a tool: here a second Baton, which looks around in this folder. `opencode acp` and others work the
+// same way.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { acpAgent } from '@baton/tools/acp-agent'

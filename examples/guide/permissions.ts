@@ -1,4 +1,5 @@
-// What an agent may do at all, whatever a person approves: it reads the workspace, writes nothing, and nothing of it leaves the machine.
+// Hard limits of an agent, whatever a person approves: it reads the workspace, writes nothing, and nothing leaves the
+// machine.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { workspaceTools } from '@baton/tools/workspace'

@@ -3,7 +3,7 @@ import { createHost, createOfflineModel, defineAgent, openSqliteStore } from '@b
 
 const store = await openSqliteStore(process.argv[2] ?? 'chat.db')
 const host = createHost({ agent: defineAgent({ name: 'friend', model: createOfflineModel() }), store })
-const { recovered } = await host.recover() // turns that a crash has cut off go on now
+const { recovered } = await host.recover() // turns that a crash interrupted continue now
 console.log('recovered:', recovered)
 
 const session = await host.session('ann')

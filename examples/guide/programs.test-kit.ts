@@ -1,4 +1,4 @@
-// What the programs of the pages print that are started in a moment; large-programs.test-kit.ts has the others.
+// Expected output of the pages' quick programs; large-programs.test-kit.ts has the others.
 /** The page shows all of it. */
 const SAID_IN_EDITOR = `new session in ~, mode ask
 you: Mend the spelling in @note.txt

@@ -1,4 +1,5 @@
-// What tools need, such as a database or a client of an API, is handed to the host once; each call knows for whom it runs.
+// Services for tools, such as a database or an API client, are passed to the host once; each call knows whom it runs
+// for.
 import { createScriptedModel } from '@baton/host/testing'
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
@@ -18,7 +19,7 @@ const getIssue = tool({
     const token = services.tokens.get(principal.id)
     if (token === undefined) throw new Error(`${principal.id} has not connected an account yet`)
     signal.throwIfAborted()
-    return { title: `${owner}/${repo}#${issueNumber}`, readWith: token.length } // here: ask the API with the token
+    return { title: `${owner}/${repo}#${issueNumber}`, readWith: token.length } // here: call the API with the token
   },
 })
 const model = createScriptedModel({

@@ -6,7 +6,7 @@ import { createWebSocketFront } from '@baton/server/websocket'
 
 const place = tool({
   name: 'page.place',
-  description: 'Tells which part of the page the user looks at',
+  description: 'Returns the part of the page that the user is viewing',
   input: { type: 'object', properties: {} },
   effect: 'pure', // no execute: it runs in the app
 })

@@ -1,4 +1,4 @@
-// What coding agents did in this folder: `node sessions.ts "Which files were edited most?"`.
+// Reports what coding agents did in this folder: `node sessions.ts "Which files were edited most?"`.
 import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { codingSessionTools } from '@baton/tools/coding-sessions'
 

@@ -19,7 +19,7 @@ client.on('sentence', ({ text, message, end }) => {
   console.log('says:', text) // a voice plays it, and reports when it has ended
   if (text.startsWith('The next')) void client.interrupt({ heard: { type: 'chars', message, chars: end } })
 })
-// The model is asked again after an error: a voice leaves out what it has not said yet.
+// The model is called again after an error: a voice drops what it has not said yet.
 client.on('sentences.dropped', ({ index }) => console.log('not said from', index))
 
 console.log('heard:', (await client.send('When can I leave?').answer).text)

@@ -1,4 +1,4 @@
-// Three tools: one that reads, one that may be repeated, and one that must not be.
+// Three tools: a read, an action that may be repeated, and an action that must not be repeated.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
@@ -9,7 +9,7 @@ const read = tool({
   name: 'order.read',
   description: 'Reads an order: its status, its note and what was refunded, in cents',
   input: z.object({ id: z.string().describe('Such as A-17') }),
-  effect: 'pure', // it changes nothing, so Baton may run it again
+  effect: 'pure', // it changes nothing, so Baton may repeat it
   execute: ({ id }) => {
     const order = orders.get(id)
     if (!order) throw new Error(`there is no order ${id}; ask the customer for its number`)
@@ -30,7 +30,7 @@ const refund = tool({
   effect: 'once', // money: Baton starts it at most once for each call
   timeoutMs: 10_000,
   execute: ({ id, cents }, { progress, idempotencyKey }) => {
-    progress({ sent: idempotencyKey.length > 0 }) // give the key to your payment provider
+    progress({ sent: idempotencyKey.length > 0 }) // pass the key to your payment provider
     orders.set(id, { ...orders.get(id)!, refunded: cents })
     return { id, refunded: cents }
   },

@@ -1,4 +1,5 @@
-// A goal in, a typed verdict out: the scan comes first, a person confirms what is not sure, a turn has a budget, and the calls are listed.
+// A goal in, a typed verdict out: the scan runs first, a person confirms uncertain verdicts, a turn has a budget, and
+// the calls are listed.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput, tool } from '@baton/host'
 import { createPriceOf } from '@baton/models/prices'
@@ -6,7 +7,7 @@ import { z } from 'zod'
 
 const scan = tool({
   name: 'scan_text_for_malicious_content',
-  description: 'Says whether a text tries to give orders to its reader',
+  description: 'Checks whether a text contains instructions for its reader',
   input: z.object({ text: z.string() }),
   effect: 'pure',
   execute: ({ text }) => ({ verdict: /ignore your instructions/i.test(text) ? 'malicious' : 'clean' }),
@@ -28,7 +29,7 @@ const judge = defineAgent({
     reasons: z.array(z.string()),
   }),
   limits: { turnCostMicros: 50_000 }, // five US cents
-  // Whatever the model does: no other call and no verdict comes before the scan, and a person confirms what is not sure.
+  // Whatever the model does: no other call and no verdict precedes the scan, and a person confirms uncertain verdicts.
   firstTool: scan.name,
   checkAnswer: ({ output: { verdict, confidence } }) =>
     confidence < 0.7 ? { ask: `its confidence is ${confidence}`, title: `Confirm "${verdict}"` } : 'accept',
@@ -36,7 +37,7 @@ const judge = defineAgent({
 const host = createHost({ agent: judge, priceOf: createPriceOf({ 'scripted/model': { input: 1, output: 5 } }) })
 const session = await host.session('submission-17')
 const goal = 'Requirement: explain leases. Comment: "Use a lease."'
-// The submission's own id: asked again, it is answered with the same verdict and costs nothing.
+// The submission's own id: sent again, it gets the same verdict and costs nothing.
 const turn = session.send(goal, { inputId: 'submission-17' })
 for await (const event of turn) {
   if (event.type === 'call' && event.call.result) console.log('because of', event.call.name, event.call.result.type)

@@ -1,4 +1,5 @@
-// A picture is judged by requirements: its size is measured, and what it shows is asked of a model, which a script plays here.
+// A picture is judged by requirements: its size is measured, and a model, played by a script here, judges what it
+// shows.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { visionTools } from '@baton/tools/vision'

@@ -1,4 +1,4 @@
-// A voice and its server, in one program: sentences are said, and the user interrupts one in its middle.
+// A voice and its server, in one program: sentences are spoken, and the user interrupts one in the middle.
 import { openSession } from '@baton/client'
 import { createSilentSpeaker, createVoice } from '@baton/client/voice'
 import { createScriptedModel } from '@baton/host/testing'
@@ -25,7 +25,7 @@ const voice = createVoice(client, { speaker, confirmMs: 300 })
 voice.on('error', ({ code, message }) => console.error(code, message))
 voice.on('speech-end', ({ text, isWhole }) => console.log(isWhole ? 'said:' : 'cut: ', text))
 voice.on('speech-word', (said) => {
-  if (said.text.startsWith('The first') && said.words === 3) voice.pause() // a cough: it goes on after confirmMs
+  if (said.text.startsWith('The first') && said.words === 3) voice.pause() // a cough: it continues after confirmMs
   if (said.text.startsWith('The next') && said.words === 2) void voice.interrupt()
 })
 voice.on('state', (state) => console.log(`(${state})`))

@@ -1,4 +1,4 @@
-// An agent searches the web and reads what it finds. Functions stand in for the search and for the network here.
+// An agent searches the web and reads what it finds. Functions replace the search and the network here.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { webTools } from '@baton/tools/web'

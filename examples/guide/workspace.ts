@@ -1,4 +1,4 @@
-// An agent finds a mistake in a folder and mends it: it searches, reads and edits, and a person approves the change.
+// An agent finds a mistake in a folder and fixes it: it searches, reads and edits, and a person approves the change.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { workspaceTools } from '@baton/tools/workspace'
@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const root = await mkdtemp(join(tmpdir(), 'shop-')) // in a program of yours: the folder that the model may see
+const root = await mkdtemp(join(tmpdir(), 'shop-')) // in your program: the folder that the model may see
 await writeFile(join(root, 'hours.txt'), 'Monday 9 to 18\nWensday 9 to 13\n')
 await writeFile(join(root, '.env'), 'TOKEN=secret\n')
 

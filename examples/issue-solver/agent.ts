@@ -1,4 +1,5 @@
-// An agent that solves issues. It has GitHub's tools with the token of each person, a tool that is an Effect, and one of the AI SDK.
+// An agent that solves issues. It has GitHub's tools with each person's token, a tool that is an Effect, and one of the
+// AI SDK.
 import type { Model } from '@baton/host'
 import { defineAgent } from '@baton/host'
 import { fromAiSdk } from '@baton/tools/ai-sdk'
@@ -10,7 +11,7 @@ import * as effect from 'effect4'
 import { Context, Data, Effect, Layer, Schema } from 'effect4'
 import { z } from 'zod'
 
-/** What the host is given for all sessions. */
+/** Services that the host has for all sessions. */
 export interface Services {
   /** GitHub tokens by the id of the principal. */
   readonly tokens: ReadonlyMap<string, string>
@@ -38,7 +39,7 @@ const estimate = effectTool({
     }),
 })
 
-/** As it was written for the AI SDK. */
+/** As written for the AI SDK. */
 const branchName = tool({
   description: 'Suggests the name of a branch for an issue',
   inputSchema: z.object({ issueNumber: z.number().int(), title: z.string() }),

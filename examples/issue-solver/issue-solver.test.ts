@@ -1,4 +1,5 @@
-// The issue solver over HTTP with the AI SDK's own chat: the issue is read and planned, and closed after a person has said yes.
+// The issue solver over HTTP with the AI SDK's own chat: the issue is read and planned, and closed after a person
+// agrees.
 import { Chat } from '@ai-sdk/react'
 import { createScriptedModel } from '@baton/host/testing'
 import type { UIMessage } from 'ai'

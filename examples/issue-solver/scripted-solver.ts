@@ -1,4 +1,5 @@
-// A script in the place of a model, for those without a key: it reads the issue, plans it, estimates it, and closes it when it is told to.
+// A script in place of a model, for use without a key: it reads the issue, plans it, estimates it, and closes it on
+// request.
 import type { Model, ModelRequest } from '@baton/host'
 import type { ScriptedStep } from '@baton/host/testing'
 import { createScriptedModel } from '@baton/host/testing'
@@ -12,7 +13,7 @@ export function createScriptedSolver(issue: object): Model {
 }
 
 function answer({ messages, instructions }: ModelRequest, issue: object): ScriptedStep {
-  // Asked by CreateImplementationPlan.
+  // Called by CreateImplementationPlan.
   if (instructions.startsWith('You plan how to implement')) return { text: JSON.stringify(PLAN) }
   const begin = messages.findLastIndex(({ role }) => role === 'user')
   const asked = JSON.stringify(messages[begin]?.parts ?? [])

@@ -1,4 +1,4 @@
-// The issue solver as a page: the chat of examples/chat-web over this agent, with GitHub or a local one.
+// The issue solver as a page: the chat of examples/chat-web with this agent, and GitHub or a local replacement.
 import type { Model } from '@baton/host'
 import type { FakeGithub } from '@baton/testing/fake-github'
 import { startFakeGithub } from '@baton/testing/fake-github'
@@ -9,10 +9,10 @@ import { createSolver } from './agent.ts'
 import { createScriptedSolver } from './scripted-solver.ts'
 
 export interface SolverOptions {
-  /** A token of GitHub; a local GitHub is started without one. */
+  /** A GitHub token; without one a local GitHub is started. */
   readonly token?: string
   readonly issue?: IssueReference
-  /** A script plays it by default. */
+  /** Played by a script by default. */
   readonly model?: string | Model
   /** Models that a page may choose for a turn. */
   readonly models?: readonly string[]
@@ -30,7 +30,7 @@ export async function startSolver({ token, issue = SAMPLE, model, models = [], .
     ...(github && { server: github.url }),
   })
   const services: Services = {
-    // This page has no logins: whoever opens it is `anonymous`.
+    // This page has no logins: every visitor is `anonymous`.
     tokens: new Map([['anonymous', token ?? SAMPLE_TOKEN]]),
     issueOf: () => issue,
   }

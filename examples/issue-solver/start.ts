@@ -1,5 +1,5 @@
-// `npm run example issues`: with GITHUB_TOKEN and GITHUB_ISSUE=owner/repo#7 it works on a real issue, with the key of a provider a real
-// model solves it.
+// `npm run example issues`: with GITHUB_TOKEN and GITHUB_ISSUE=owner/repo#7 it works on a real issue; with a provider's
+// key a real model solves it.
 import { chooseModel } from '@baton/models/choose-model'
 import { startSolver } from './solver.ts'
 

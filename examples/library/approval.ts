@@ -1,4 +1,4 @@
-// A tool that a person must approve: the program shows what waits, and decides about what it has shown.
+// A tool that a person must approve: the program shows the pending call, and decides about it.
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 const population = tool({

@@ -1,4 +1,5 @@
-// A tool without `execute` runs where the user is: here this program stands for their browser. Its handler has the tool's types.
+// A tool without `execute` runs where the user is: here this program plays their browser. Its handler has the tool's
+// types.
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 const place = tool({

@@ -1,4 +1,4 @@
-// What was said: messages in pages, newest last, and what the session is now.
+// The conversation: messages in pages, newest last, and the current state of the session.
 import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 
 await using host = createHost({ agent: defineAgent({ name: 'guide', model: createOfflineModel() }) })

@@ -1,4 +1,4 @@
-// The examples that pages show are files that run, and the pages show them as they are.
+// The examples on the pages are files that run, and the pages show them unchanged.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -63,7 +63,7 @@ test('the files that are agents are agents, with the models that they say', asyn
   const found = stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as [string, unknown]) // as the program prints them
+    .map((line) => JSON.parse(line) as [string, unknown]) // as printed by the program
   expect(Object.fromEntries(found)).toEqual(agents)
 })
 
@@ -89,7 +89,7 @@ test('pages show the examples as they are', async () => {
     /^(guide|library|migrate|models|temporal)\/[\w-]+\.ts$|^(goal-review\/agent-with-go|issue-solver\/agent|voice-conductor\/agent|voice-web\/barge-in)\.ts$/,
   )
   const embedded = await list('examples/embed', /^[\w-]+\.ts$|^next\/app\/.*\.ts$/)
-  // Of other libraries, beside ours.
+  // The programs for other libraries, shown next to ours.
   const others = await list('bench', /^migrate\/[\w-]+\.ts$/)
   expect([...new Set(shown)].toSorted()).toEqual([...examples, ...embedded, ...others].toSorted())
 })

@@ -1,4 +1,4 @@
-// Several models in their order: where the first one fails for good, the next one takes over, and the reader is told.
+// Several models in order: if the first one fails permanently, the next one takes over, and an event reports it.
 import { BatonError, createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 

@@ -1,4 +1,5 @@
-// The smallest program: an agent, a host, a session. `offline` needs no key; name a model of yours, such as `anthropic/claude-sonnet-5`.
+// The smallest program: an agent, a host, a session. `offline` needs no key; use a model of yours, such as
+// `anthropic/claude-sonnet-5`.
 import { createHost, defineAgent } from '@baton/host'
 
 const host = createHost({ agent: defineAgent({ name: 'hello', model: 'offline' }) })

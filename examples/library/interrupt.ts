@@ -1,4 +1,4 @@
-// The user stops an answer. What was heard of it stays in the conversation, and the next question continues from there.
+// The user stops an answer. The heard part stays in the conversation, and the next question continues from there.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 

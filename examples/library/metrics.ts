@@ -1,4 +1,4 @@
-// The numbers of a host, as Prometheus reads them.
+// A host's metrics, as Prometheus reads them.
 import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 

@@ -1,4 +1,4 @@
-// A model of your own: an id, what it can do, and one function that streams an answer. It never retries; the host does.
+// Your own model: an id, its capabilities, and one function that streams an answer. It never retries; the host does.
 import type { Model } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'
 

@@ -1,4 +1,4 @@
-// A store of your own: the parts of another one with some of its acts replaced. This one counts what is written for each session.
+// Your own store: another store with some of its methods replaced. This one counts records per session.
 import type { Store } from '@baton/host'
 import { createHost, createMemoryStore, createOfflineModel, defineAgent } from '@baton/host'
 

@@ -1,4 +1,4 @@
-// A picture goes in beside words: `node picture.ts plan.png`. The scripted model stands for one that sees.
+// A picture with words: `node picture.ts plan.png`. The scripted model plays one with vision.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// Tools of three published packages, as they are: the program starts servers and loads large libraries.
+// Tools of three published packages, unchanged: the program starts servers and loads large libraries.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -1,4 +1,5 @@
-// Tools of three published packages, made for the AI SDK, in one agent: a shell in memory, an MCP server, a web search.
+// Tools of three published packages, made for the AI SDK, in one agent: an in-memory shell, an MCP server, a web
+// search.
 import { createMCPClient } from '@ai-sdk/mcp'
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio'
 import { createScriptedModel } from '@baton/host/testing'
@@ -7,7 +8,7 @@ import { fromAiSdk } from '@baton/tools/ai-sdk'
 import { webSearch } from '@exalabs/ai-sdk'
 import { createBashTool } from 'bash-tool'
 
-delete process.env['EXA_API_KEY'] // without a key the search fails, and this program asks nobody
+delete process.env['EXA_API_KEY'] // without a key the search fails, and this program contacts no service
 const shell = await createBashTool({ files: { 'notes.txt': 'buy milk\ncall Ann\n' } })
 const transport = new StdioMCPTransport({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'] })
 const server = await createMCPClient({ transport })

@@ -1,4 +1,4 @@
-// Reading a conversation: as events from any place on, in pages, and taken back to a message.
+// Reading a conversation: as events from any place, in pages, and rewound to a message.
 import { Conversation, createHost, createOfflineModel, defineAgent } from '@baton/host'
 
 const host = createHost({ agent: defineAgent({ name: 'friend', model: createOfflineModel() }) })
@@ -20,14 +20,14 @@ for await (const event of session.events({ from: first?.next ?? 'start' })) {
 }
 console.log(conversation.messages().map(({ role }) => role))
 
-// The same in pages, newest last; `info` is what the session is and waits for.
+// The same in pages, newest last; `info` is the state of the session and what it waits for.
 const { messages } = await session.messages({ limit: 2 })
 console.log(
   messages.map(({ id }) => id),
   (await session.info()).activity,
 )
 
-// Said otherwise: the old message and its answer leave, in one commit.
+// Rephrased: the old message and its answer are removed, in one commit.
 const edited = await session.rewind({ message: 'question', replace: 'What is the capital of Peru?' })
 if (edited.turn !== undefined) {
   const { text, stop, limits } = await session.turn(edited.turn).answer

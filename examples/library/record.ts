@@ -1,4 +1,4 @@
-// Records what a model answers, then replays it without the model: the request must be the same.
+// Records a model's answers, then replays them without the model: the request must be the same.
 import type { Model } from '@baton/host'
 import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { recordModel, replayModel } from '@baton/host/testing'
@@ -18,7 +18,7 @@ async function ask(model: Model, instructions: string): Promise<string> {
   }
 }
 
-const file = join(mkdtempSync(join(tmpdir(), 'parrot-')), 'hello.jsonl') // in a test: a file beside it
+const file = join(mkdtempSync(join(tmpdir(), 'parrot-')), 'hello.jsonl') // in a test: a file next to it
 console.log(await ask(recordModel(createOfflineModel(), file), 'Be kind.'))
 console.log(await ask(replayModel(file), 'Be kind.'))
 console.log(await ask(replayModel(file, { strict: true }), 'Be rude.'))

@@ -19,16 +19,16 @@ const first = await start('Oslo has about 718,000 people.')
 const session = await first.host.session('trip')
 const turn = session.send('How many people live in Oslo?')
 console.log('first:', (await turn.answer).text)
-const { head } = await session.info() // where a reader stands: a page would keep it
+const { head } = await session.info() // the reader's position: a page would keep it
 await first.stop()
 
 const second = await start('And Bergen about 290,000.')
-await second.host.recover() // turns that were cut off go on
+await second.host.recover() // continues interrupted turns
 const again = await second.host.session('trip')
 console.log('again:', (await again.turn(turn.id).answer).text)
 console.log('second:', (await again.send('And in Bergen?').answer).text)
 for await (const event of again.events({ from: head })) {
   if (event.type === 'message-added') console.log('since then:', event.message.id)
-  if (event.type === 'live') break // all that there was
+  if (event.type === 'live') break // the end of the past events
 }
 await second.stop()

@@ -1,4 +1,5 @@
-// An agent is tried without a network: a scripted model says what a real one would say, and the program looks at what it was told.
+// An agent is tested without a network: a scripted model answers like a real one, and the program inspects its
+// requests.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import assert from 'node:assert/strict'
@@ -13,7 +14,7 @@ const population = tool({
 })
 const model = createScriptedModel({
   steps: [
-    // One request each: two calls, of which the second does not fit the schema, then an answer that cites a page.
+    // One request per step: two calls, the second of which does not fit the schema, then an answer that cites a page.
     { calls: ['Oslo ', ''].map((city) => ({ name: population.name, arguments: { city } })) },
     { text: 'About 718,000 people.', sources: [{ url: 'https://www.ssb.no', title: 'Statistics Norway' }] },
   ],

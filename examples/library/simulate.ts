@@ -1,4 +1,5 @@
-// Twenty worlds in which processes die, the store fails and the client loses its connection: nobody is charged twice.
+// Twenty worlds in which processes die, the store fails and the client loses its connection: no customer is charged
+// twice.
 import { defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { simulate } from '@baton/testing'
@@ -14,7 +15,7 @@ async function checkIn(): Promise<string> {
   })
   const unlock = tool({ name: 'unlock', description: 'Opens the door', input: { type: 'object' }, effect: 'once' })
   const calls = ['charge', 'unlock'].map((name) => ({ name, arguments: {} }))
-  // What it says depends on the request alone: after a crash it is asked again.
+  // Its answers depend on the request alone: after a crash it is called again.
   const model = createScriptedModel({
     steps: ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'Come in!' } : { calls }),
   })

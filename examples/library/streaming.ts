@@ -1,4 +1,4 @@
-// An answer while it is written, and the tools that it calls: a turn is iterated.
+// An answer while it is written, and its tool calls: a turn is iterated.
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 const population = tool({

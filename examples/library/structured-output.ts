@@ -1,4 +1,4 @@
-// An answer that is a value: the agent has an output schema, and `answer.output` has its type.
+// A typed answer: the agent has an output schema, and `answer.output` has its type.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Tools that come and go while a session lives, and an agent that is chosen for each session.
+// Tools that change during a session, and an agent chosen per session.
 import type { Tool, ToolSource } from '@baton/host'
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
@@ -22,7 +22,7 @@ function createShelf() {
 
 const shelf = createShelf()
 const host = createHost({
-  // Asked for every opening, also after a restart, with what is known of the session.
+  // Called for every opening, even after a restart, with the known facts about the session.
   agentOf: ({ principal }) =>
     defineAgent({
       name: 'cities',

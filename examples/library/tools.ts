@@ -1,4 +1,4 @@
-// One tool, described in four ways: by Zod, Valibot, ArkType and plain JSON Schema. `execute` has the type of each.
+// One tool, described in four ways: with Zod, Valibot, ArkType and plain JSON Schema. `execute` is typed by each.
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -16,7 +16,7 @@ const byZod = tool({
   ...words,
   name: 'zod',
   input: z.object({ city: z.string().describe('Its name in English') }),
-  output: z.object({ people: z.number().nullable() }), // what is returned must fit
+  output: z.object({ people: z.number().nullable() }), // the returned value must fit
   execute: ({ city }, { services }: ToolContext<Services>) => ({ people: services.people.get(city) ?? null }),
 })
 const byValibot = tool({
@@ -43,7 +43,7 @@ const calls = tools.map(({ name }) => ({ name, arguments: { city: 'Oslo' } }))
 const model = createScriptedModel({ steps: [{ calls }, { text: 'About 718,000 people.' }] })
 await using host = createHost({
   agent: defineAgent({ name: 'cities', model, tools }),
-  services: { people: new Map([['Oslo', 717_710]]) }, // the tools say what they need
+  services: { people: new Map([['Oslo', 717_710]]) }, // the tools declare what they need
 })
 const session = await host.session()
 for await (const event of session.send('How many people live in Oslo?'))

@@ -1,4 +1,4 @@
-// One turn as spans: an exporter in memory stands for yours, such as the one of @opentelemetry/exporter-trace-otlp-http.
+// One turn as spans: an in-memory exporter replaces yours, such as the one of @opentelemetry/exporter-trace-otlp-http.
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 import { createSpanIds, traceSessions } from '@baton/host/opentelemetry'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
@@ -18,7 +18,7 @@ const population = tool({
 const agent = defineAgent({ name: 'cities', model: createOfflineModel(), tools: [population] })
 const host = createHost({ agent, observers: [tracing] })
 const session = await host.session('trip')
-const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' // of the request that is served
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' // from the request being served
 await session.send('What is the population of the city "Oslo"?', { traceparent }).answer
 await host.stop()
 await tracing.settled()

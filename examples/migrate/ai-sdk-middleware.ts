@@ -1,4 +1,4 @@
-// On Baton: a middleware of the AI SDK stays where it is, around its model; and the same around any model of Baton.
+// On Baton: an AI SDK middleware stays around its model, and the same wrapper works around any Baton model.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Model } from '@baton/host'
 import { createHost, defineAgent } from '@baton/host'
@@ -10,7 +10,7 @@ const wrapped = wrapLanguageModel({
   middleware: defaultSettingsMiddleware({ settings: { temperature: 0 } }),
 })
 
-/** wrapGenerate and wrapStream in one: `run` streams the pieces to `sink` and gives the whole answer. */
+/** wrapGenerate and wrapStream in one: `run` streams the pieces to `sink` and returns the complete answer. */
 function countTokens(model: Model): Model {
   const { id, provider, capabilities } = model
   return {

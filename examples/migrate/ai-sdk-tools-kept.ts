@@ -1,4 +1,4 @@
-// On Baton, with an unchanged tool of the AI SDK. Only the approval is new.
+// On Baton, with an unchanged AI SDK tool. Only the approval is new.
 import { createHost, defineAgent } from '@baton/host'
 import { fromAiSdk } from '@baton/tools/ai-sdk'
 import { tool } from 'ai'

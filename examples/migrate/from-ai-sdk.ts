@@ -1,4 +1,4 @@
-// On Baton: a chat with a tool that a person approves, and an answer that is a value.
+// On Baton: a chat with a tool that a person approves, and a typed answer.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

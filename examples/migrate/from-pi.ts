@@ -1,4 +1,4 @@
-// On Baton: an agent with a tool, text as it comes, and a message that steers it.
+// On Baton: an agent with a tool, streamed text, and a message that steers the agent.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
@@ -8,7 +8,7 @@ const population = tool({
   input: z.object({ city: z.string() }),
   effect: 'pure',
   execute: ({ city }) => {
-    if (city !== 'Oslo') throw new Error(`nobody has counted ${city}`)
+    if (city !== 'Oslo') throw new Error(`no population data for ${city}`)
     return 717_710
   },
 })

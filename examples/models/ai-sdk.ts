@@ -1,4 +1,4 @@
-// An agent on a model of the AI SDK, with a tool that OpenAI runs itself.
+// An agent on an AI SDK model, with a tool that OpenAI runs itself.
 import { createOpenAI } from '@ai-sdk/openai'
 import { defineAgent } from '@baton/core'
 import { fromAiSdkModel } from '@baton/models/ai-sdk'

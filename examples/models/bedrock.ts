@@ -1,4 +1,4 @@
-// An agent on Bedrock, with the keys that AWS's own chain finds: a profile, a role, the machine's.
+// An agent on Bedrock, with the credentials found by the AWS chain: a profile, a role, or the machine's.
 import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import { defineAgent } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'

@@ -1,4 +1,4 @@
-// An agent on a server of one's own that speaks Chat Completions; `baton serve --agent own-server.ts` serves it.
+// An agent on your own server that supports Chat Completions; `baton serve --agent own-server.ts` serves it.
 import { defineAgent } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { COMPATIBLE_QUIRKS, createOpenAiChatModel } from '@baton/models/openai-chat'

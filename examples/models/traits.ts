@@ -1,4 +1,4 @@
-// An agent on a model that is newer than the table of traits: what is known of it is told beside its name.
+// An agent on a model that is newer than the traits table; its known traits are passed next to its name.
 import { defineAgent } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'

@@ -1,4 +1,4 @@
-// An agent on Gemini in a project of Google Cloud, with a token that is fetched anew when it is about to end.
+// An agent on Gemini in a Google Cloud project, with a token that is renewed shortly before it expires.
 import { defineAgent } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { createGeminiModel } from '@baton/models/gemini'

@@ -1,5 +1,5 @@
-// Two people negotiate a licence, and speak at the same time now and then. What a transcriber would send, and three events that
-// the sales system reports meanwhile.
+// Two people negotiate a licence and sometimes speak at the same time. Contains the transcriber's entries, and three
+// events that the sales system reports during the conversation.
 import type { ListenerEvent } from '@baton/host'
 
 /** Seconds since the call began. A transcriber sends an entry when its speaker has finished. */

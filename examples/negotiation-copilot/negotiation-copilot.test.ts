@@ -1,4 +1,4 @@
-// The example as it prints, in time that the test moves; and as a process.
+// The output of the example, with time controlled by the test; and the example as a process.
 import type { Model, Timers } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { createVirtualTime } from '@baton/testing/virtual-time'

@@ -1,4 +1,4 @@
-// Plays the model where there is no key: it answers to what it was told last.
+// Plays the model when there is no API key: it answers the newest message.
 import type { Environment, Model } from '@baton/host'
 import type { ScriptedStep } from '@baton/host/testing'
 import { createScriptedModel } from '@baton/host/testing'

@@ -1,4 +1,4 @@
-// Plays the conversation to the agent that listens, and prints what happens and when.
+// Plays the conversation to the listening agent, and prints each event with its time.
 import type { Environment, Model } from '@baton/host'
 import { createHost, createListener } from '@baton/host'
 import { CONVERSATION } from './conversation.ts'
@@ -10,10 +10,12 @@ export interface TimelineInit {
   readonly print: (line: string) => void
 }
 
-/** Seconds for the last answer. */
+/** Seconds reserved for the last answer. */
 const LAST_S = 8
 
-/** What people and models say may hold line breaks, which would forge a line of another, and codes that steer a terminal. */
+/**
+ * Speech and model text may contain line breaks, which could forge another speaker's line, and terminal control codes.
+ */
 const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 function showEscaped(char: string): string {

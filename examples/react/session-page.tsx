@@ -1,4 +1,5 @@
-// A session in a page: messages as they are written, a tool that runs in the page, and a button for each approval.
+// A session in a page: messages that appear while they are written, a tool that runs in the page, and buttons for each
+// approval.
 import { useSession } from '@baton/client/react'
 
 export function Chat({ id }: { readonly id: string }) {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 const place = tool({
   name: 'place',
-  description: 'Tells which part of the page the user looks at',
+  description: 'Returns the part of the page that the user is viewing',
   input: z.object({}),
   output: z.object({ section: z.string() }),
   effect: 'pure',

@@ -1,4 +1,4 @@
-// A chat of the AI SDK over a session of Baton.
+// An AI SDK chat over a Baton session.
 import { useChat } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import {
@@ -7,10 +7,13 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai'
 
-/** `past` is `messages` in the answer of `GET /api/sessions/:id/messages`, or [] where that is a 404: the chat is new. */
+/**
+ * `past` is `messages` from the response of `GET /api/sessions/:id/messages`, or [] if that is a 404 because the chat
+ * is new.
+ */
 export function useBaton(id: string, past: UIMessage[]) {
   return useChat({
-    id, // the session's name; keep it in the page's address, so that a reload finds it again
+    id, // the session's name; keep it in the page's address, so that a reload finds the session
     messages: past,
     resume: true, // an answer that is being written continues here
     transport: new DefaultChatTransport({ api: '/api/chat' }),

@@ -1,4 +1,4 @@
-// A gateway of a program's own: a host without a state, over the workers of `worker.ts`.
+// A gateway in its own program: a stateless host over the workers of `worker.ts`.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalHost } from '@baton/temporal'
 import agent from '../goal-review/agent.ts'

@@ -1,4 +1,5 @@
-// A worker for sessions and goals over Temporal: it decides, asks models and runs tools until a signal ends it.
+// A worker for sessions and goals over Temporal: it makes decisions, calls models and runs tools until a signal stops
+// it.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalWorker } from '@baton/temporal'
 import agent from '../goal-review/agent.ts'

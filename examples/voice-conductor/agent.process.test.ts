@@ -1,4 +1,4 @@
-// The whole way: the command in a process of its own, an app that knows only the protocol, and a server that speaks
+// End to end: the command in its own process, an app that implements only the protocol, and a server that speaks
 // Anthropic's protocol and refuses what Anthropic would refuse.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { FakeRequest, FakeServer } from '@baton/testing/fake-server'

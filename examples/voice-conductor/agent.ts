@@ -1,5 +1,5 @@
-// The voice conductor: a voice app through which a person hands work to Cursor's coding agents. Without CURSOR_API_KEY every tool is the
-// app's own and a connected app runs it; with the key this server does.
+// The voice conductor: a voice app that hands work to Cursor's coding agents. Without CURSOR_API_KEY, every tool
+// belongs to the app and runs in a connected app; with the key, the tools run in this server.
 import { defineAgent, voice } from '@baton/host'
 import { CURSOR_AGENT_INSTRUCTIONS, cursorAgentClientTools, cursorAgentTools } from '@baton/tools/cursor-agents'
 

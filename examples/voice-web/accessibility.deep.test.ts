@@ -1,5 +1,5 @@
-// The voice page for everybody: rules of axe, the keyboard alone, what a screen reader is told, on a phone and on a desktop, dark and
-// light.
+// Accessibility of the voice page: the axe rules, keyboard only, screen reader announcements, on phone and desktop, in
+// dark and light.
 import { expect, test } from 'vitest'
 import { findViolations, IS_NARROW, LOOKS } from '../chat-web/accessibility.test-kit.ts'
 import { call, createGatedTool, findMessageBox, say } from '../chat-web/chat-web.test-kit.ts'
@@ -26,7 +26,7 @@ test.skipIf(!hasBrowser).each(LOOKS)('axe finds nothing: %s, %s', async (_size, 
   await say(page, 'stop that please')
   await page.locator('.unsaid').first().waitFor()
   await page.evaluate("bench.recognition.onerror({ error: 'not-allowed' })")
-  await page.getByText('does not listen').waitFor()
+  await page.getByText('Speech recognition stopped').waitFor()
   found.push(...(await findViolations(page)))
   expect(found).toEqual([])
   expect(await page.evaluate(IS_NARROW)).toBe(true)

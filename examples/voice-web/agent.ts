@@ -1,13 +1,14 @@
-// A station that one talks to: it looks up trains, slowly, and books seats, which goes on when the person interrupts.
+// A train station voice agent: it looks up trains, slowly, and books seats; a booking continues when the person
+// interrupts.
 import type { Environment, Model } from '@baton/host'
 import { defineAgent, tool } from '@baton/host'
 
 export interface StationOptions {
   readonly model: string | Model
   readonly timers: Environment['timers']
-  /** Milliseconds that the timetable takes; 4000 by default. */
+  /** Duration of a timetable lookup in milliseconds; 4000 by default. */
   readonly lookupMs?: number
-  /** Milliseconds that a booking takes; 8000 by default. */
+  /** Duration of a booking in milliseconds; 8000 by default. */
   readonly bookingMs?: number
 }
 
@@ -43,7 +44,7 @@ every train with trains.find, and book with seats.book.`,
         description: 'Books a seat in a train',
         input: { type: 'object', properties: { train: { type: 'string', maxLength: 50 } }, required: ['train'] },
         effect: 'once',
-        // Somebody who asks something else meanwhile still wants the seat.
+        // A person who asks another question in the meantime still wants the seat.
         onInterrupt: 'detach',
         waiting: { afterMs: 2000, say: 'I am booking it.' },
         execute: async ({ train }) => {

@@ -1,16 +1,16 @@
-// Barge-in: what a person seems to say holds the voice, what they surely say interrupts it, and what they said is sent with what
-// was heard of the answer. Speech and typing go the same way.
+// Barge-in: possible speech pauses the voice, certain speech interrupts it, and the person's words are sent together
+// with how much of the answer was heard. Speech and typing are handled the same way.
 import type { ClientError, SessionClient } from '@baton/client'
 import type { Voice } from '@baton/client/voice'
 import { countWords } from '@baton/client/voice'
 
-/** So many words are no cough. */
+/** This many words cannot be a cough. */
 const SURE_WORDS = 3
 
 export interface Person {
-  /** A noise, or words that may change yet. */
+  /** Noise, or words that may still change. */
   readonly seemsToSay: (text: string) => void
-  /** Their words. */
+  /** Final words. */
   readonly says: (text: string) => void
 }
 
@@ -21,7 +21,7 @@ export function createPerson(client: SessionClient, voice: Voice, onError: (erro
       const isQuiet = voice.getSnapshot().state === 'idle' && client.getSnapshot().activity === 'idle'
       if (isQuiet) return
       if (countWords(text) >= SURE_WORDS) interrupted = voice.interrupt().catch(onError)
-      else voice.pause() // goes on by itself where nothing follows within two seconds
+      else voice.pause() // continues by itself if no words follow within two seconds
     },
     says: (text) => {
       voice.stop()

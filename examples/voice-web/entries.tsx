@@ -1,4 +1,4 @@
-// The timeline as a page shows it: what was heard of a sentence, and the rest of it greyed.
+// The timeline as the page shows it: the heard part of each sentence, with the rest greyed out.
 import { listWordEnds } from '@baton/client/voice'
 import type { JSX } from 'react'
 import { useEffect, useRef } from 'react'
@@ -15,7 +15,7 @@ export function Entries({ entries, isSpeaking }: EntriesProps): JSX.Element {
     if (list.current) list.current.scrollTop = list.current.scrollHeight
   }, [entries])
   return (
-    // A screen reader is silent while the page speaks.
+    // Screen readers are silent while the page speaks.
     <div
       className="messages"
       ref={list}

@@ -1,4 +1,4 @@
-// A page to talk with an agent: it says its answers, shows what was heard of them, and listens or is typed to.
+// A page for talking with an agent: it speaks its answers, shows how much was heard, and accepts speech or typing.
 import type { ClientError, SessionClient } from '@baton/client'
 import { openSession } from '@baton/client'
 import type { Voice } from '@baton/client/voice'
@@ -21,13 +21,13 @@ interface Talk {
   readonly timeline: Timeline
 }
 
-/** Chromium and Safari have it under its old name. */
+/** Chromium and Safari provide it under its old name. */
 interface PageWindow {
   readonly SpeechRecognition?: new () => RecognitionLike
   readonly webkitSpeechRecognition?: new () => RecognitionLike
 }
 
-/** `?wpm=300` in the page's address: words a minute where the browser has no voice. */
+/** `?wpm=300` in the page's address sets the words per minute for browsers without a voice. */
 function openTalk(onError: (error: ClientError) => void): Talk {
   location.hash ||= crypto.randomUUID()
   const wpm = Number(new URLSearchParams(location.search).get('wpm'))
@@ -40,7 +40,7 @@ function openTalk(onError: (error: ClientError) => void): Talk {
   const voice = createVoice(client, { speaker: createBrowserSpeaker({ lang: navigator.language, wordsPerMinute }) })
   client.on('error', onError)
   voice.on('error', onError)
-  // Browsers go on speaking when their page is gone.
+  // Browsers continue speaking after their page is closed.
   addEventListener('pagehide', () => voice.close())
   const timeline = followTimeline(client, voice, () => performance.now())
   return { client, voice, person: createPerson(client, voice, onError), timeline }
@@ -137,7 +137,10 @@ function Composer({ person, voice }: { readonly person: Person; readonly voice: 
   )
 }
 
-/** Sentences whose echo may still come from the microphone, and for how many milliseconds after the voice fell silent. */
+/**
+ * Number of sentences whose echo may still reach the microphone, and for how many milliseconds after the voice became
+ * silent.
+ */
 const ECHO_SENTENCES = 3
 const ECHO_MS = 1500
 
@@ -167,7 +170,7 @@ function useListening(person: Person, voice: Voice) {
   const toggle = (): void => {
     if (isListening) return stop.current?.()
     const { SpeechRecognition, webkitSpeechRecognition: Recognition = SpeechRecognition } = globalThis as PageWindow
-    if (!Recognition) return setWhy('This browser cannot listen. Type instead.')
+    if (!Recognition) return setWhy('This browser does not support speech recognition. Type instead.')
     setWhy(undefined)
     setListening(true)
     stop.current = listen({
@@ -178,7 +181,7 @@ function useListening(person: Person, voice: Voice) {
       onSaid: person.says,
       onEnd: (reason) => {
         setListening(false)
-        if (reason !== undefined) setWhy(`The browser does not listen (${reason}). Type instead.`)
+        if (reason !== undefined) setWhy(`Speech recognition stopped (${reason}). Type instead.`)
       },
     })
   }

@@ -1,6 +1,9 @@
-// Listens with the browser's own speech recognition. What it hears of the agent's own voice is left out.
+// Listens with the browser's speech recognition. Echoes of the agent's own voice are ignored.
 
-/** What is used of the Web Speech API's recognition, as our own small interface: a browser has all of it, tests bring theirs. */
+/**
+ * The part of the Web Speech API's recognition that is used, as a small interface of our own: browsers have all of it,
+ * and tests provide theirs.
+ */
 export interface RecognitionLike {
   continuous: boolean
   interimResults: boolean
@@ -21,18 +24,18 @@ export interface ResultEvent {
 export interface ListenInit {
   readonly Recognition: new () => RecognitionLike
   readonly lang: string
-  /** What the voice says now, and said shortly before; empty when its echo is over. */
+  /** Text that the voice is saying or has just said; empty after its echo has ended. */
   readonly spoken: () => string
   readonly onHint: (text: string) => void
   readonly onSaid: (text: string) => void
-  /** It listens no more; `why` where the browser does not let it. */
+  /** Listening has ended; `why` is set if the browser does not allow it. */
   readonly onEnd: (why?: string) => void
 }
 
-/** Errors after which listening goes on. */
+/** Errors after which listening continues. */
 const HARMLESS: readonly string[] = ['no-speech', 'aborted']
 
-/** Listens until the returned function is called: browsers end a recognition after each pause, and it is begun again. */
+/** Listens until the returned function is called: browsers end a recognition after each pause, and it is restarted. */
 export function listen({ Recognition, lang, spoken, onHint, onSaid, onEnd }: ListenInit): () => void {
   let isOver = false
   const end = (why?: string): void => {
@@ -43,7 +46,7 @@ export function listen({ Recognition, lang, spoken, onHint, onSaid, onEnd }: Lis
   }
   const recognition = new Recognition()
   Object.assign(recognition, { continuous: true, interimResults: true, lang })
-  // A noise: words follow, or not.
+  // Noise: words may or may not follow.
   recognition.onspeechstart = () => onHint('')
   recognition.onresult = ({ resultIndex, results }) => {
     for (const result of Array.from(results).slice(resultIndex)) {
@@ -63,7 +66,7 @@ export function listen({ Recognition, lang, spoken, onHint, onSaid, onEnd }: Lis
   return () => end()
 }
 
-/** Words of the voice that the microphone took up. */
+/** Whether the microphone picked up the agent's own words. */
 export function isEcho(heard: string, spoken: string): boolean {
   const plain = (text: string): string =>
     ` ${

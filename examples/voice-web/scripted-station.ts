@@ -1,4 +1,4 @@
-// Plays the model where there is no key: it answers to what it was told last.
+// Plays the model when there is no API key: it answers the newest message.
 import type { Environment, Model } from '@baton/host'
 import type { ScriptedStep } from '@baton/host/testing'
 import { createScriptedModel } from '@baton/host/testing'
@@ -15,7 +15,7 @@ const RULES: readonly (readonly [RegExp, ScriptedStep])[] = [
 ]
 const REST: ScriptedStep = { text: 'I can look up trains, and book seats. Where do you want to go?' }
 
-/** Milliseconds between two words, as a fast model writes them. */
+/** Milliseconds between words, like a fast model. */
 const WORD_MS = 40
 
 export function createScriptedStation(timers: Environment['timers']): Model {
@@ -33,7 +33,7 @@ function chooseStep(
     return JSON.stringify(last.parts).includes('seat')
       ? { text: 'Seat 14 in car 6 is yours. It is by the window.' }
       : { text: TRAINS.replaceAll('\n', ' ') }
-  // A note about a booking stands before what the person says.
+  // A note about a booking may precede the person's message.
   const said = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
   const text = said.flatMap(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : ''))).join('\n')
   return RULES.find(([words]) => words.test(text))?.[1] ?? REST

@@ -13,7 +13,7 @@ export interface StartedVoice {
 export interface VoiceServerOptions {
   readonly port?: number
   readonly environment?: Environment
-  /** The page's program; made by default, which takes a moment. */
+  /** Script of the page; built by default, which takes a moment. */
   readonly pageProgram?: string
 }
 
@@ -32,7 +32,7 @@ export async function startVoiceServer(agent: Agent, options: VoiceServerOptions
     requests: ({ url = '/' }, response) => {
       const [type, text] = files[url.split('?', 1)[0] ?? '/'] ?? []
       response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
-      response.end(text ?? 'There is nothing here.\n')
+      response.end(text ?? 'Not found.\n')
     },
   })
   const { port: bound } = await front.listen()

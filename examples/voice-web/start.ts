@@ -1,4 +1,4 @@
-// Starts the example on its port, and says where it is. With a key in the environment a real model answers.
+// Starts the example on its port and prints the address. With an API key in the environment, a real model answers.
 import { createNodeEnvironment } from '@baton/host'
 import { chooseModel } from '@baton/models/choose-model'
 import { createStation } from './agent.ts'

@@ -1,14 +1,15 @@
-// What happened in the conversation, in order: who said what, how much of it was heard, calls, pauses. It knows no page.
+// The history of the conversation, in order: who said what, how much of it was heard, calls and pauses. It does not
+// depend on the page.
 import type { SessionClient, SessionClientEvents } from '@baton/client'
 import type { Utterance, Voice } from '@baton/client/voice'
 
 type SessionEvent = SessionClientEvents['event']
 
-/** `queued`: it waits to be said. `unsaid`: somebody interrupted, or the model began anew. */
+/** `queued`: waiting to be spoken. `unsaid`: the person interrupted, or the model started over. */
 export interface TimelineSentence {
   readonly index: number
   readonly text: string
-  /** Words that were played whole. */
+  /** Number of words that were played completely. */
   readonly words: number
   readonly status: 'queued' | 'saying' | 'heard' | 'unsaid'
 }
@@ -16,7 +17,7 @@ export interface TimelineSentence {
 export type Entry = { readonly key: string; readonly atMs: number } & (
   | { readonly type: 'you'; readonly text: string }
   | { readonly type: 'agent'; readonly message: string; readonly sentences: readonly TimelineSentence[] }
-  /** From before this page was opened. */
+  /** An entry from before this page was opened. */
   | { readonly type: 'past'; readonly message: string; readonly text: string }
   | { readonly type: 'call'; readonly callId: string; readonly title: string; readonly state: string }
   | { readonly type: 'waiting'; readonly text: string }
@@ -67,7 +68,7 @@ class FollowedTimeline {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** What was said before the page was opened. */
+  /** Loads the conversation from before the page was opened. */
   load(): void {
     const { isLoaded, messages } = this.#client.getSnapshot()
     if (!isLoaded || this.#isLoaded) return
@@ -103,7 +104,7 @@ class FollowedTimeline {
 
   addSentence(message: string, { index, text }: Pick<TimelineSentence, 'index' | 'text'>, start: number): void {
     const sentence = { index, text, words: 0, status: 'queued' } as const
-    // The rest of what stood there when the page was opened comes as sentences.
+    // The unspoken rest of the text from before the page was opened arrives as sentences.
     this.#change((one) =>
       one.type === 'past' && one.message === message ? { ...one, text: one.text.slice(0, start).trimEnd() } : one,
     )
@@ -122,7 +123,7 @@ class FollowedTimeline {
     if (said.type === 'sentence') this.changeSentence(said.message, said.index, { status, words: said.words })
   }
 
-  /** The newest one of that index: a discarded attempt of the model has the same. */
+  /** Changes the newest sentence with that index: a discarded attempt of the model has the same index. */
   changeSentence(message: string, index: number, change: Partial<TimelineSentence>): void {
     const isIt = (one: TimelineSentence): boolean => one.index === index
     const entry = this.entries.findLast(

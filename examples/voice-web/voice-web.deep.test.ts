@@ -1,4 +1,4 @@
-// The voice page in a real browser, with a recognition and a synthesis that the test plays, and with neither.
+// The voice page in a real browser, with a simulated recognition and synthesis, and with neither.
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import { call, createGatedTool, findMessageBox, say } from '../chat-web/chat-web.test-kit.ts'
@@ -15,7 +15,7 @@ import {
 } from './voice-web.test-kit.ts'
 
 const { hasBrowser, open, openPage } = openVoiceBrowser()
-/** Milliseconds in which a loaded machine comes to what a test waits for. */
+/** Timeout in milliseconds for conditions on a loaded machine. */
 const PATIENCE_MS = 20_000
 const injected = { prepare: inject }
 const LONG = 'The first train leaves at nine. The next one has a dining car and many seats. There is a third one.'
@@ -218,13 +218,13 @@ test.skipIf(!hasBrowser)(
     await page.evaluate('bench.recognition.onend()')
     await page.getByRole('button', { name: 'Stop listening' }).waitFor()
     await page.evaluate("bench.recognition.onerror({ error: 'not-allowed' })")
-    await page.getByText('The browser does not listen (not-allowed). Type instead.').waitFor()
+    await page.getByText('Speech recognition stopped (not-allowed). Type instead.').waitFor()
     const without = await openPage(url, {
       prepare: async (one) =>
         void (await one.addInitScript('globalThis.SpeechRecognition = globalThis.webkitSpeechRecognition = undefined')),
     })
     await without.getByRole('button', { name: 'Listen' }).click()
-    await without.getByText('This browser cannot listen. Type instead.').waitFor()
+    await without.getByText('This browser does not support speech recognition. Type instead.').waitFor()
   },
 )
 

@@ -1,4 +1,4 @@
-// What the tests of the voice page share: recognition and synthesis that a test plays, and what the page shows.
+// Shared code of the voice page's tests: simulated recognition and synthesis, and the content of the page.
 import type { Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -10,7 +10,7 @@ import { bundleVoicePage, startVoiceServer } from './server.ts'
 
 type Steps = Parameters<typeof createScriptedModel>[0]['steps']
 
-/** As many words a minute as a test has patience for: a word takes 60 ms. */
+/** A fast speaking rate for tests: a word takes 60 ms. */
 const QUERY = '?wpm=1000'
 
 export function openVoiceBrowser() {
@@ -38,7 +38,7 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
   await page.locator('.status', { hasText: text }).waitFor()
 }
 
-/** Tells each status that the page shows from now on, also those that are gone before a test could look. */
+/** Records every status that the page shows, including those that disappear before a test could look. */
 export async function watchStatuses(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(`{
     const bench = (globalThis.bench ??= {})
@@ -62,7 +62,7 @@ export const INJECTED_RECOGNITION = `(() => {
   globalThis.SpeechRecognition = globalThis.webkitSpeechRecognition = Recognition
 })()`
 
-/** `said` notes each word that was played; `step(n)` plays n words of what is being said. */
+/** `said` records each word that was played; `step(n)` plays n words of the present utterance. */
 const INJECTED_SYNTHESIS = `(() => {
   const bench = Object.assign((globalThis.bench ??= {}), { said: [], texts: [], now: undefined })
   const synthesis = {
@@ -100,7 +100,7 @@ export async function inject(page: Page): Promise<void> {
   await page.addInitScript(INJECTED_SYNTHESIS)
 }
 
-/** Plays words of the page's synthesis, as many as it says by now, until `count` were played in all. */
+/** Plays the words that the page's synthesis has queued so far, until `count` were played in total. */
 export async function playWords(page: Page, count: number): Promise<void> {
   const play = async (): Promise<number> =>
     (await page.evaluate(`(bench.step(${count} - bench.said.length > 0 ? 1 : 0), bench.said.length)`)) as number // a count
@@ -111,7 +111,7 @@ export async function hear(page: Page, text: string, isFinal: boolean): Promise<
   await page.evaluate(`bench.hear(${JSON.stringify(text)}, ${isFinal})`)
 }
 
-/** What was really played, as text. */
+/** The text that was played. */
 export async function readPlayed(page: Page): Promise<string> {
   return (await page.evaluate("bench.said.join(' ')")) as string // joined
 }
@@ -132,7 +132,7 @@ export function readSentences(page: Page): Promise<readonly ShownSentence[]> {
   )
 }
 
-/** What the model was told last, as texts by role. */
+/** The model's newest input, as texts by role. */
 export function readTold({
   requests,
 }: {

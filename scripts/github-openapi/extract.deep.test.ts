@@ -1,4 +1,4 @@
-// What the fake GitHub holds requests against is what GitHub publishes.
+// The description that the fake GitHub checks requests against matches what GitHub publishes.
 import { readFileSync } from 'node:fs'
 import { leaveOut } from '@baton/testing/left-out'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Takes the operations that @baton/tools/github uses out of GitHub's description of its API, with schemas and examples, for the local
-// GitHub of the tests: `npm ci --prefix scripts/github-openapi --ignore-scripts`, then `node scripts/github-openapi/extract.ts`.
+// Extracts the operations that @baton/tools/github uses from GitHub's API description, with schemas and examples, for
+// the local GitHub of the tests: `npm ci --prefix scripts/github-openapi --ignore-scripts`, then `node
+// scripts/github-openapi/extract.ts`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { USED_OPERATIONS } from './used-operations.ts'
@@ -11,7 +12,7 @@ const PACKAGE = join(import.meta.dirname, 'node_modules/@octokit/openapi')
 const SOURCE = join(PACKAGE, 'generated/api.github.com.json')
 export const OPERATIONS_FILE = join(import.meta.dirname, '../../packages/testing/src/fake-github/operations.json')
 
-/** Undefined where the description is not installed. */
+/** Returns undefined if the description is not installed. */
 export function extractOperations(): string | undefined {
   if (!existsSync(SOURCE)) return undefined
   const { version } = readNode(join(PACKAGE, 'package.json'))
@@ -60,7 +61,7 @@ class Extraction {
     return Object.fromEntries([...this.#definitions].toSorted(([one], [other]) => (one < other ? -1 : 1)))
   }
 
-  /** Successes alone, each with its first example. */
+  /** Only successful responses, each with its first example. */
   #answers(operation: Node): Json {
     const answers = Object.entries(operation['responses'] as Node).filter(([status]) => status.startsWith('2'))
     return Object.fromEntries(
@@ -78,7 +79,7 @@ class Extraction {
     )
   }
 
-  /** Without words for people; what it refers to becomes a definition. */
+  /** A schema without descriptions; references become definitions. */
   #schema(schema: Json): Json {
     if (Array.isArray(schema)) return schema.map((one) => this.#schema(one))
     if (!isNode(schema)) return schema
@@ -106,7 +107,7 @@ class Extraction {
   #resolve(node: Json): Node {
     const reference = isNode(node) ? node['$ref'] : undefined
     if (typeof reference === 'string') return this.#resolve(this.#at(reference.slice(2).split('/')))
-    if (!isNode(node)) throw new Error('what is referred to is no object')
+    if (!isNode(node)) throw new Error('the reference does not point to an object')
     return node
   }
 
@@ -128,7 +129,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'deprecated',
 ])
 
-/** OpenAPI 3.0 says `nullable` where JSON Schema names a type more. */
+/** OpenAPI 3.0 uses `nullable` where JSON Schema adds a type. */
 function nullable({ nullable: isNullable, ...schema }: Record<string, Json>): Json {
   return isNullable === true ? { anyOf: [schema, { type: 'null' }] } : schema
 }

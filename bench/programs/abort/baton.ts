@@ -1,4 +1,4 @@
-// The user stops an answer; the next question goes on from what was said of it.
+// The user stops an answer; the next question continues from the partial answer.
 import { createHost, defineAgent } from '@baton/host'
 
 const session = await createHost({

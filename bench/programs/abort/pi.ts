@@ -1,4 +1,4 @@
-// The user stops an answer; the next question goes on from what was said of it.
+// The user stops an answer; the next question continues from the partial answer.
 import { Agent } from '@earendil-works/pi-agent-core'
 import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
@@ -15,7 +15,7 @@ await agent.prompt('Tell me a story.')
 unsubscribe()
 const stopped = agent.state.messages.at(-1)
 if (stopped?.role !== 'assistant' || stopped.stopReason !== 'aborted') throw new Error(agent.state.errorMessage)
-stopped.stopReason = 'stop' // a message that says `aborted` is left out of the next request
+stopped.stopReason = 'stop' // an `aborted` message is left out of the next request
 await agent.prompt('Shorter, please.')
 if (agent.state.errorMessage !== undefined) throw new Error(agent.state.errorMessage)
 const answer = agent.state.messages.at(-1)

@@ -1,4 +1,4 @@
-// A tool that runs where the user is. Both sides stand in this file and share only an address, as two programs would.
+// A tool that runs on the user's device. Both sides are in this file and share only an address, like two programs.
 import { anthropic } from '@ai-sdk/anthropic'
 import type { ModelMessage, ToolResultPart } from 'ai'
 import { generateText, tool } from 'ai'

@@ -1,4 +1,4 @@
-// Another model answers where the first one cannot.
+// Another model answers if the first one fails.
 import { anthropic } from '@ai-sdk/anthropic'
 import { generateText } from 'ai'
 

@@ -1,4 +1,4 @@
-// Another model answers where the first one cannot.
+// Another model answers if the first one fails.
 import { createHost, defineAgent } from '@baton/host'
 
 const session = await createHost({

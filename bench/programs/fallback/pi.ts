@@ -1,4 +1,4 @@
-// Another model answers where the first one cannot.
+// Another model answers if the first one fails.
 import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 

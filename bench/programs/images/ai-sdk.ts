@@ -1,4 +1,4 @@
-// A picture beside the question: `node ai-sdk.ts plan.png`.
+// A picture with the question: `node ai-sdk.ts plan.png`.
 import { anthropic } from '@ai-sdk/anthropic'
 import { generateText } from 'ai'
 import { readFile } from 'node:fs/promises'

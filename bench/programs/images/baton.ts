@@ -1,4 +1,4 @@
-// A picture beside the question: `node baton.ts plan.png`.
+// A picture with the question: `node baton.ts plan.png`.
 import { createHost, defineAgent } from '@baton/host'
 import { readFile } from 'node:fs/promises'
 

@@ -1,4 +1,4 @@
-// A picture beside the question: `node pi.ts plan.png`.
+// A picture with the question: `node pi.ts plan.png`.
 import { contentText } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// A conversation that goes on after a restart: `node ai-sdk.ts "I am Ann."`, then `node ai-sdk.ts "Who am I?"`.
+// A conversation that continues after a restart: `node ai-sdk.ts "I am Ann."`, then `node ai-sdk.ts "Who am I?"`.
 import { anthropic } from '@ai-sdk/anthropic'
 import type { ModelMessage } from 'ai'
 import { generateText } from 'ai'

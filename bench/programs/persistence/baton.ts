@@ -1,4 +1,4 @@
-// A conversation that goes on after a restart: `node baton.ts "I am Ann."`, then `node baton.ts "Who am I?"`.
+// A conversation that continues after a restart: `node baton.ts "I am Ann."`, then `node baton.ts "Who am I?"`.
 import { createHost, defineAgent, openSqliteStore } from '@baton/host'
 
 const session = await createHost({

@@ -1,4 +1,4 @@
-// A conversation that goes on after a restart: `node pi.ts "I am Ann."`, then `node pi.ts "Who am I?"`.
+// A conversation that continues after a restart: `node pi.ts "I am Ann."`, then `node pi.ts "Who am I?"`.
 import { contentText, type Context } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// An answer while it is written.
+// A streamed answer.
 import { anthropic } from '@ai-sdk/anthropic'
 import { streamText } from 'ai'
 

@@ -1,4 +1,4 @@
-// An answer while it is written.
+// A streamed answer.
 import { createHost, defineAgent } from '@baton/host'
 
 const session = await createHost({

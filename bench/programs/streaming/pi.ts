@@ -1,4 +1,4 @@
-// An answer while it is written.
+// A streamed answer.
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 
 const models = builtinModels()

@@ -1,4 +1,4 @@
-// An answer that is a value of a schema.
+// An answer that conforms to a schema.
 import { anthropic } from '@ai-sdk/anthropic'
 import { generateText, Output } from 'ai'
 import { z } from 'zod'

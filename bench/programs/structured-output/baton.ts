@@ -1,4 +1,4 @@
-// An answer that is a value of a schema.
+// An answer that conforms to a schema.
 import { createHost, defineAgent } from '@baton/host'
 import { z } from 'zod'
 

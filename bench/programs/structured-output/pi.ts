@@ -1,4 +1,4 @@
-// An answer that is a value of a schema: the input of a tool that the model is told to call.
+// An answer that conforms to a schema: the input of a tool that the model is told to call.
 import { StringEnum, validateToolCall } from '@earendil-works/pi-ai'
 import { builtinModels } from '@earendil-works/pi-ai/providers/all'
 import { Type } from 'typebox'

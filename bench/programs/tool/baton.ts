@@ -1,4 +1,4 @@
-// A tool whose input is a schema: the model calls it, and answers with what it returned.
+// A tool with a schema for its input: the model calls it, and answers with its result.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

@@ -12,7 +12,7 @@ import { AssistantChatTransport, useChatRuntime } from '@assistant-ui/react-ai-s
 import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
 import { createRoot } from 'react-dom/client'
 
-/** A tool of the agent, which this page runs. */
+/** A tool of the agent that this page runs. */
 function ThemeTool() {
   useAssistantTool({
     toolName: 'page.theme',

@@ -13,7 +13,7 @@ else {
 }
 
 async function start(): Promise<void> {
-  // The tools that this page runs, and those of the server.
+  // The tools that this page runs, and the server's.
   const tools = chat.tools.filter(({ name }) => name !== 'page.notice')
   const { id, reason } = chooseModel({ variables: process.env })
   const agent = defineAgent({ ...chat, name: 'assistant-ui', model: id, tools })

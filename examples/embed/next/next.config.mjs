@@ -1,2 +1,2 @@
-// Node loads Baton itself: its stores and its log are no modules for a bundler.
+// Node loads Baton itself: its stores and its log cannot be bundled.
 export default { serverExternalPackages: ['@baton/host', '@baton/server'] }

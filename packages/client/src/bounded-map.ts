@@ -1,4 +1,4 @@
-// A map that forgets its oldest entries: what is remembered to tell repeats must not grow for ever.
+// A map that forgets its oldest entries, so that the memory of past ids does not grow forever.
 
 export interface BoundedMap<Key, Value> {
   get(key: Key): Value | undefined

@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-/** The files that a page loads for the client, before anything makes them smaller. */
+/** Maximum size of the client's files in a page, before compression. */
 const BUNDLE_BYTES_MAX = 18 * 1024
 const SOURCE = fileURLToPath(new URL('./client.ts', import.meta.url))
 const executablePath = findChromium('the client in a browser', (message) => console.warn(message))
@@ -39,7 +39,7 @@ async function bundleClient() {
     input: SOURCE,
     platform: 'browser',
     resolve: { conditionNames: ['@baton/source', 'import', 'default'] },
-    // A missing module would be left to the page's loader: here that is a failure.
+    // A missing module, which a bundler would leave to the page's loader, is a failure here.
     onwarn: (warning) => {
       throw new Error(warning.message)
     },
@@ -110,7 +110,7 @@ function listen(server: Server): Promise<number> {
   })
 }
 
-/** The server behind a wire that can be cut. */
+/** A server behind a wire that can be cut. */
 async function serveAgent(effect: 'pure' | 'once') {
   const model = createScriptedModel({
     steps: [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { bundleForPage } from './bundle.test-kit.ts'
 
 const CLIENT_BYTES_MAX = 20 * 1024
-/** The code that runs tools and models, and the outbox in the page's database: loaded beside the client, where they are used. */
+/** Code that is loaded separately when needed: running tools and models, and the outbox in the page's database. */
 const BESIDE_BYTES_MAX = 7 * 1024
 
 test('the client of a session is small, and needs nothing else', async () => {

@@ -1,17 +1,17 @@
-// Bundles for tests what a page would load: a few lines of code with all that they import.
+// Bundles code for tests as a page would load it: a few lines with all their imports.
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 export interface Bundle {
-  /** The code of each file, by its name; the entry is `entry.js`. */
+  /** Code of each file by name; the entry is `entry.js`. */
   readonly files: Readonly<Record<string, string>>
-  /** Packages of the repository that it is made of. */
+  /** Packages of the repository in the bundle. */
   readonly packages: ReadonlySet<string>
-  /** Modules that it would leave to the page's loader. */
+  /** Modules left to the page's loader. */
   readonly imports: readonly string[]
 }
 
-/** @throws Error where something is not found */
+/** @throws Error if an import cannot be resolved */
 export async function bundleForPage(code: string, minify: boolean): Promise<Bundle> {
   const entry = fileURLToPath(new URL('./entry.js', import.meta.url))
   const build = await rolldown({

@@ -1,9 +1,10 @@
-// Options as programs write them, JavaScript too: a wrong one is refused by its name, with the value. Knows no option itself.
+// Checks options of JavaScript and TypeScript programs: an invalid one is refused by name, with its value. Knows no
+// option itself.
 import { createError } from './client-error.ts'
 
-/** A misspelt option would have no effect, and nobody would learn why. @throws ClientError `invalid_option` */
+/** A misspelt option would silently have no effect. @throws ClientError `invalid_option` */
 export function checkOptionNames(what: string, options: object, names: readonly string[]): void {
-  // As JavaScript may give it.
+  // JavaScript may pass anything.
   const given: unknown = options
   if (typeof given !== 'object' || given === null)
     throw createError('invalid_option', `${what} needs options, not ${String(given)}`, `Options: ${names.join(', ')}`)

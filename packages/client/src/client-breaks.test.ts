@@ -1,5 +1,5 @@
-// The client of version 1 over connections that break, with a server that the test plays: what is sent again, under which id,
-// and what is done once.
+// The client of version 1 over breaking connections, with a server played by the test: resent frames and their ids, and
+// actions that must happen once.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Client, ClientInit } from './index.ts'
 import { createClient } from './index.ts'
@@ -17,9 +17,9 @@ const frame = (type: string, payload: object, id = `f${(frames += 1)}`): object 
 const call = (callId: string, name: string, input: object = {}): object =>
   frame('tool.call', { callId, name, arguments: JSON.stringify(input) })
 
-/** Opens the newest connection, and starts the session. */
+/** Opens the newest connection and starts the session. */
 function start(server: PlayedServer): void {
-  server.newest().onopen?.(undefined as never) // a browser's event has nothing that is read
+  server.newest().onopen?.(undefined as never) // the event's fields are not read
   server.say(frame('session.started', { sessionId: 's' }))
 }
 
@@ -47,7 +47,7 @@ test('texts are sent again under their ids until the server shows them, and two 
   const { server, client } = open()
   client.say('yes')
   client.say('yes')
-  // Nothing before the session is started.
+  // Nothing is sent before the session is started.
   expect(server.newest().sent).toEqual([])
   start(server)
   const first = texts(server.newest().sent)
@@ -84,7 +84,7 @@ test('a frame that comes again over the next connection is told once, and a call
   await settle()
   reconnect(server)
   server.say(said)
-  // The server did not get the result: the call comes in another frame.
+  // The server did not get the result: the call arrives in another frame.
   server.say(call('c1', 'look'))
   await settle()
   const seen = { callId: 'c1', result: 'seen 1', error: null }
@@ -159,7 +159,7 @@ test('a server that does not start the session is left after ten seconds, and on
   server.advance(10_000)
   expect([left.isClosed, states]).toEqual([true, ['waiting']])
   server.advance(1000)
-  // It says something after all, and ends.
+  // The old connection still delivers a frame, and closes.
   server.say(frame('session.started', { sessionId: 's' }), left)
   expect(client.connection).toBe('connecting')
   server.breakWith(1006, left)
@@ -183,5 +183,5 @@ test('a client that is closed by who hears that it connects again stays closed',
 test('a hundred texts wait at most', () => {
   const { client } = open()
   for (let index = 0; index < 100; index++) client.say('again')
-  expect(() => client.say('more')).toThrow('100 texts wait')
+  expect(() => client.say('more')).toThrow('100 texts are already waiting')
 })

@@ -1,5 +1,5 @@
-// The errors of version 2: those that the server sends, and the client's own. They have the shape of a BatonError without its
-// table of codes, which is longer than the client.
+// Errors of version 2, from the server or the client itself. They have the shape of a BatonError without its table of
+// codes, which is larger than the client.
 import type { ErrorFrame2 } from '@baton/protocol'
 
 export type ClientErrorInit = Omit<ErrorFrame2, 'type' | 're' | 'retryable' | 'hint'> & {
@@ -7,11 +7,11 @@ export type ClientErrorInit = Omit<ErrorFrame2, 'type' | 're' | 'retryable' | 'h
   readonly retryable?: boolean
 }
 
-/** Branch on `code`, a word of docs/errors.md. A newer server may send codes that this client does not know. */
+/** Branch on `code`, a word of docs/errors.md. A newer server may send unknown codes. */
 export class ClientError extends Error {
   declare readonly code: string
   declare readonly hint: string
-  /** The server may take the same request later. */
+  /** The server may accept the same request later. */
   declare readonly retryable: boolean
   /** Milliseconds to wait before that, if the server said so. */
   declare readonly retryAfterMs: number | undefined
@@ -22,13 +22,13 @@ export class ClientError extends Error {
   }
 }
 
-/** An error that the client itself found; no server sent it. */
+/** An error found by the client itself, not sent by a server. */
 export function createError(code: string, message: string, hint?: string): ClientError {
   const retryable = code === 'connection_failed' || code === 'queue_full'
   return new ClientError({ code, message, hint, retryable })
 }
 
-/** The connection broke before the answer came. */
+/** The error for a connection that broke before the answer arrived. */
 export function createLostError(): ClientError {
   return createError('connection_failed', 'the server did not answer')
 }
@@ -38,8 +38,8 @@ export function createClosedError(): ClientError {
 }
 
 export function createFullError(what: string): ClientError {
-  return createError('queue_full', `${WAITING_MAX} ${what} wait for the server already`)
+  return createError('queue_full', `${WAITING_MAX} ${what} are already waiting`)
 }
 
-/** Inputs, results and requests of each kind that may wait for a server. */
+/** Maximum waiting inputs, results and requests of each kind. */
 export const WAITING_MAX = 100

@@ -26,7 +26,7 @@ async function serve(
   return (await front.listen()).url
 }
 
-/** Resolves with the first event of this name that fits. */
+/** Resolves with the first matching event of this name. */
 function next<Name extends keyof ClientEvents>(
   client: Client,
   name: Name,

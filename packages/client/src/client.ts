@@ -1,4 +1,4 @@
-// A client of one session: says what the user says, tells what the agent does, and runs the agent's client tools.
+// A client of one session: sends the user's messages, reports the agent's actions, and runs the agent's client tools.
 import type { ServerFrame, ToolCallPayload } from '@baton/protocol'
 import type { ConnectionState, ReconnectOptions } from './connection.ts'
 import { openConnection } from './connection.ts'
@@ -17,9 +17,11 @@ export interface ClientInit<Tools = Readonly<Record<string, ClientTool>>> {
   readonly session: string
   /** The agent's client tools that this app runs, by name. */
   readonly tools?: Tools
-  /** Runs calls of tools that `tools` does not name; a console, for example, asks a person. Without it these calls fail. */
+  /**
+   * Runs calls of tools that `tools` does not name; a console, for example, asks a person. Without it these calls fail.
+   */
   readonly otherTool?: ClientTool
-  /** Speaks a text; what comes after it waits until it is done. */
+  /** Speaks a text; later display calls wait until it is done. */
   readonly speak?: (text: string) => unknown
   readonly reconnect?: ReconnectOptions
   readonly world?: World
@@ -30,21 +32,21 @@ export type AgentState = 'idle' | 'thinking' | 'speaking'
 export interface ClientEvents {
   readonly connection: ConnectionState
   readonly state: AgentState
-  /** A message for the conversation on the screen. */
+  /** A message to display in the conversation. */
   readonly message: { readonly role: 'user' | 'assistant'; readonly text: string }
   /** The whole answer so far; the next one replaces it. */
   readonly partial: string
   readonly final: string
   readonly call: { readonly callId: string; readonly name: string }
   readonly result: ToolResult
-  /** An error that the server sent. With `unauthorized` it does not let this client in, and the connection stays closed. */
+  /** An error sent by the server. With `unauthorized` it rejects this client, and the connection stays closed. */
   readonly error: { readonly code: string; readonly message: string }
 }
 
 export interface Client {
-  /** Says what the user said. The client keeps it until the server has it, over any number of connections. */
+  /** Sends a user message. The client keeps it until the server has it, over any number of connections. */
   say(text: string): void
-  /** The user interrupts the voice by speaking. */
+  /** Reports that the user interrupts the voice by speaking. */
   interrupt(): void
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void
   readonly connection: ConnectionState
@@ -52,14 +54,14 @@ export interface Client {
 }
 
 /**
- * Opens a client and connects at once. `createClient<typeof agent>(…)`, with the type of the server's agent alone, knows the
- * names and the inputs of its client tools.
+ * Opens a client and connects at once. `createClient<typeof agent>(…)` only needs the type of the server's agent, and
+ * knows the names and inputs of its client tools.
  */
 export function createClient<A extends TypedAgent>(init: ClientInit<ToolHandlers<A>>): Client
 export function createClient(init: ClientInit): Client
 export function createClient(init: ClientInit<unknown>): Client {
   const world = init.world ?? platformWorld()
-  // As the platform's own events do: what a listener throws is an uncaught error, after the event.
+  // Like the platform's own events: an error in a listener is an uncaught error, after the event.
   const report = (cause: unknown): void =>
     void world.start(0, () => {
       throw cause
@@ -83,7 +85,7 @@ export function createClient(init: ClientInit<unknown>): Client {
   const state: ClientState = {
     listeners,
     outbox,
-    // Functions by names, as both overloads say.
+    // Functions by name, as both overloads declare.
     calls: createToolCalls((init.tools ?? {}) as NonNullable<ClientInit['tools']>, init.otherTool),
     speak: init.speak ?? (() => {}),
     display: Promise.resolve(),
@@ -106,7 +108,7 @@ interface ClientState {
   readonly outbox: Outbox
   readonly calls: ToolCalls
   readonly speak: (text: string) => unknown
-  /** Display calls run strictly one after another; the model's calls run beside them. */
+  /** Display calls run strictly one after another; the model's calls run in parallel to them. */
   display: Promise<void>
 }
 
@@ -135,7 +137,7 @@ function takeFrame(state: ClientState, frame: ServerFrame): void {
 function takeCall(state: ClientState, call: ToolCallPayload): void {
   const { listeners, outbox, calls } = state
   if (call.name.startsWith('convo.') || call.name === 'tts.speak') {
-    // When it comes, not when it is shown: behind a long speech the results of the next turn may be there already.
+    // When it arrives, not when it is shown: after a long speech the next turn's results may already be here.
     if (call.name === 'convo.setState' && call.arguments.includes('"idle"')) outbox.settle()
     state.display = state.display.then(() => show(state, call))
     return
@@ -147,7 +149,7 @@ function takeCall(state: ClientState, call: ToolCallPayload): void {
   })
 }
 
-/** Never rejects, so the next one is shown whatever happens. */
+/** Never rejects, so the next one is always shown. */
 async function show(state: ClientState, call: ToolCallPayload): Promise<void> {
   const { callId } = call
   try {

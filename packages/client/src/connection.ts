@@ -1,4 +1,4 @@
-// One session's connection to a server. It breaks and comes back; what was said in between is sent when it is back.
+// One session's connection to a server. It reconnects when it breaks; frames queued meanwhile are sent afterwards.
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import { createBoundedMap } from './bounded-map.ts'
@@ -8,9 +8,9 @@ import type { WebSocketLike, World } from './world.ts'
 export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed'
 
 export interface ReconnectOptions {
-  /** Milliseconds before the first try; each further pause is twice as long, less a random part. 250 by default. */
+  /** Milliseconds before the first retry; each further pause is twice as long, minus a random part. 250 by default. */
   readonly baseMs?: number
-  /** The longest pause between two tries, in milliseconds. 10,000 by default. */
+  /** Maximum pause between two tries, in milliseconds. 10,000 by default. */
   readonly mostMs?: number
 }
 
@@ -20,11 +20,11 @@ export interface ConnectionInit {
   readonly world: World
   readonly reconnect: ReconnectOptions
   readonly onState: (state: ConnectionState) => void
-  /** Each frame once, in order, even over several connections. */
+  /** Receives each frame once, in order, even over several connections. */
   readonly onFrame: (frame: ServerFrame) => void
   /** The session is started, for the first time or again. */
   readonly onStarted: () => void
-  /** The server refuses this client for good: the connection stays closed. */
+  /** The server permanently refuses this client: the connection stays closed. */
   readonly onRefused: (refusal: Refusal) => void
 }
 
@@ -40,24 +40,27 @@ export type Outgoing = ClientFrame extends infer Frame
   : never
 
 export interface Connection {
-  /** False when there is no connection: nothing was sent. A frame that is sent again must keep its id. */
+  /** Returns false if there is no connection and nothing was sent. A resent frame must keep its id. */
   send(id: string, frame: Outgoing): boolean
   close(): void
 }
 
-/** Ids of frames that are remembered, to ignore repeats. */
+/** Frame ids to remember, to ignore repeats. */
 const SEEN_MAX = 10_000
-/** Milliseconds in which a new connection must start the session. */
+/** Milliseconds for a new connection to start the session. */
 const START_MS = 10_000
-/** Milliseconds that a session must stay connected before pauses start from the shortest again. A server that accepts and drops at once does not count. */
+/**
+ * Milliseconds that a session must stay connected before pauses start from the shortest again, so that a server that
+ * accepts and drops at once does not count.
+ */
 const STABLE_MS = 10_000
-/** Answers that another try would not change. */
+/** Responses that a retry would not change. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'it wants a valid token',
   403: 'this origin may not connect',
 }
 
-/** Connects at once. */
+/** Opens a connection and connects at once. */
 export function openConnection(init: ConnectionInit): Connection {
   const connection = new SessionConnection(init)
   connection.connect()
@@ -81,12 +84,12 @@ class SessionConnection implements Connection {
   connect(): void {
     const { world, url, session, onState } = this.#init
     onState('connecting')
-    if (this.#closed) return // by whom it was told
+    if (this.#closed) return // already reported when it closed
     let opened: WebSocketLike
     try {
       opened = world.openSocket(url)
     } catch (cause) {
-      throw new ClientError({ code: 'invalid_option', message: `url: ${String(cause)}` }) // with the first connection
+      throw new ClientError({ code: 'invalid_option', message: `url: ${String(cause)}` }) // thrown by the first connection
     }
     this.#socket = opened
     let isOpen = false
@@ -98,7 +101,7 @@ class SessionConnection implements Connection {
       if (this.#socket === opened) this.#take(event.data)
     }
     opened.onclose = () => this.#lose(opened, isOpen)
-    opened.onerror = () => {} // the close event follows and says all there is to say
+    opened.onerror = () => {} // the close event follows and has all information
     this.#stopTimer = world.start(START_MS, () => {
       opened.close()
       this.#lose(opened, isOpen)
@@ -161,7 +164,10 @@ class SessionConnection implements Connection {
   }
 }
 
-/** Why the server will never let this client in, by the HTTP status of a plain request: a refused WebSocket gives no reason. */
+/**
+ * Why the server will never accept this client, by the HTTP status of a plain request: a refused WebSocket gives no
+ * reason.
+ */
 export function describeRefusal(status: number): string | undefined {
   const why = REFUSALS[status]
   return why && `the server refused the connection: ${why}`
@@ -169,17 +175,17 @@ export function describeRefusal(status: number): string | undefined {
 
 function readText({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {
   const timestamp = new Date(world.nowMs()).toISOString()
-  // Type and payload come together, so they are one of the frames.
+  // Type and payload belong together, so they form one of the frames.
   return encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame)
 }
 
-/** Ignores what is not a frame of this version. */
+/** Ignores text that is not a frame of this version. */
 function frameIn(text: unknown): ServerFrame | undefined {
   const decoded = typeof text === 'string' ? decodeServerFrame(text) : undefined
   return decoded?.ok ? decoded.frame : undefined
 }
 
-/** Half of the pause is random, so that apps that lost their server together do not come back all at once. */
+/** Half of the pause is random, so that apps that lost their server together do not all reconnect at the same time. */
 export function delayMs(
   { reconnect = {}, world }: { readonly reconnect?: ReconnectOptions; readonly world: World },
   tries: number,

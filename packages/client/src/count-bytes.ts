@@ -1,6 +1,6 @@
 // The size of a text on the wire.
 
-/** Browsers and Node have it, but this package loads the types of neither. */
+/** Browsers and Node have it, but this package loads neither's types. */
 declare const TextEncoder: new () => { encode(text: string): { readonly length: number } }
 
 /** Bytes of the text in UTF-8. */

@@ -1,4 +1,4 @@
-// The apps of docs/protocol.md, in processes of their own, as a reader would run them.
+// The apps of docs/protocol.md, in separate processes, as a reader would run them.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'

@@ -1,4 +1,4 @@
-// The exports of @baton/client.
+// Exports of @baton/client.
 export { createClient } from './client.ts'
 export type { AgentState, Client, ClientEvents, ClientInit } from './client.ts'
 export type { ConnectionState, ReconnectOptions } from './connection.ts'

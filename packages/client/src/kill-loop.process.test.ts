@@ -1,4 +1,4 @@
-// A real server is killed with SIGKILL around every record of a turn and started again; a real client comes back to it.
+// A real server is killed with SIGKILL around every record of a turn and restarted; a real client reconnects to it.
 // Whatever the moment, the turn ends, and effects happen as often as their tools allow.
 import type { SessionRecord } from '@baton/core/machine'
 import { openSqliteStore } from '@baton/host'
@@ -24,7 +24,7 @@ interface Life {
   /** How often a process was killed. */
   readonly kills: number
   readonly records: readonly SessionRecord[]
-  /** Times that each effect happened, by tool. */
+  /** Occurrences of each effect, by tool. */
   readonly effects: ReadonlyMap<string, readonly string[]>
   readonly final: string
 }
@@ -38,7 +38,7 @@ afterAll(() => {
   )
 })
 
-/** One conversation: a process for each plan, each killed by itself, and a last one that lives. */
+/** One conversation: a process for each plan, each of which kills itself, and a final one that survives. */
 async function live(plans: readonly KillPlan[]): Promise<Life> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-kill-'))
   const port = await findFreePort()
@@ -54,7 +54,7 @@ async function live(plans: readonly KillPlan[]): Promise<Life> {
     const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port), 'plain']
     const server = startCommand(process.execPath, { words: [...words, ...(plan ? [JSON.stringify(plan)] : [])] })
     running = server
-    // One that is to die in its recovery ends without a word.
+    // A process that dies in its recovery prints nothing.
     await server.untilLine((line) => line.includes('listening')).catch(() => {})
     return server
   }
@@ -81,7 +81,7 @@ async function live(plans: readonly KillPlan[]): Promise<Life> {
   }
 }
 
-/** Milliseconds that a conversation may take, with the grace that a call has after a restart. */
+/** Time limit of a conversation in milliseconds, including a call's grace after a restart. */
 const LIFE_MS = 40_000
 
 function lateness(plans: readonly KillPlan[], told: () => string): Promise<never> {
@@ -97,7 +97,7 @@ interface Lives {
   readonly final: Promise<string>
 }
 
-/** Starts a process after each that died, until one says the final. Returns how many died. */
+/** Starts a new process whenever one died, until one reports the final answer. Returns how many died. */
 async function outlive(first: StartedCommand, { plans, start, final }: Lives): Promise<number> {
   const left = [...plans]
   let server = first
@@ -122,7 +122,7 @@ function effectsIn(folder: string, clientEffects: readonly string[]): ReadonlyMa
   return Map.groupBy(lines, (line) => line.split(' ')[0] ?? '')
 }
 
-/** Checks a conversation against the promises; `wrong` tells which one it broke. */
+/** Checks a conversation against the promises; `wrong` names the broken one. */
 function check(life: Life, plans: readonly KillPlan[]): void {
   const { records, final } = life
   const facts = records.flatMap((record) => record.facts)
@@ -146,7 +146,10 @@ function check(life: Life, plans: readonly KillPlan[]): void {
   counts.records += records.length
 }
 
-/** One settlement; ok means that it happened; `once` and what a living client does happens at most once; one key. */
+/**
+ * Exactly one settlement; ok means that it happened; `once` tools and effects of a living client happen at most once;
+ * one key.
+ */
 function isKept(name: string, settled: readonly string[], happened: readonly string[]): boolean {
   const [settlement = ''] = settled
   const isOnce = name.endsWith('.once')
@@ -160,7 +163,7 @@ function isKept(name: string, settled: readonly string[], happened: readonly str
   )
 }
 
-/** Several conversations at once; each is checked. */
+/** Runs several conversations at once; each is checked. */
 async function liveAll(all: readonly (readonly KillPlan[])[]): Promise<number> {
   const left = [...all]
   let kills = 0
@@ -179,12 +182,12 @@ test('killed around every record of a turn with parallel server and client tools
   const whole = await live([])
   check(whole, [])
   const positions = whole.records.map(({ pos }) => pos).filter((pos) => pos < POSITIONS_MAX)
-  // Inputs that come together are one record; how many do is the machine's affair.
+  // Inputs that arrive together are one record; their number may vary.
   expect(positions.length).toBeGreaterThan(8)
   const moments = ['before', 'after', 'later'] as const
   const all = positions.flatMap((at) => moments.map((moment): KillPlan[] => [{ at, moment, laterMs: 0 }]))
   const tried = chooseSample(all, 3)
-  // The last records may come together in another life, or be the client's going, which no process outlives.
+  // The last records may be merged in another life, or be the client's detaching, which no process outlives.
   expect(await liveAll(tried)).toBeGreaterThan(tried.length / 2)
 }, 300_000)
 
@@ -196,6 +199,6 @@ test('killed again and again, at other records each day, the turn completes', as
     { at: at(index), moment: 'later', laterMs: 1 },
     { at: at(index) + 2 + (index % 5), moment: 'after', laterMs: 0 },
   ])
-  // One plan alone may name a record that comes together with others in its life: whether it killed says nothing.
+  // A single plan may name a record that is merged with others in its life: whether it killed says nothing.
   expect(await liveAll(all)).toBeGreaterThan(isDeep() ? all.length / 2 : -1)
 }, 300_000)

@@ -1,4 +1,4 @@
-// The moments of a client call at which a killed server hurts most, each with a real server and an app of version 1.
+// The worst moments of a client call for a server to be killed, each with a real server and an app of version 1.
 import type { SettlementType } from '@baton/core/machine'
 import { openSqliteStore } from '@baton/host'
 import { findFreePort } from '@baton/testing/free-port'
@@ -39,12 +39,12 @@ async function start(plan?: KillPlan): Promise<void> {
 
 type Run = (name: string) => string | Promise<string>
 
-/** An app that says something to a server which dies, comes back to the next one, and waits for the answer. */
+/** An app that sends a message to a server that dies, reconnects to the next one, and waits for the answer. */
 async function survive(runCall: Run, plan?: KillPlan, forgets = false): Promise<V1App> {
   await start(plan)
   const opened = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall, forgets })
   app = opened
-  opened.say('go').catch(() => {}) // the connection breaks, that is the point
+  opened.say('go').catch(() => {}) // the connection breaks on purpose
   expect((await server.ended).signal).toBe('SIGKILL')
   await start()
   await opened.reconnect()
@@ -79,7 +79,7 @@ function listFrames({ frames }: V1App, name: string) {
   return frames.filter(({ type, payload }) => type === 'tool.call' && payload['name'] === name)
 }
 
-/** Kills the server when a call of this tool comes, for the first time; the others are answered. */
+/** Kills the server at the first call of this tool; later calls are answered. */
 function killingAt(name: string, afterwards: () => string | Promise<string>): { readonly run: Run; runs: number } {
   const made = {
     runs: 0,
@@ -135,10 +135,10 @@ test('a once call whose result nobody knows any more is told as unknown, and nev
   const once = killingAt('client.once', () => new Promise<string>(() => {}))
   await start()
   const opened = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall: once.run })
-  opened.say('go').catch(() => {}) // the connection breaks, that is the point
+  opened.say('go').catch(() => {}) // the connection breaks on purpose
   expect((await server.ended).signal).toBe('SIGKILL')
   await start()
-  // The app was started anew as well: it knows nothing of the call.
+  // The app was restarted as well: it knows nothing of the call.
   const next = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall: once.run })
   app = next
   await until(() => next.frames.some(({ type }) => type === 'assistant.speech.final'))

@@ -1,12 +1,12 @@
 // Typed events for any number of listeners.
 
 export interface Listeners<Events> {
-  /** Returns a function that takes the listener away. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void
   tell<Name extends keyof Events>(name: Name, event: Events[Name]): void
 }
 
-/** A listener that throws does not stop the other listeners or the client; `report` gets what it threw. */
+/** A throwing listener does not stop the other listeners or the client; `report` gets the error. */
 export function createListeners<Events>(report: (cause: unknown) => void): Listeners<Events> {
   const listeners = new Set<readonly [name: keyof Events, listener: (event: never) => void]>()
   return {

@@ -1,23 +1,24 @@
-// Messages that may have to be sent again: the user's, until the server shows that it has them, and results of the turn.
+// Messages that may have to be sent again: the user's, until the server shows that it has them, and results of the
+// turn.
 import type { Connection } from './connection.ts'
 import type { ToolResult } from './tool-calls.ts'
 
 export interface Outbox {
-  /** @throws Error when too many texts wait */
+  /** @throws Error if too many texts are waiting */
   say(text: string): void
   /** The server has this text: it need not be sent again. */
   forget(text: string): void
   /** Kept until `settle`: version 1 acknowledges nothing, and a call with an effect is never sent a second time. */
   answer(result: ToolResult): void
-  /** Tells that a display call is done. Nobody waits for it, so it is not kept. */
+  /** Reports that a display call is done. It is not kept, because no caller waits for it. */
   acknowledge(result: ToolResult): void
-  /** The turn is over: its results need not be sent again. */
+  /** The turn has ended: its results need not be sent again. */
   settle(): void
-  /** There is a connection again. Texts keep their ids and results those of their calls, so the server takes each once. */
+  /** The connection is back. Texts keep their ids and results those of their calls, so the server accepts each once. */
   flush(): void
 }
 
-/** Texts and results that may wait. */
+/** Maximum waiting texts and results. */
 const WAITING_MAX = 100
 
 export function createOutbox(send: Connection['send'], newId: () => string): Outbox {
@@ -30,7 +31,7 @@ export function createOutbox(send: Connection['send'], newId: () => string): Out
   const sendResult = (result: ToolResult): boolean => send(newId(), { type: 'tool.result', payload: result })
   return {
     say: (text) => {
-      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts wait for the server already`)
+      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts are already waiting`)
       const id = newId()
       said = [...said, { id, text }]
       sendText(id, text)

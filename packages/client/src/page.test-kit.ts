@@ -9,7 +9,7 @@ import { expect } from 'vitest'
 
 export interface PageWorld {
   readonly context: BrowserContext
-  /** Opens a page with this script; its complaints fail the test that asks for them. */
+  /** Opens a page with this script; its errors are collected in `complaints`. */
   readonly openPage: (query?: string) => Promise<Page>
   readonly complaints: readonly string[]
   readonly close: () => Promise<void>
@@ -19,7 +19,7 @@ export async function launch(executablePath: string): Promise<Browser> {
   return await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 30_000 })
 }
 
-/** A site of its own, so that its database is its own too. */
+/** A separate site, so that it has a separate database. */
 export async function createPageWorld(browser: Browser, files: Readonly<Record<string, string>>): Promise<PageWorld> {
   const server = createServer(({ url = '/' }, response) => {
     const name = url.split('?', 1)[0]?.slice(1) ?? ''
@@ -36,7 +36,7 @@ export async function createPageWorld(browser: Browser, files: Readonly<Record<s
     const page = await context.newPage()
     page.on('pageerror', (cause) => void complaints.push(String(cause)))
     page.on('console', (message) => {
-      // The browser says so of every connection that fails; it is what these tests do.
+      // The browser reports every failed connection, which these tests cause on purpose.
       const isExpected = /WebSocket connection|Failed to load resource|CORS policy/.test(message.text())
       if (message.type() === 'error' && !isExpected) complaints.push(message.text())
     })
@@ -53,9 +53,9 @@ export async function createPageWorld(browser: Browser, files: Readonly<Record<s
 const PAGE =
   '<!doctype html><title>A page</title><link rel="icon" href="data:,"><main id="root"></main><script type="module" src="/entry.js"></script>'
 
-/** Entries that wait in the outbox of a page. Only a database that is there is opened: opening would make another one. */
+/** Number of entries in a page's outbox. Only opens an existing database, since opening would create one. */
 export async function untilOutboxHas(page: Page, entries: number): Promise<void> {
-  // Not `waitForFunction`, which takes the promise of an async function for a value that is there.
+  // Not `waitForFunction`, which treats the promise of an async function as a result.
   const count = (): Promise<unknown> =>
     page.evaluate(`(async () => {
       if (!(await indexedDB.databases()).some(({ name }) => name === 'baton-outbox')) return 0
@@ -73,7 +73,7 @@ export interface Wire {
   /** Connections so far. */
   readonly connections: () => number
   readonly cut: () => void
-  /** Connections are refused from now on, or no more. */
+  /** Whether new connections are refused. */
   readonly setDown: (isDown: boolean) => void
   readonly close: () => Promise<void>
 }

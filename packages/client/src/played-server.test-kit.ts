@@ -1,10 +1,10 @@
-// A server of version 2 that a test plays itself, frame by frame, over sockets in memory and a clock that the test moves: answers
-// in another order, late, lost, refused, or under way when the next request begins.
+// A server of version 2 that a test plays frame by frame, over in-memory sockets and a manual clock: answers that are
+// reordered, late, lost or refused, or that arrive when the next request begins.
 import type { CallView } from '@baton/core'
 import type { ClientError } from './client-error.ts'
 import type { WebSocketLike, World } from './world.ts'
 
-/** A frame of the client, as it was sent. */
+/** A frame as sent by the client. */
 export interface SentFrame extends Readonly<Record<string, unknown>> {
   readonly id: string
   readonly type: string
@@ -16,7 +16,7 @@ export interface PlayedSocket extends WebSocketLike {
   readonly isClosed: boolean
 }
 
-/** `probed`: the status with which the server answers a plain request. */
+/** @param probed HTTP status of the response to a plain request */
 export function createPlayedServer(probed?: number) {
   let nowMs = 0
   let ids = 0
@@ -48,7 +48,7 @@ export function createPlayedServer(probed?: number) {
     if (!socket) throw new Error('nothing was opened')
     return socket
   }
-  /** Lets so much time pass; what is due happens at its moment. */
+  /** Advances the clock; timers fire when they are due. */
   const advance = (ms: number): void => {
     for (const endMs = nowMs + ms; ;) {
       const [next] = [...timers].sort((one, other) => one.atMs - other.atMs)
@@ -62,10 +62,10 @@ export function createPlayedServer(probed?: number) {
     }
   }
   const say = (frame: object | string, socket = newest()): void =>
-    socket.onmessage?.({ data: typeof frame === 'string' ? frame : JSON.stringify(frame) } as never) // as a browser's event
+    socket.onmessage?.({ data: typeof frame === 'string' ? frame : JSON.stringify(frame) } as never) // like a browser's event
   /** Opens the newest connection and says hello. */
   const begin = (frameBytes = 100_000): void => {
-    newest().onopen?.(undefined as never) // a browser's event has nothing that is read
+    newest().onopen?.(undefined as never) // the event's fields are not read
     say({ type: 'hello', protocol: 2, nowMs, limits: { frameBytes, resultBytes: frameBytes } })
   }
   return {
@@ -75,17 +75,17 @@ export function createPlayedServer(probed?: number) {
     advance,
     say,
     begin,
-    /** Breaks a connection, as the network does. */
-    breakWith: (code: number, socket = newest()): void => socket.onclose?.({ code } as never), // as above
-    /** Timers that run. */
+    /** Breaks a connection like the network would. */
+    breakWith: (code: number, socket = newest()): void => socket.onclose?.({ code } as never), // like a browser's event
+    /** Number of running timers. */
     waiting: (): number => timers.size,
-    /** The machine has a network again. */
+    /** The machine is online again. */
     goOnline: (): void => {
       for (const callback of online) callback()
     },
-    /** Who waits for the network. */
+    /** Number of listeners for the network. */
     listening: (): number => online.size,
-    /** Requests of this type on the newest connection, in their order. */
+    /** Requests of this type on the newest connection, in order. */
     asked: (type: string): readonly SentFrame[] => newest().sent.filter((frame) => frame.type === type),
     accept: (request: SentFrame | undefined, value: object = {}): void =>
       say({ type: 'ok', re: request?.id ?? '', ...value }),
@@ -118,7 +118,7 @@ function createSocket(protocol: string | undefined): PlayedSocket {
   }
 }
 
-/** Lets every promise run to its end. */
+/** Lets every pending promise settle. */
 export const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** The value of a promise, or the code of its error. */
@@ -129,10 +129,10 @@ export async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** Details of a session, to begin with. */
+/** Initial details of a session. */
 export const INFO = { agent: 'a', model: 'm', models: ['m'], title: null, meta: {}, activity: 'idle' }
 
-/** Accepts the opening of a session, and tells these calls as what was missed. */
+/** Accepts the opening of a session, and reports these calls as missed. */
 export function openPlayed(
   server: PlayedServer,
   { messages, calls = [] }: { readonly messages?: readonly object[]; readonly calls?: readonly CallView[] } = {},

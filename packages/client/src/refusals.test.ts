@@ -1,4 +1,5 @@
-// Servers that let nobody in, or let in and drop: the client says so at once, or comes back ever more slowly.
+// Servers that refuse connections, or accept and drop them: the client reports it at once, or reconnects at growing
+// intervals.
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -74,7 +75,7 @@ interface Fake {
   /** Milliseconds before each try. */
   readonly pauses: readonly number[]
   move(byMs: number): void
-  /** The newest socket: the server lets the session in, then drops it after so many milliseconds. */
+  /** The newest socket: the server accepts the session, then drops the connection after `afterMs`. */
   acceptAndDrop(afterMs: number): void
 }
 

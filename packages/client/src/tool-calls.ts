@@ -1,11 +1,11 @@
-// Runs the calls that the server sends. A call that is delivered again is not run again: its result is sent once more.
+// Runs the calls that the server sends. A repeated call is not run again: its result is sent once more.
 import type { ToolCallPayload } from '@baton/protocol'
 import { createBoundedMap } from './bounded-map.ts'
 
-/** A tool of this client: it gets the parsed arguments and returns anything that JSON can hold, or a text. */
+/** A tool of this client: it gets the parsed arguments and returns any JSON value, or text. */
 export type ClientTool = (input: never, call: { readonly callId: string; readonly name: string }) => unknown
 
-/** The parts of an agent's type that count here: the names of its tools and the types of their inputs. */
+/** The relevant parts of an agent's type: the names of its tools and the types of their inputs. */
 export interface TypedAgent {
   readonly tools: readonly TypedTool[]
 }
@@ -16,7 +16,7 @@ interface TypedTool {
   readonly types?: { readonly input: unknown; readonly output?: unknown } | undefined
 }
 
-/** Handlers of an agent's client tools, by their names and with their types; none where it has no client tools. */
+/** Handlers of an agent's client tools, by name and with their types; none if it has no client tools. */
 export type ToolHandlers<A extends TypedAgent> = HandlersWith<
   A,
   { readonly callId: string; readonly name: string },
@@ -24,8 +24,8 @@ export type ToolHandlers<A extends TypedAgent> = HandlersWith<
 >
 
 /**
- * Each handler gets the input and this context, and returns what fits the tool's `output`, or `Content`. For a tool without an
- * `output` it may return anything.
+ * Each handler gets the input and this context, and returns what fits the tool's `output`, or `Content`. For a tool
+ * without an `output` it may return anything.
  */
 export type HandlersWith<A extends TypedAgent, Context, Content = never> = [ClientRun<A['tools'][number]>] extends [
   never,
@@ -42,10 +42,10 @@ type Returned<Output, Content> = unknown extends Output
   ? unknown
   : Unchanged<Output> | Content | Promise<Unchanged<Output> | Content>
 
-/** Baton only reads a result, so read-only lists and objects will do. */
+/** Baton only reads a result, so read-only lists and objects are accepted. */
 type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
-/** Those without `execute`. */
+/** Tools without `execute`. */
 type ClientRun<T extends TypedTool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
 
 export interface ToolResult {
@@ -59,7 +59,7 @@ export interface ToolCalls {
   run(call: ToolCallPayload): Promise<ToolResult>
 }
 
-/** Calls whose results are kept, running ones included. */
+/** Number of calls whose results are kept, including running ones. */
 const CALLS_MAX = 1000
 
 export function createToolCalls(tools: Readonly<Record<string, ClientTool>>, otherTool?: ClientTool): ToolCalls {
@@ -80,7 +80,7 @@ async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Pro
   const { callId, name } = call
   try {
     if (!tool) return { callId, result: null, error: `this app has no tool "${name}"` }
-    // The server has validated the arguments against the tool's schema; what type that gives, its author knows.
+    // The server has validated the arguments against the tool's schema; its author knows the resulting type.
     const value = await tool(JSON.parse(call.arguments) as never, { callId, name })
     return { callId, result: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), error: null }
   } catch (thrown) {
@@ -88,7 +88,7 @@ async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Pro
   }
 }
 
-/** Describes a thrown value in words. Never throws, whatever a tool threw. */
+/** Describes a thrown value in words. Never throws. */
 export function describeThrown(thrown: unknown): string {
   try {
     const said: unknown = thrown instanceof Error ? thrown.message : thrown

@@ -1,6 +1,6 @@
-// Two real servers over one PostgreSQL store, behind one port, with wall clocks 30 s apart. Apps talk while either server is
-// killed, restarted or cut off from the database. Whatever happens, nothing that was said is lost, every turn is answered,
-// every call is settled once, and effects happen as often as their tools allow.
+// Two real servers over one PostgreSQL store, behind one port, with wall clocks 30 s apart. Apps talk while either
+// server is killed, restarted or cut off from the database. Whatever happens, no message is lost, every turn is
+// answered, every call is settled once, and effects happen as often as their tools allow.
 import type { SessionRecord } from '@baton/core/machine'
 import { createRandom } from '@baton/core/testing'
 import { openPostgresStore } from '@baton/host/postgres'
@@ -22,10 +22,10 @@ import { createClient } from './client.ts'
 
 const SERVER = fileURLToPath(new URL('../../testing/src/two-processes/server.ts', import.meta.url))
 const SESSIONS = 4
-/** Kills, restarts or cuts of each test. The apps go on talking until all of them were made. */
+/** Kills, restarts or cuts per test. The apps keep talking until all of them happened. */
 const TROUBLES = chooseCount({ quick: 4, deep: 8 })
 const LEASE_MS = 2000
-/** Milliseconds that a turn may take: both servers may be away in it, more than once. */
+/** Time limit of a turn in milliseconds: both servers may be down during it, more than once. */
 const TURN_MS = 60_000
 
 const programs = findPostgres('two servers over one store', console.warn)
@@ -57,7 +57,7 @@ describe.skipIf(programs === undefined)('two servers over one store', () => {
             `${counts.kill} killed, ${counts.restart} restarted, ${counts.cut} connections cut; ` +
             `${seen.records} records, ${seen.owners} owners, ${seen.moves} moves between servers, ${seen.unknown} calls told as unknown`,
         )
-        // Turns end before a server does, and no server holds what it cannot finish.
+        // Turns end before a server does, and no server holds sessions that it cannot finish.
         expect(seen.unknown === 0 || troubles.some((trouble) => trouble === 'kill')).toBe(true)
       } finally {
         await world.close()
@@ -124,7 +124,7 @@ async function openWorld(postgres: PostgresServer): Promise<World> {
 
 interface Talked {
   readonly counts: Readonly<Record<Trouble, number>>
-  /** Records of each session. */
+  /** Turns of each session. */
   readonly turns: readonly number[]
 }
 
@@ -133,7 +133,7 @@ interface Plan {
   readonly seed: number
 }
 
-/** Every session says its turns one after the other, while troubles come. */
+/** Every session sends its turns one after another, while troubles happen. */
 async function talk(world: World, { troubles, seed }: Plan): Promise<Talked> {
   const random = createRandom(seed)
   const counts = { kill: 0, restart: 0, cut: 0 }
@@ -168,7 +168,7 @@ interface Talk {
   readonly progress: { readonly isOver: boolean }
 }
 
-/** Returns how many turns there were. @throws Error when an answer does not come */
+/** Returns the number of turns. @throws Error if an answer does not arrive */
 async function sayUntil(world: World, { client, index, progress }: Talk): Promise<number> {
   for (let turn = 0; ; turn++) {
     if (progress.isOver) return turn
@@ -253,7 +253,7 @@ interface Happened {
   readonly seen: { unknown: number }
 }
 
-/** One settlement a call; ok means that it happened; `once` and what an app does happens at most once. */
+/** One settlement per call; ok means that it happened; `once` tools and effects of an app happen at most once. */
 function findUnkept(records: readonly SessionRecord[], { session, lines, seen }: Happened): readonly string[] {
   const facts = records.flatMap((record) => record.facts)
   return facts

@@ -1,4 +1,4 @@
-// Types of the tools of an app, by the type of the server's agent: `tsc` is the test.
+// Types of an app's tools, derived from the type of the server's agent: `tsc` is the test.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -59,7 +59,7 @@ test('what a tool returns fits its output, or is parts', () => {
   open({ place: () => ({ town: 'Rome', streets }) })
   // @ts-expect-error the streets are missing
   open({ place: async () => Promise.resolve({ city: 'Rome' }) })
-  // Version 1 also sends a text as it is.
+  // Version 1 also sends text as is.
   createClient<typeof agent>({ ...place, tools: { place: () => '{"city":"Rome","streets":[]}' } }).close()
   // @ts-expect-error it is called city
   createClient<typeof agent>({ ...place, tools: { place: () => ({ town: 'Rome', streets }) } }).close()

@@ -1,4 +1,4 @@
-// The connection of version 2 over a socket in memory and a clock that the test moves: what a real server rarely does.
+// The connection of version 2 over an in-memory socket and a manual clock: cases that real servers rarely cause.
 import { expect, test } from 'vitest'
 import { ClientError } from './client-error.ts'
 import type { PlayedServer } from './played-server.test-kit.ts'
@@ -55,7 +55,7 @@ test('frames of a newer server, and what is no frame, change nothing', () => {
   const { begin, say, errors, notices, told } = open(createPlayedServer())
   begin()
   for (const text of ['', 'null', '[]', '{', '{"type":"tomorrow"}', '{"type":"events"}', '{"type":7}']) say(text)
-  // Names that every object has are kinds of no frame.
+  // Property names that every object has are not frame types.
   for (const text of ['{"type":"__proto__"}', '{"type":"constructor"}', '{"type":"toString","next":{"pos":1}}'])
     say(text)
   expect([errors, notices, told]).toEqual([[], [], ['connecting', 'hello']])
@@ -148,7 +148,7 @@ test.each([401, 403])('a connection that is refused with %d ends it for good', a
 test('a server that is no server of this version is told, and tried again', () => {
   const server = createPlayedServer()
   const { newest, errors, told } = open(server)
-  newest().onopen?.(undefined as never) // a browser's event has nothing that is read
+  newest().onopen?.(undefined as never) // the event's fields are not read
   server.advance(10_000)
   expect(errors).toMatchObject([{ code: 'connection_failed', message: 'the server did not say hello in baton.v2' }])
   expect(errors[0]?.hint).toMatch(/same version/)
@@ -171,7 +171,7 @@ test('a machine that has a network again does not wait for the pause, and connec
   const server = createPlayedServer()
   const { wire, begin, breakWith, told } = open(server)
   begin()
-  // There is a connection already.
+  // There is already a connection.
   server.goOnline()
   expect(server.sockets).toHaveLength(1)
   for (const _ of [1, 2, 3, 4]) {
@@ -183,7 +183,7 @@ test('a machine that has a network again does not wait for the pause, and connec
   expect(told.at(-1)).toBe('connecting')
   const connections = server.sockets.length
   begin()
-  // The pause that was cut short does not end a second time.
+  // The shortened pause does not end a second time.
   server.advance(10_000)
   expect([server.sockets.length, told.at(-1)]).toEqual([connections, 'hello'])
   wire.close(new ClientError({ code: 'session_closed', message: 'closed' }))

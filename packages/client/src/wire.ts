@@ -1,4 +1,5 @@
-// The connection to a server, in version 2: it breaks and comes back, asks, and hands on what it is told. It knows no session.
+// The connection to a server, in version 2: it reconnects when it breaks, sends requests, and passes on the server's
+// frames. It knows no session.
 import type { AnswerOf, CLOSE_CODES_2, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
 import { SUBPROTOCOL, decodeServerFrame2 } from '@baton/protocol'
 import { ClientError, createClosedError, createError, createLostError } from './client-error.ts'
@@ -17,7 +18,7 @@ export interface WireOptions {
   readonly reconnect?: ReconnectOptions
 }
 
-/** The session or directory that uses a connection and hears what happens to it. */
+/** The session or directory that uses a connection and is notified about it. */
 export interface WireUser {
   readonly world: World
   takeConnecting(): void
@@ -25,13 +26,13 @@ export interface WireUser {
   takeHello(): void
   takeNotice(notice: Notice): void
   /**
-   * The connection broke, and will come back. `isDeviceTaken`: another connection has the device's name. What was asked is
-   * answered with `connection_failed` afterwards.
+   * The connection broke, and will be restored. `isDeviceTaken`: another connection has the device's name. Open
+   * requests fail with `connection_failed` afterwards.
    */
   takeLoss(isDeviceTaken: boolean): void
   /** An error that answers no request. */
   complain(error: ClientError): void
-  /** The server refuses this client for good: the connection stays closed. */
+  /** The server permanently refuses this client: the connection stays closed. */
   end(error: ClientError): void
 }
 
@@ -40,26 +41,32 @@ export type Settle<Type extends RequestType> = (
 ) => void
 
 export interface Wire {
-  /** Who asks bounds how much. `settle` is called once, in the order of the server's frames, also when the connection breaks or no answer comes. */
+  /**
+   * Sends a request; the caller bounds their number. `settle` is called once, in the order of the server's frames, even
+   * if the connection breaks or the request times out.
+   */
   ask<Type extends RequestType>(type: Type, given: Requests[Type]['given'], settle: Settle<Type>): void
-  /** Breaks the connection, which comes back after a pause. */
+  /** Breaks the connection, which is restored after a pause. */
   drop(): void
-  /** For good. `error`: what every request is answered with that has no answer yet. */
+  /** Closes permanently. `error`: fails every unanswered request. */
   close(error: ClientError): void
 }
 
-/** Milliseconds in which a new connection must say hello, and for which one must live for the pauses to begin anew. */
+/**
+ * Timeout in milliseconds for the hello of a new connection, and the lifetime that resets the pauses to the shortest
+ * one.
+ */
 const HELLO_MS = 10_000
-/** Milliseconds in which a request is answered. */
+/** Milliseconds for a request to be answered. */
 const ANSWER_MS = 30_000
-/** Milliseconds between two looks at whether something came: two without are followed by a ping, and three are the end. */
+/** Milliseconds between two checks for incoming frames: two quiet checks cause a ping, and three end the connection. */
 const LISTEN_MS = 10_000
 const QUIET_LOOKS = 2
-/** Numbers of their own: the whole table would be in every page. */
+/** Separate constants: importing the table would add it to every page. */
 const UNAUTHORIZED = 4401 satisfies typeof CLOSE_CODES_2.unauthorized
 const DEVICE_TAKEN = 4409 satisfies typeof CLOSE_CODES_2.deviceTaken
 
-/** Connects at once. */
+/** Opens a wire and connects at once. */
 export function openWire(options: WireOptions, user: WireUser): Wire {
   return new ServerWire(options, user)
 }
@@ -70,14 +77,14 @@ class ServerWire implements Wire {
   readonly #world: World
   readonly #asked = new Map<string, Settle<never>>()
   #socket: WebSocketLike | undefined
-  /** Hello of the open connection. */
+  /** The hello of the open connection. */
   #hello: Hello | undefined
   #helloMs = 0
   #tries = 0
   #requests = 0
   #quietLooks = 0
   #closed = false
-  /** Timer of the hello, of the next look, or of the pause. */
+  /** Timer of the hello, of the next check, or of the pause. */
   #stopTimer: (() => void) | undefined
   readonly #stopOnline: (() => void) | undefined
 
@@ -94,13 +101,13 @@ class ServerWire implements Wire {
   connect(): void {
     this.#stopTimer?.()
     this.#user.takeConnecting()
-    if (this.#closed) return // by whom it was told
+    if (this.#closed) return // already reported when it closed
     let opened: WebSocketLike
     try {
       opened = this.#world.openSocket(this.#options.url, SUBPROTOCOL)
     } catch (cause) {
       this.#stopOnline?.()
-      throw createError('invalid_option', `url: ${String(cause)}`) // with the first connection
+      throw createError('invalid_option', `url: ${String(cause)}`) // thrown by the first connection
     }
     this.#socket = opened
     let isOpen = false
@@ -112,7 +119,7 @@ class ServerWire implements Wire {
       try {
         this.#take(event.data)
       } catch (cause) {
-        // An error of the socket's listener would end a process.
+        // An error in the socket's listener would end a process.
         this.#user.complain(createError('internal', String(cause)))
         this.drop()
       }
@@ -120,7 +127,7 @@ class ServerWire implements Wire {
     opened.onclose = (event: { readonly code?: number } | undefined) => {
       if (this.#socket === opened) this.#lose(isOpen, event?.code)
     }
-    opened.onerror = () => {} // the close event follows and says all there is to say
+    opened.onerror = () => {} // the close event follows and has all information
     this.#stopTimer = this.#world.start(HELLO_MS, () => {
       if (isOpen)
         this.#user.complain(
@@ -167,23 +174,23 @@ class ServerWire implements Wire {
     const bytes = countBytes(text)
     const { frameBytes } = this.#hello.limits
     if (bytes <= frameBytes) return undefined
-    return createError('input_too_large', `a frame of ${bytes} bytes; the server takes ${frameBytes}`)
+    return createError('input_too_large', `a frame of ${bytes} bytes; the server accepts ${frameBytes}`)
   }
 
   #take(data: unknown): void {
     this.#quietLooks = 0
     const frame = decodeServerFrame2(data as string) // the decoder refuses everything but text
-    if (!frame) return // of a newer server
+    if (!frame) return // from a newer server
     switch (frame.type) {
       case 'hello':
-        if (this.#hello) throw new Error('a second hello') // the server is left
+        if (this.#hello) throw new Error('a second hello') // drops the connection to the server
         this.#hello = frame
         this.#helloMs = this.#world.nowMs()
         this.#listen()
         this.#user.takeHello()
         break
       case 'ok':
-        this.#settle(frame.re, { ok: true, value: frame as never }) // the server answers a request with what belongs to it
+        this.#settle(frame.re, { ok: true, value: frame as never }) // the server's answer belongs to the request
         break
       case 'error': {
         const error = new ClientError(frame)
@@ -196,14 +203,14 @@ class ServerWire implements Wire {
     }
   }
 
-  /** Does nothing where it was answered before, or its time was over. */
+  /** Does nothing if it was already answered or timed out. */
   #settle(id: string, answer: Parameters<Settle<never>>[0]): void {
     const settle = this.#asked.get(id)
     this.#asked.delete(id)
     settle?.(answer)
   }
 
-  /** Looks every while whether the server lives. */
+  /** Checks periodically whether the server is alive. */
   #listen(): void {
     this.#stopTimer?.()
     this.#stopTimer = this.#world.start(LISTEN_MS, () => {
@@ -222,7 +229,7 @@ class ServerWire implements Wire {
     this.#stopTimer?.()
     if (code === UNAUTHORIZED) return this.#refuse('the token is no longer valid')
     let pauseMs = delayMs({ ...this.#options, world }, this.#tries)
-    // A server that is started again will soon be back.
+    // A restarted server will soon be back.
     if (this.#tries === 0 && (code === 1001 || code === 1012)) pauseMs *= world.random()
     this.#stopTimer = world.start(pauseMs, () => this.connect())
     this.#tries += 1
@@ -240,7 +247,7 @@ class ServerWire implements Wire {
     if (this.#closed || this.#hello) return
     const refusal = describeRefusal(status)
     if (refusal) this.#refuse(refusal)
-    // It may be a proxy whose server is away: the client tries on.
+    // It may be a proxy whose server is down: the client keeps trying.
     if (status === 404) this.#user.complain(createError('connection_failed', 'HTTP 404: does the url end with /ws?'))
   }
 

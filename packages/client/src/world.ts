@@ -1,6 +1,7 @@
-// The client's needs of the platform, as its own small interfaces: browsers and Node have all of it, tests bring theirs.
+// The client's needs of the platform, as separate small interfaces: browsers and Node implement them, tests provide
+// fakes.
 
-/** The slice of the web's WebSocket that the client uses. */
+/** The part of the web's WebSocket that the client uses. */
 export interface WebSocketLike {
   send(text: string): void
   close(code?: number, reason?: string): void
@@ -11,17 +12,17 @@ export interface WebSocketLike {
 }
 
 export interface World {
-  /** `protocol`: the WebSocket subprotocol that is offered. */
+  /** `protocol`: the WebSocket subprotocol to offer. */
   openSocket(url: string, protocol?: string): WebSocketLike
   nowMs(): number
-  /** Runs `callback` once, in `delayMs`; the returned function cancels it. */
+  /** Runs `callback` once, after `delayMs`; the returned function cancels it. */
   start(delayMs: number, callback: () => void): () => void
   /** In [0, 1). */
   random(): number
   newId(): string
-  /** The status with which an HTTP server answers at the address of a WebSocket; undefined where none answers. Never rejects. */
+  /** HTTP status of a plain request to the WebSocket's address; undefined without a response. Never rejects. */
   probe?(url: string): Promise<number | undefined>
-  /** Calls back whenever the machine has a network again; the returned function ends that. */
+  /** Calls back whenever the machine is online again; the returned function unsubscribes. */
   onOnline?(callback: () => void): () => void
 }
 
@@ -37,7 +38,7 @@ interface Platform {
 
 /** The world of a browser or of Node 22 and newer. */
 export function platformWorld(): World {
-  // Both have these globals; the types of neither are loaded here.
+  // Both have these globals; neither's types are loaded here.
   const platform = globalThis as unknown as Platform
   return {
     openSocket: (url, protocol) => new platform.WebSocket(url, protocol),

@@ -1,7 +1,9 @@
-// A row of the table of error codes.
+// A row of the error code table.
 
-/** The party at fault: the code that calls Baton, the other end of a wire, a model or its provider, a service that a tool asks, or
- * Baton itself. */
+/**
+ * The party at fault: the code that calls Baton, the other end of a wire, a model or its provider, a service that a
+ * tool calls, or Baton itself.
+ */
 export type Fault = 'caller' | 'peer' | 'provider' | 'service' | 'baton'
 
 export interface ErrorCodeRow {

@@ -1,11 +1,11 @@
-// In which of three layers an error of a call arose: the service that a tool asked, the tool, or the work around both.
+// Maps an error of a call to its layer: the service that a tool called, the tool, or the work around both.
 import { API_ERROR_CODES } from './api-error-codes.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { TOOL_ERROR_CODES } from './tool-error-codes.ts'
 
 /**
- * `api`: a service did not answer, or not as it should: an MCP server, an HTTP API, a model's provider. `tool`: the tool, its arguments or
- * its permission. `processing`: what Baton does with a call or a result.
+ * `api`: a service did not answer, or not as expected: an MCP server, an HTTP API, a model's provider. `tool`: the
+ * tool, its arguments or its permission. `processing`: Baton's handling of a call or a result.
  */
 export type ErrorLayer = 'api' | 'tool' | 'processing'
 

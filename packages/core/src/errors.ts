@@ -1,4 +1,4 @@
-// The one error class. Its codes are in error-codes.ts.
+// The only error class. Its codes are in error-codes.ts.
 import type { ErrorCode } from './error-codes.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import type { JsonObject } from './json.ts'
@@ -17,7 +17,7 @@ export interface BatonErrorInit {
   readonly cause?: unknown
 }
 
-/** Branch on `code`, never on `instanceof`: two copies of this class may be loaded. */
+/** The error of all Baton APIs. Branch on `code`, never on `instanceof`: two copies of this class may be loaded. */
 export class BatonError extends Error {
   readonly code: ErrorCode
   readonly hint: string
@@ -38,11 +38,11 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_CODES, value)
 }
 
-/** Recognises a BatonError by its shape, whichever copy of the class made it. Never throws. */
+/** Recognises a BatonError by its shape, from any copy of the class. Never throws. */
 export function isBatonError(value: unknown): value is BatonError {
   try {
     return value instanceof Error && isErrorCode((value as { code?: unknown }).code)
   } catch {
-    return false // a proxy may throw at any question
+    return false // a proxy may throw on any access
   }
 }

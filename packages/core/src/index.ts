@@ -1,4 +1,4 @@
-// The exports of @baton/core, for users and other packages.
+// Exports of @baton/core, for users and other packages.
 export * from './errors.ts'
 export * from './error-layers.ts'
 export * from './service-failure.ts'

@@ -1,4 +1,4 @@
-// Equal values have one sorted text, whatever order their keys came in; text that nests too deep is not read.
+// Equal values have the same sorted text, whatever the order of their keys; text that nests too deep is not parsed.
 import { expect, test } from 'vitest'
 import { isDeeper, parseJson, stringifySorted } from './json.ts'
 

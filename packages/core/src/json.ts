@@ -1,4 +1,4 @@
-// JSON as a type, and the one place where JSON text from outside is parsed.
+// The JSON type, and the one place where JSON text from outside is parsed.
 
 /** Any value that JSON text can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
@@ -10,17 +10,16 @@ export type JsonParsed =
   | { readonly ok: false; readonly cutOff: boolean; readonly tooDeep?: true }
 
 /**
- * Objects and arrays in one another that a value from outside may have. `JSON.parse` takes any number, `JSON.stringify` some
- * thousands: a value in between could be read and never written again.
+ * Maximum nesting of objects and arrays in a value from outside. `JSON.parse` accepts any depth, `JSON.stringify` a few
+ * thousand levels: a value with a depth between the two could be read and never written again.
  */
 export const JSON_DEPTH_MAX = 100
-/** No text of so many characters is too deep. */
+/** A text with fewer characters cannot be too deep. */
 const SHALLOW_CHARS = 2 * JSON_DEPTH_MAX
 
 /**
- * Parses JSON text without throwing. `cutOff` says that the text is the beginning of some JSON text and simply ends
- * too early, as the arguments of a call do when the model's output limit stops them; `tooDeep`, that it nests deeper than
- * `JSON_DEPTH_MAX`.
+ * Parses JSON text without throwing. `cutOff`: the text is a prefix of valid JSON, like the arguments of a call stopped
+ * by the model's output limit. `tooDeep`: it nests deeper than `JSON_DEPTH_MAX`.
  */
 export function parseJson(text: string): JsonParsed {
   if (text.length > SHALLOW_CHARS && isDeepText(text)) return { ok: false, cutOff: false, tooDeep: true }
@@ -37,8 +36,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * JSON text with the keys of every object in order, so that equal values give equal text.
- * @throws TypeError for what JSON cannot hold: a cycle, a bigint
+ * JSON text with the keys of every object sorted, so that equal values give equal text.
+ * @throws TypeError for values that JSON cannot hold: a cycle, a bigint
  */
 export function stringifySorted(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
@@ -68,20 +67,23 @@ function hasManyBrackets(text: string): boolean {
   return false
 }
 
-/** Whether a value of JSON nests deeper than so many levels. */
+/** Whether a JSON value nests deeper than this many levels. */
 export function isDeeper(value: unknown, levels = JSON_DEPTH_MAX): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
-/** Whether nothing came, or brackets or a string are still open at the end: enough to tell "cut off" from "wrong". */
+/**
+ * Whether the text is empty, or brackets or a string are still open at the end: enough to distinguish "cut off" from
+ * "wrong".
+ */
 function endsEarly(text: string): boolean {
   if (text.trim() === '') return true
   const { depth, inString } = walkBrackets(text, () => {})
   return inString || depth > 0
 }
 
-/** Counts the brackets, and the string, that are open at the end of the text. */
+/** Counts the unclosed brackets at the end of the text, and reports whether a string is unclosed. */
 function walkBrackets(text: string, onOpen: (depth: number) => void): { depth: number; inString: boolean } {
   let depth = 0
   let inString = false

@@ -1,4 +1,4 @@
-// Which results of an answer come from outside: those of untrusted tools, and those of tools that the provider ran itself.
+// Which results of an answer come from outside: those of untrusted tools, and those of provider-run tools.
 import { expect, test } from 'vitest'
 import type { JsonValue } from './json.ts'
 import type { AssistantPart, StoredMessage } from './messages.ts'

@@ -1,10 +1,10 @@
-// The neutral messages that every model adapter reads and writes. Providers' own data rides along as opaque state.
+// The neutral messages that every model adapter reads and writes. Providers' own data is carried along as opaque state.
 import type { JsonValue } from './json.ts'
 import { isJsonObject } from './json.ts'
 
 /**
- * Opaque state of one provider (signatures, wire ids, cache marks). It goes back unchanged to the same provider
- * and model family; any other provider gets the part without it.
+ * Opaque state of one provider (signatures, wire ids, cache marks). It is returned unchanged to the same provider and
+ * model family; any other provider gets the part without it.
  */
 export interface ProviderState {
   readonly provider: string
@@ -18,7 +18,7 @@ export interface TextPart {
   readonly state?: ProviderState
 }
 
-/** The model's reasoning. `text` may be empty where a provider shows only a signature. */
+/** The model's reasoning. `text` may be empty if a provider shows only a signature. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string
@@ -37,7 +37,7 @@ export interface BlobSource {
   readonly bytes: number
 }
 
-/** The bytes of a picture or a file, or their place. Records hold blobs (older ones base64); a model is asked with base64. */
+/** The bytes of an image or file, or their location. Records hold blobs (older ones base64); requests hold base64. */
 export type MediaSource = InlineSource | BlobSource
 
 export interface ImagePart<Source extends MediaSource = InlineSource> {
@@ -48,7 +48,7 @@ export interface ImagePart<Source extends MediaSource = InlineSource> {
   readonly state?: ProviderState
 }
 
-/** A PDF, a text, or a recording: `audio/wav` is a file too. */
+/** A PDF, text, or a recording: `audio/wav` is a file too. */
 export interface FilePart<Source extends MediaSource = InlineSource> {
   readonly type: 'file'
   readonly mediaType: string
@@ -59,7 +59,7 @@ export interface FilePart<Source extends MediaSource = InlineSource> {
 
 export interface CallPart {
   readonly type: 'call'
-  /** Baton's own id (`call_12_0`); a provider's wire id stands in `state`. */
+  /** Baton's own id (`call_12_0`); a provider's wire id is in `state`. */
   readonly callId: string
   /** The tool's name as its author wrote it. */
   readonly name: string
@@ -74,33 +74,33 @@ export interface ResultPart<Source extends MediaSource = InlineSource> {
   readonly name: string
   readonly isError: boolean
   readonly content: readonly ContentPart<Source>[]
-  /** Absent for a trusted tool of the agent's own. */
+  /** Absent for a trusted tool of the agent itself. */
   readonly provenance?: Provenance
-  /** Only in the history: a request has the beginning of the text, and a handle by which the rest is read. */
+  /** Only in the history: a request has the beginning of the text, and a handle for reading the rest. */
   readonly moved?: true
 }
 
-/** The source of a result, and whether it may be believed: data from outside can try to give orders. */
+/** The source of a result, and whether it can be trusted: data from outside may contain instructions. */
 export interface Provenance {
   readonly trust: 'trusted' | 'untrusted'
-  /** The source of tools that brought the tool. */
+  /** The tool source that provides the tool. */
   readonly source?: string
 }
 
-/** A source that an answer cites, for people: a page, a document, a place in it. No provider is sent it back. */
+/** A source cited by an answer, for people: a page, a document, a place in it. Not sent back to any provider. */
 export interface SourcePart {
   readonly type: 'source'
-  /** Tells the sources of one answer apart. */
+  /** Unique among the sources of one answer. */
   readonly id: string
   readonly url?: string
   readonly title?: string
-  /** For a document that has no address. */
+  /** For a document without an address. */
   readonly mediaType?: string
-  /** The words that are cited. */
+  /** The cited words. */
   readonly quote?: string
 }
 
-/** A block that has no neutral meaning (a provider's own server tool, a citation): kept for that provider only. */
+/** A block without a neutral meaning (a provider's own server tool, a citation), kept for that provider only. */
 export interface ProviderPart {
   readonly type: 'provider'
   readonly state: ProviderState
@@ -108,7 +108,7 @@ export interface ProviderPart {
 
 /** Content of a user or a tool. */
 export type ContentPart<Source extends MediaSource = InlineSource> = TextPart | ImagePart<Source> | FilePart<Source>
-/** The same as records hold it. */
+/** The content as records hold it. */
 export type StoredPart = ContentPart<MediaSource>
 /** Content of a model. */
 export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | ProviderPart
@@ -116,50 +116,58 @@ export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | P
 export interface UserMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'user'
   readonly parts: readonly ContentPart<Source>[]
-  /** Names of untrusted tools whose late outcomes are told beside what was said, or whose results a summary has. No provider is sent them. */
+  /**
+   * Names of untrusted tools whose late outcomes accompany the input, or whose results are in a summary. Not sent to
+   * any provider.
+   */
   readonly untrusted?: readonly string[]
 }
 
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly parts: readonly AssistantPart[]
-  /** The history before it has changed since the model wrote it, so thoughts that are signed for that place are void. */
+  /**
+   * The preceding history has changed since the model wrote the message, so thoughts signed for that place are void.
+   */
   readonly rebased?: true
 }
 
-/** The results of all calls of the assistant message before it, in the order of the calls. */
+/** The results of all calls of the preceding assistant message, in the order of the calls. */
 export interface ToolMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'tool'
   readonly parts: readonly ResultPart<Source>[]
 }
 
-/** A message as a model is asked with it: every picture and file is inline. */
+/** A message as sent to a model: every image and file is inline. */
 export type Message<Source extends MediaSource = InlineSource> =
   UserMessage<Source> | AssistantMessage | ToolMessage<Source>
 /** A message as a session's history holds it; the runtime makes a `Message` of it for each request. */
 export type StoredMessage = Message<MediaSource>
 
 /**
- * Why a model stopped. `pause`: send the answer back as it is and it goes on. `other`: a reason that this version of
- * the adapter does not know; it ends the step like `end`, and calls beside it are not executed.
+ * Why a model stopped. `pause`: send the answer back unchanged and the model continues. `other`: a reason unknown to
+ * this version of the adapter; it ends the step like `end`, and its calls are not executed.
  */
 export type FinishReason =
   'end' | 'tool-calls' | 'max-tokens' | 'refusal' | 'pause' | 'context-full' | 'malformed-call' | 'other'
 
-/** Tokens of one model call, in one meaning for every provider. A count that a provider does not give is absent. */
+/**
+ * Tokens of one model call, with the same meaning for every provider. A count that a provider does not report is
+ * absent.
+ */
 export interface Usage {
-  /** All input tokens, those read from and written to a cache included. */
+  /** All input tokens, including those read from and written to a cache. */
   readonly inputTokens?: number
   readonly cacheReadTokens?: number
   readonly cacheWriteTokens?: number
   /** All output tokens, reasoning included. */
   readonly outputTokens?: number
   readonly reasoningTokens?: number
-  /** Millionths of a US dollar, whole ones; absent when the price is not known. */
+  /** Whole millionths of a US dollar; absent if the price is unknown. */
   readonly costMicros?: number
 }
 
-/** The names of the counts of a `Usage`. */
+/** Names of the counts of a `Usage`. */
 export const USAGE_COUNTS = [
   'inputTokens',
   'cacheReadTokens',
@@ -177,8 +185,8 @@ export function readText(parts: readonly { readonly type: string; readonly text?
 }
 
 /**
- * Names of tools whose untrusted results these messages tell: as results, as late outcomes, in a summary, or in an answer for which
- * the provider ran a tool of its own, such as a search.
+ * Names of tools whose untrusted results are in these messages: as results, as late outcomes, in a summary, or in an
+ * answer for which the provider ran its own tool, such as a search.
  */
 export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
   const names = messages.flatMap((message) => {
@@ -189,7 +197,10 @@ export function listUntrusted(messages: readonly StoredMessage[]): readonly stri
   return [...new Set(names)]
 }
 
-/** By what the block calls itself: a field `type` (Anthropic, the AI SDK), `item.type` (OpenAI Responses), a key of `part` (Gemini). */
+/**
+ * Names the block by its field `type` (Anthropic, the AI SDK), by `item.type` (OpenAI Responses) or by a key of `part`
+ * (Gemini).
+ */
 function nameProviderTool(part: AssistantPart): readonly string[] {
   if (part.type === 'source') return ['search of the provider']
   if (part.type !== 'provider') return []

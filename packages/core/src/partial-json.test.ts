@@ -1,4 +1,4 @@
-// JSON while it is written: read at every cut, it never says what the whole text does not.
+// JSON while it is written: at every cut, its value agrees with the complete text.
 import { expect, test } from 'vitest'
 import { readPartialJson } from './partial-json.ts'
 

@@ -1,16 +1,16 @@
-// The value that JSON text stands for while it is still written: what is open is closed, and what is not certain is left out.
+// The value of JSON text that is still being written: closes what is open, and omits what is not certain.
 import type { JsonObject } from './json.ts'
 import { isJsonObject, parseJson } from './json.ts'
 
 /**
- * The object that the text has so far, from its first brace on. A text that is being written is there as far as it goes;
- * numbers and words are once they have ended, and a property once its value has begun. Undefined before the first brace, and
- * for what is no JSON. Looks at each character once.
+ * The object in the text so far, from its first brace on. An unfinished string is included up to its current end,
+ * numbers and words once they are complete, and a property once its value has begun. Undefined before the first brace,
+ * and for text that is not JSON. Visits each character once.
  */
 export function readPartialJson(text: string): JsonObject | undefined {
   const start = text.indexOf('{')
   if (start < 0) return undefined
-  /** The brackets that close what is open, innermost first. */
+  /** The brackets that close the open ones, innermost first. */
   let closers = ''
   let last = ''
   let whole = ''
@@ -42,7 +42,7 @@ export function readPartialJson(text: string): JsonObject | undefined {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
 }
 
-/** Index of the end of the string that begins here; below 0 while it is written. */
+/** Index of the end of the string that begins here; negative while it is being written. */
 function findClose(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === '\\') at += 1
@@ -51,7 +51,7 @@ function findClose(text: string, from: number): number {
   return -1
 }
 
-/** Without an escape, or half of a character, that has only begun. */
+/** Closes a string without a partial escape or half of a character at its end. */
 function closeText(text: string): string {
   const begun = /(?<!\\)(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text)?.[1] ?? ''
   return `${text.slice(0, text.length - begun.length).replace(/[\ud800-\udbff]$/, '')}"`

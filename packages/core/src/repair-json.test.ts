@@ -1,4 +1,4 @@
-// JSON that is repaired, refused, or never guessed.
+// JSON that is repaired or refused, but never guessed.
 import { expect, test } from 'vitest'
 import { repairJson } from './repair-json.ts'
 

@@ -1,8 +1,8 @@
-// JSON text that is nearly JSON, as models write it: repaired where only one reading is possible, refused else. Text that
-// was cut off is never completed.
+// Repairs JSON text that is nearly JSON, as models write it, if only one reading is possible; otherwise refuses it.
+// Text that was cut off is never completed.
 import type { JsonValue } from './json.ts'
 
-/** Names of repairs, as the log has them. */
+/** Names of repairs, for the log. */
 export type JsonRepair =
   | 'fence'
   | 'trailing-comma'
@@ -17,14 +17,15 @@ export interface RepairedJson {
   /** Strict JSON text. */
   readonly text: string
   readonly value: JsonValue
-  /** Empty: the text was strict JSON as it came. Each kind once. */
+  /** Repairs without duplicates; empty if the text was strict JSON. */
   readonly repairs: readonly JsonRepair[]
 }
 
 /**
- * Reads a code fence around the value, commas before a closing bracket, `True`, `False` and `None`, single quotes, raw line
- * breaks in texts, and one closing bracket too many. With `isEnclosed` also one closing bracket too few: only where marks
- * around the text show that nothing was cut off. Undefined for all else. Never throws; each character is looked at once.
+ * Accepts a code fence around the value, commas before a closing bracket, `True`, `False` and `None`, single quotes,
+ * raw line breaks in strings, and one extra closing bracket. With `isEnclosed` also one missing closing bracket, for
+ * text whose surrounding marks show that nothing was cut off. Undefined for anything else. Never throws; visits each
+ * character once.
  */
 export function repairJson(given: string, { isEnclosed = false } = {}): RepairedJson | undefined {
   const strict = parse(given)
@@ -47,16 +48,16 @@ interface Reader {
   readonly text: string
   at: number
   readonly out: string[]
-  /** The brackets that must close what is open, innermost last. */
+  /** The closing brackets of the open ones, innermost last. */
   readonly open: string[]
-  /** The last token that is no white space. */
+  /** The last token other than white space. */
   last: string
   readonly repairs: Set<JsonRepair>
 }
 
 function parse(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue // JSON text gives nothing else
+    return JSON.parse(text) as JsonValue // JSON text has no other values
   } catch {
     return undefined
   }
@@ -66,7 +67,7 @@ function withoutFence(given: string, repairs: Set<JsonRepair>): string {
   const text = given.trim()
   if (!text.startsWith('```') || !text.endsWith('```') || text.length < 7) return text
   const begin = text.indexOf('\n')
-  // One on a single line, or with more behind its first mark than a language, is no fence.
+  // A fence on a single line, or with more than a language after its first mark, does not count.
   if (begin === -1 || !/^\w*\s*$/.test(text.slice(3, Math.min(begin, 40)))) return text
   repairs.add('fence')
   return text.slice(begin, -3).trim()
@@ -75,7 +76,7 @@ function withoutFence(given: string, repairs: Set<JsonRepair>): string {
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
 const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
 
-/** False where the text cannot be read. */
+/** Returns false if the text cannot be read. */
 function readToken(reader: Reader): boolean {
   const { text, at } = reader
   const char = text[at] ?? ''
@@ -84,7 +85,7 @@ function readToken(reader: Reader): boolean {
     reader.out.push(char)
     return true
   }
-  // Behind the whole value one closing bracket may be too many.
+  // One extra closing bracket may follow the complete value.
   if (reader.last !== '' && reader.open.length === 0) {
     if ((char !== '}' && char !== ']') || reader.repairs.has('extra-bracket')) return false
     reader.repairs.add('extra-bracket')
@@ -102,7 +103,7 @@ function readToken(reader: Reader): boolean {
   return true
 }
 
-/** One that stands before a closing bracket, behind a value, says nothing. */
+/** A comma between a value and a closing bracket is ignored. */
 function readComma(reader: Reader): boolean {
   const { text, last } = reader
   let next = reader.at + 1
@@ -129,7 +130,7 @@ function readWord(reader: Reader): boolean {
   return word !== ''
 }
 
-/** False for a text that does not end. */
+/** Returns false for an unterminated string. */
 function readText(reader: Reader, quote: string): boolean {
   const { text, out, repairs } = reader
   const end = findEnd(text, reader.at + 1, quote)
@@ -137,7 +138,7 @@ function readText(reader: Reader, quote: string): boolean {
   if (quote === "'") repairs.add('single-quotes')
   const inside = text.slice(reader.at + 1, end)
   const quoted = inside.replaceAll(/\\[^]|"/g, (found) => {
-    // Python writes \' in texts, and JSON has no such escape.
+    // Python writes \' in strings; JSON has no such escape.
     if (found === "\\'" && quote === '"') repairs.add('python-escape')
     return found === "\\'" ? "'" : found === '"' ? '\\"' : found
   })

@@ -1,4 +1,4 @@
-// Errors of common clients about the service that they asked.
+// Errors of common HTTP clients about the service they called.
 import { expect, test } from 'vitest'
 import { readServiceFailure, readStatusCode } from './service-failure.ts'
 

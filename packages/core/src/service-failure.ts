@@ -1,5 +1,5 @@
-// Reads what an error says about a service that a tool asked: HTTP clients put the status into the errors that they throw, and platforms
-// the code of a failed connection. It knows no client by name.
+// Reads what an error says about a service that a tool called: HTTP clients put the status into their errors, and
+// platforms the code of a failed connection. It knows no client by name.
 import type { ErrorCode } from './error-codes.ts'
 
 /** The code for the status of a failed request: 401 is `api_unauthorized`, 502 to 504 are `api_unavailable`. */
@@ -11,15 +11,15 @@ export function readStatusCode(status: number): ErrorCode {
   return status >= 400 ? 'api_refused' : 'api_malformed'
 }
 
-/** How many causes of causes to look at. */
+/** Maximum depth of nested causes to check. */
 const CAUSES = 4
-/** Codes of Node, and of undici behind its `fetch`. */
+/** Codes of Node, and of undici, which implements its `fetch`. */
 const NETWORK =
   /^(?:ECONN\w+|ENOTFOUND|EAI_\w+|ETIMEDOUT|EPIPE|EHOST\w+|ENET\w+|UND_ERR_(?:\w+_TIMEOUT|SOCKET|CONNECT\w*))$/
 
 /**
- * Undefined if neither the error nor its causes say anything about a service. A status is in `status`, `statusCode` or
- * `response.status`, as in errors of Octokit, the AI SDK, axios and Effect. Never throws.
+ * Returns undefined if neither the error nor its causes say anything about a service. Reads the status from `status`,
+ * `statusCode` or `response.status`, as in errors of Octokit, the AI SDK, axios and Effect. Never throws.
  */
 export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
   try {
@@ -32,15 +32,15 @@ export function readServiceFailure(thrown: unknown): ErrorCode | undefined {
       current = current.cause
     }
   } catch {
-    // It has a getter that throws.
+    // It has a throwing getter.
   }
   return undefined
 }
 
-/** Codes of connections that were never established, in Node and in undici. */
+/** Codes of connections that were never established, in Node and undici. */
 const NEVER_STOOD = /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOST\w+|ENET(?:UNREACH|DOWN)|UND_ERR_CONNECT\w*)$/
 
-/** True: no request was sent, so nothing was done. False: nobody knows. Never throws. */
+/** True: no request was sent, so nothing was done. False: unknown. Never throws. */
 export function hasNeverConnected(thrown: unknown): boolean {
   try {
     let current = thrown
@@ -50,7 +50,7 @@ export function hasNeverConnected(thrown: unknown): boolean {
       current = current.cause
     }
   } catch {
-    // It has a getter that throws.
+    // It has a throwing getter.
   }
   return false
 }

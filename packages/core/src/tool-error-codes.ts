@@ -1,4 +1,4 @@
-// Codes of the layer of tools: the call, its arguments, its result. Part of the table in error-codes.ts.
+// Codes of the tool layer: the call, its arguments, its result. Part of the table in error-codes.ts.
 import { row } from './error-code-row.ts'
 import type { ErrorCodeRow } from './error-code-row.ts'
 
@@ -7,38 +7,38 @@ export const TOOL_ERROR_CODES = {
     'provider',
     false,
     'The model called a tool that the agent does not have.',
-    'Nothing: the model is told.',
+    'Nothing: the model reads the error.',
   ),
   tool_gone: row(
     'caller',
     false,
     'The tool was removed from the agent while its call was open.',
-    'Nothing: the model is told.',
+    'Nothing: the model reads the error.',
   ),
   tool_failed: row('caller', false, 'The tool threw an error.', 'See the tool’s message.'),
   context_missing: row(
     'caller',
     false,
     'The session lacks something that the tool needs, such as a current issue.',
-    'Give it where the program makes the tool.',
+    'Provide it where the program creates the tool.',
   ),
   tool_result_timeout: row(
     'peer',
     false,
-    'No result came before the deadline.',
+    'No result arrived before the deadline.',
     'Raise the tool’s timeoutMs, or connect a client.',
   ),
   tool_result_unknown: row(
     'peer',
     false,
     'The call may have run, but its outcome cannot be known.',
-    'Check by another tool before doing it again.',
+    'Check with another tool before repeating it.',
   ),
   invalid_arguments: row(
     'provider',
     false,
     'The arguments do not fit the tool’s schema, or nest deeper than 100 levels.',
-    'Nothing: the model is told what is wrong.',
+    'Nothing: the model reads what is wrong.',
   ),
   arguments_cut_off: row(
     'provider',
@@ -47,25 +47,25 @@ export const TOOL_ERROR_CODES = {
     'Raise maxOutputTokens.',
   ),
   call_limit_exceeded: row('provider', false, 'The turn has more calls than limits.callsPerTurn.', 'Raise the limit.'),
-  call_denied: row('caller', false, 'A person or a policy denied the call.', 'Nothing: the model is told.'),
-  approval_expired: row('caller', false, 'Nobody approved the call in time.', 'Raise approvalMs, or approve faster.'),
+  call_denied: row('caller', false, 'A person or a policy denied the call.', 'Nothing: the model reads the error.'),
+  approval_expired: row('caller', false, 'The call was not approved in time.', 'Raise approvalMs, or approve faster.'),
   result_too_large: row(
     'peer',
     false,
-    'A tool’s result is larger than limits.resultChars or limits.mediaBytes, or than its front takes (resultBytes).',
+    'A tool’s result is larger than limits.resultChars or limits.mediaBytes, or than its front accepts (resultBytes).',
     'Return less, or raise the limit.',
   ),
   result_invalid: row(
     'caller',
     false,
     'A tool’s result is not JSON, nests deeper than 100 levels, or does not fit its output schema.',
-    'Correct the tool.',
+    'Fix the tool.',
   ),
   media_unsupported: row(
     'provider',
     false,
-    'A page, a file or a picture is of a kind that the tool does not read.',
-    'Choose another one; the message says what the tool reads.',
+    'A page, a file or an image has a format that the tool does not support.',
+    'Choose another one; the message lists the supported formats.',
   ),
   path_outside_workspace: row(
     'provider',

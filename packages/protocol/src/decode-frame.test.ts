@@ -1,4 +1,4 @@
-// Literal frames of wire version 1, and what the decoder says to malformed ones.
+// Literal frames of wire version 1, and the decoder's errors for malformed ones.
 import { describe, expect, test } from 'vitest'
 import type { ClientFrame, ServerFrame } from './v1.ts'
 import { decodeClientFrame, decodeServerFrame, encodeFrame } from './decode-frame.ts'

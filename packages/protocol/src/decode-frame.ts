@@ -1,10 +1,10 @@
-// Reads and writes frames of wire version 1. Never throws; unknown extra fields are dropped, unknown types are named.
-// It checks shapes only: whether a session, a call or a text is acceptable is for the server to say.
+// Reads and writes frames of wire version 1. Never throws; unknown extra fields are dropped, unknown types are
+// reported. It only checks shapes: the server decides whether a session, a call or a text is acceptable.
 import type { ClientFrame, Envelope, ServerFrame } from './v1.ts'
 import { ID_LENGTH_MAX, PROTOCOL_VERSION } from './v1.ts'
 import { TIMESTAMP_PATTERN } from './v1-schema.ts'
 
-/** The data for an `error` frame that answers a malformed one; ids are present if they could be read. */
+/** Data for an `error` frame that answers a malformed one; ids are present if they could be read. */
 export interface FrameError {
   readonly code: 'invalid_event'
   /** Names the field: `payload.callId must be a non-empty string, not null`. */
@@ -15,28 +15,28 @@ export interface FrameError {
 
 export type Decoded<Frame> =
   | { readonly ok: true; readonly frame: Frame; readonly unknownType?: undefined }
-  /** Well enough formed to have a type, which this version does not know: to be logged and ignored. */
+  /** Well-formed, with a type that this version does not know: to be logged and ignored. */
   | { readonly ok: true; readonly frame?: undefined; readonly unknownType: string }
   | { readonly ok: false; readonly error: FrameError }
 
-/** Decodes what an app sent. The alias `transcript.final` comes out as `user.audio.transcript.final`. */
+/** Decodes an app's frame. The alias `transcript.final` is decoded as `user.audio.transcript.final`. */
 export function decodeClientFrame(text: string): Decoded<ClientFrame> {
   return decode(text, readClientFrame)
 }
 
-/** Decodes what a server sent. */
+/** Decodes a server's frame. */
 export function decodeServerFrame(text: string): Decoded<ServerFrame> {
   return decode(text, readServerFrame)
 }
 
-/** JSON text of a frame, its fields in the order of the protocol's description. */
+/** JSON text of a frame, with its fields in the order of the protocol's description. */
 export function encodeFrame(frame: ClientFrame | ServerFrame): string {
   const { id, type, sessionId, timestamp, payload, protocolVersion } = frame
   return JSON.stringify({ id, type, sessionId, timestamp, payload, ...(protocolVersion && { protocolVersion }) })
 }
 
 type Fields = Readonly<Record<string, unknown>>
-/** A reader of payloads. Gives undefined for a type that it does not know; throws `Malformed` and nothing else. */
+/** A reader of payloads. Returns undefined for an unknown type; throws only `Malformed`. */
 type ReadFrame<Frame> = (type: string, fields: Fields) => Frame | undefined
 
 function decode<Frame>(text: string, readFrame: ReadFrame<Frame>): Decoded<Frame> {
@@ -122,7 +122,7 @@ function envelope<Type extends string, Payload>(
   }
 }
 
-/** Reads the last name of `path` out of `from`; the whole path is for the message. */
+/** Reads the last name of `path` from `from`; the whole path is for the message. */
 function field(from: Fields, path: string): unknown {
   const name = path.slice(path.lastIndexOf('.') + 1)
   return Object.hasOwn(from, name) ? from[name] : undefined
@@ -177,7 +177,7 @@ function malformed(path: string, expected: string, value: unknown): Malformed {
   return new Malformed(`${path} must be ${expected}, not ${shown(value)}`)
 }
 
-/** A value of foreign origin in a message of ours: short, and never a whole transcript. */
+/** A foreign value for use in an error message: short, and never a whole transcript. */
 function shown(value: unknown): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'an array'

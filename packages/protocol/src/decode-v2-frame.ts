@@ -1,9 +1,9 @@
-// Reads the frames of wire version 2. Never throws. It checks what is around a frame alone: what a request asks for is checked
-// by the session, which names the field that is wrong.
+// Reads frames of wire version 2. Never throws. It only checks the envelope: the session checks a request's fields, and
+// names the wrong one.
 import type { ClientFrame2, RequestType, Requests } from './v2-requests.ts'
 import type { ServerFrame2 } from './v2.ts'
 
-/** Characters of a request's id. */
+/** Maximum characters of a request's id. */
 export const REQUEST_ID_LENGTH_MAX = 128
 
 export type Decoded2<Frame> =
@@ -49,7 +49,7 @@ export const REQUEST_TYPES: Readonly<Record<RequestType, true>> = {
   'model.result': true,
 } satisfies Record<keyof Requests, true>
 
-/** Decodes what an app sent. A request of an unknown type is an error: the app waits for an answer. */
+/** Decodes an app's frame. A request of an unknown type is an error: the app waits for an answer. */
 export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
   const fields = parseObject(text)
   if (!fields) return refuse('a frame must be the JSON text of an object')
@@ -62,11 +62,11 @@ export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
   return { ok: true, frame: fields as unknown as ClientFrame2 } // its other fields are read one by one where they are used
 }
 
-/** Decodes what a server sent. Gives undefined for text that is not a frame, and for kinds of frames from a newer server. */
+/** Decodes a server's frame. Returns undefined for text that is not a frame, and for frame types of a newer server. */
 export function decodeServerFrame2(text: string): ServerFrame2 | undefined {
   const fields = parseObject(text)
   const check = typeof fields?.['type'] === 'string' ? SERVER_FRAMES[fields['type']] : undefined
-  return fields && check?.(fields) ? (fields as unknown as ServerFrame2) : undefined // as the server's own types say
+  return fields && check?.(fields) ? (fields as unknown as ServerFrame2) : undefined // typed as the server sends it
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -75,7 +75,7 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const isOfAnswer = ({ message, next }: Fields): boolean => isText(message) && isObject(next)
 
-/** Without a prototype, whose names are kinds of no frame. */
+/** Without a prototype, whose property names are not frame types. */
 const SERVER_FRAMES: Readonly<Record<string, ((fields: Fields) => boolean) | null>> = {
   __proto__: null,
   hello: ({ limits }) => isObject(limits),

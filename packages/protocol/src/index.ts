@@ -1,4 +1,4 @@
-// The exports of @baton/protocol, for servers and clients.
+// Exports of @baton/protocol, for servers and clients.
 export * from './v1.ts'
 export * from './v1-schema.ts'
 export * from './decode-frame.ts'

@@ -1,4 +1,4 @@
-// The JSON Schemas and the decoder accept the same frames: literal ones, and any damaged in any field.
+// The JSON Schemas and the decoder accept the same frames: literal ones, and frames with any damaged field.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -101,7 +101,7 @@ test('random JSON and random text never throw', () => {
   const readMessage = (decoded: Decoded<unknown>) => (decoded.ok ? '' : decoded.error.message)
   fc.assert(
     fc.property(text, (input) => {
-      // This message stands for an error that the decoder did not make itself.
+      // This message marks an error that the decoder did not create.
       expect(readMessage(decodeClientFrame(input))).not.toBe('the frame could not be read')
       expect(readMessage(decodeServerFrame(input))).not.toBe('the frame could not be read')
     }),

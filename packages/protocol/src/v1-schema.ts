@@ -1,11 +1,11 @@
-// Wire version 1 as JSON Schema (draft 2020-12), for clients in other languages. Says exactly what `decode-frame.ts`
-// accepts, a test holds the two together; so fields that a sender may leave out are not required here.
+// Wire version 1 as JSON Schema (draft 2020-12), for clients in other languages. Accepts exactly what `decode-frame.ts`
+// accepts, as a test verifies; fields that a sender may omit are not required here.
 import type { ClientFrameType, ServerFrameType } from './v1.ts'
 import { ID_LENGTH_MAX, PROTOCOL_VERSION } from './v1.ts'
 
 type JsonSchema = { readonly [key: string]: unknown }
 
-/** Seconds, fractions and zone may be missing: apps write time stamps in many ways and nothing depends on them. */
+/** Seconds, fractions and zone are optional: apps write time stamps in many ways, and nothing depends on them. */
 export const TIMESTAMP_PATTERN =
   '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}([.,]\\d{1,9})?)?(Z|[+-]\\d{2}(:?\\d{2})?)?$'
 
@@ -13,7 +13,7 @@ const identifier = { type: 'string', minLength: 1, maxLength: ID_LENGTH_MAX } as
 const text = { type: 'string' } as const
 const optionalText = { type: ['string', 'null'] } as const
 
-/** Unknown types are ignored by a server, so they are in no schema. */
+/** A server ignores unknown types, so they are in no schema. */
 export const CLIENT_FRAME_SCHEMAS = {
   'session.start': frameSchema(['session.start'], { sessionId: identifier }, ['sessionId']),
   'user.audio.transcript.final': frameSchema(['user.audio.transcript.final', 'transcript.final'], { text }, ['text']),

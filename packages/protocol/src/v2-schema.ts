@@ -1,5 +1,5 @@
 // Wire version 2 as JSON Schema (draft 2020-12), for clients in other languages. Session events are those of
-// `SESSION_EVENT_SCHEMA`. Fields that are not named may come later.
+// `SESSION_EVENT_SCHEMA`. Later versions may add fields.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import { REQUEST_ID_LENGTH_MAX } from './decode-v2-frame.ts'
@@ -19,7 +19,7 @@ const oneOf = (...values: readonly string[]): JsonObject => ({ enum: values })
 const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
 const listOf = (items: JsonValue): JsonObject => ({ type: 'array', items })
 
-/** `optional` fields have a name that ends with a question mark. */
+/** A name with a trailing question mark is an optional field. */
 function object(fields: Fields): JsonObject {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ''), schema]),
@@ -143,17 +143,17 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
   },
 }
 
-/** The fields of each request, beside `id` and `type`. */
+/** The fields of each request, in addition to `id` and `type`. */
 export const REQUEST_FIELDS = Object.fromEntries(
   Object.entries(REQUESTS).map(([type, fields]) => [
     type,
     new Set(Object.keys(fields).map((name) => name.replace(/\?$/, ''))),
   ]),
-) as unknown as Readonly<Record<RequestType, ReadonlySet<string>>> // of the keys of REQUESTS
+) as unknown as Readonly<Record<RequestType, ReadonlySet<string>>> // the keys of REQUESTS
 
 /**
- * Finds a fault in the fields of a request: a missing one, or a value of a wrong kind. What is inside of objects and
- * lists is for who takes them to check. Undefined: nothing.
+ * Finds a fault in the fields of a request: a missing field, or a value of the wrong kind. The contents of objects and
+ * lists are checked where they are used. Undefined if there is none.
  */
 export function findFieldIssue(type: RequestType, fields: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, schema] of Object.entries(REQUESTS[type])) {
@@ -167,7 +167,7 @@ export function findFieldIssue(type: RequestType, fields: Readonly<Record<string
 function fits(schema: JsonValue, value: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '$ref' in schema)
     return value !== undefined
-  const { type, enum: values, const: only, anyOf, minimum, maximum, minLength, maxLength } = schema as Shallow // of this file
+  const { type, enum: values, const: only, anyOf, minimum, maximum, minLength, maxLength } = schema as Shallow // from this file
   if (anyOf) return anyOf.some((one) => fits(one, value) && !(isRefer(one) && typeof value !== 'object'))
   if (values) return values.includes(value as JsonValue)
   if (only !== undefined) return value === only
@@ -202,10 +202,10 @@ function describe(schema: JsonValue): string {
   if (only !== undefined) return JSON.stringify(only)
   if (maxLength !== undefined) return `text of ${minLength ?? 0} to ${maxLength} characters`
   if (maximum !== undefined) return `a whole number from ${minimum ?? 0} to ${maximum}`
-  return type === undefined ? 'a value as the schema says' : [type].flat().join(' or ')
+  return type === undefined ? 'a value that fits the schema' : [type].flat().join(' or ')
 }
 
-/** Short, and nothing that is nested. */
+/** A short description, without nested values. */
 function show(value: unknown): string {
   if (value === undefined) return 'missing'
   return typeof value === 'object' ? kindOf(value) : JSON.stringify(value).slice(0, 100)

@@ -1,19 +1,22 @@
-// The frames of wire version 2 that a server sends, as they stand on the wire: one answer to each request (`v2-requests.ts`), and
-// what it tells unasked. `v2-schema.ts` says the same in JSON Schema. What happens in a session is told as session events, unchanged.
+// The frames of wire version 2 that a server sends: one answer to each request (`v2-requests.ts`), and unsolicited
+// frames. `v2-schema.ts` describes them in JSON Schema. Session events are sent unchanged.
 import type { MessageId, ModelRequest, SessionChange, SessionEvent } from '@baton/core'
 import type { AnswerOf, Cursor2, RequestType } from './v2-requests.ts'
 
 export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core'
 
-/** The WebSocket subprotocol that a connection of this version offers; a connection that offers none speaks version 1. */
+/**
+ * The WebSocket subprotocol that a connection of this version offers; a connection without a subprotocol uses version
+ * 1.
+ */
 export const SUBPROTOCOL = 'baton.v2'
 export const PROTOCOL_VERSION_2 = 2
 
-/** Close codes of version 2, beside those of RFC 6455. */
+/** Close codes of version 2, in addition to those of RFC 6455. */
 export const CLOSE_CODES_2 = {
   /** The token or the principal of this connection is no longer valid. */
   unauthorized: 4401,
-  /** Another connection has attached a device of the same name. */
+  /** Another connection has attached a device with the same name. */
   deviceTaken: 4409,
 } as const
 
@@ -28,29 +31,32 @@ export interface ErrorFrame2 {
   readonly type: 'error'
   /** The `id` of the request. */
   readonly re?: string
-  /** A snake_case word of docs/errors.md; accept codes that you do not know. */
+  /** A snake_case word of docs/errors.md; accept unknown codes. */
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** The server may take the same request later. */
+  /** The server may accept the same request later. */
   readonly retryable?: true
   /** Milliseconds to wait before that, if known. */
   readonly retryAfterMs?: number
 }
 
-/** The next sentence for a voice. Sentences come whole, in order and once; code blocks and text without words have none. */
+/**
+ * The next sentence for a voice. Sentences are complete, in order and sent once; code blocks and text without words
+ * have none.
+ */
 export interface SentenceFrame {
   readonly type: 'sentence'
   readonly message: MessageId
   /** The step whose text it ends in. */
   readonly step: number
-  /** Counts the sentences of the answer, from 0. */
+  /** Index of the sentence in the answer, from 0. */
   readonly index: number
   /** Without Markdown, addresses and line breaks. */
   readonly text: string
   /**
-   * The part of the answer's text that it covers, with unspoken text before it, in UTF-16 units. The answer's text is the Markdown of its
-   * steps, joined by a blank line.
+   * The part of the answer's text that it covers, including preceding unspoken text, in UTF-16 units. The answer's text
+   * is the Markdown of its steps, joined by a blank line.
    */
   readonly start: number
   readonly end: number
@@ -71,13 +77,13 @@ export type ServerFrame2 =
   | {
       readonly type: 'hello'
       readonly protocol: typeof PROTOCOL_VERSION_2
-      /** Milliseconds since 1970, of the server's clock. */
+      /** The server's clock, in milliseconds since 1970. */
       readonly nowMs: number
       readonly limits: { readonly frameBytes: number; readonly resultBytes: number }
     }
   | OkFrame
   | ErrorFrame2
-  /** Events of the open session, at least one, in their order. `next`: where to continue after them. */
+  /** Events of the open session, at least one, in order. `next`: where to continue after them. */
   | {
       readonly type: 'events'
       readonly events: readonly SessionEvent[]
@@ -86,13 +92,17 @@ export type ServerFrame2 =
   | SentenceFrame
   | SentencesDroppedFrame
   /**
-   * The device runs a model, and is asked to answer. It sends `model.pieces` as they come, and then one `model.result`. When its connection
-   * breaks, the request is over: the session asks again, this device or another one.
+   * Asks the device to answer a request with a model that it runs. It sends `model.pieces` as they arrive, and then one
+   * `model.result`. If its connection breaks, the request has ended: the session asks again, this device or another
+   * one.
    */
   | { readonly type: 'model.run'; readonly run: string; readonly model: string; readonly request: ModelRequest }
-  /** Nobody waits for the answer of this `model.run` any more. */
+  /** No caller waits for the answer of this `model.run`. */
   | { readonly type: 'model.cancel'; readonly run: string }
-  /** The session is no longer followed, though nobody asked for that: it was deleted, or its host lost it. Open it again. */
+  /**
+   * The session is no longer followed, although the app did not ask for that: it was deleted, or its host lost it. Open
+   * it again.
+   */
   | { readonly type: 'session.closed'; readonly session: string }
-  /** After `session.watch`. */
+  /** Sent after `session.watch`. */
   | { readonly type: 'session.changed'; readonly change: SessionChange }

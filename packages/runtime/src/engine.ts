@@ -44,8 +44,8 @@ export interface SessionEngine extends SessionReplica {
    */
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
   /**
-   * Frames from a position, or from now on: first the past, then live, in one order. Calls `onEnd` when the reading
-   * ends for any reason.
+   * Frames from a position, or only future ones: first the past, then live, in one order. Calls `onEnd` when the
+   * reading ends for any reason.
    */
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
   /**

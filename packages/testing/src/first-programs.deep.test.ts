@@ -106,15 +106,18 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test.each(Object.entries(COMPILERS))('TypeScript %s refuses each program, and names what is wrong', async (_, compiler) => {
-  const output = await fail(join(REPOSITORY, compiler, 'lib/tsc.js'), '-p', folder)
-  for (const [at, name] of NAMES.entries()) {
-    const line = output.split('\n').find((one) => one.includes(`program-${at}.ts(`)) ?? ''
-    const { compiles } = MISTAKES[name] ?? {}
-    // Without words of its own, the compiler still refuses the program.
-    expect({ name, line }).toEqual({ name, line: expect.stringMatching(compiles ?? /error TS/) })
-  }
-})
+test.each(Object.entries(COMPILERS))(
+  'TypeScript %s refuses each program, and names what is wrong',
+  async (_, compiler) => {
+    const output = await fail(join(REPOSITORY, compiler, 'lib/tsc.js'), '-p', folder)
+    for (const [at, name] of NAMES.entries()) {
+      const line = output.split('\n').find((one) => one.includes(`program-${at}.ts(`)) ?? ''
+      const { compiles } = MISTAKES[name] ?? {}
+      // Without words of its own, the compiler still refuses the program.
+      expect({ name, line }).toEqual({ name, line: expect.stringMatching(compiles ?? /error TS/) })
+    }
+  },
+)
 
 test.each(NAMES.filter((name) => MISTAKES[name]?.runs))('a program with %s says so when it runs', async (name) => {
   const path = join(folder, `program-${NAMES.indexOf(name)}.ts`)

@@ -1,4 +1,4 @@
-// The frame of every page.
+// The layout of every page.
 import type { ReactNode } from 'react'
 
 export default function Layout({ children }: { readonly children: ReactNode }) {

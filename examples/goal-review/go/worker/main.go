@@ -1,4 +1,4 @@
-// A worker with the activity that the tool author_reputation calls.
+// A worker with the activity that the author_reputation tool calls.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The contract of outboxes, played in a page by the one in the browser's database; and what only a page does.
+// The contract of outboxes, for the one in a page's database; and behaviour specific to pages.
 import { findChromium } from '@baton/testing/chromium'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

@@ -1,15 +1,16 @@
-// An outbox in the browser's database: what a page has said survives its reload and its end. A copy of the app holds a lock
-// for as long as it lives; who gets that lock knows that the copy is gone, and takes over what it has left.
+// An outbox in the browser's database: a page's messages survive its reload and its end. A copy of the app holds a lock
+// while it lives; whoever gets that lock knows that the copy has ended, and takes over its entries.
 import type { Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox.ts'
 
 export interface IndexedDbOutboxInit {
-  /** The name of the database; `baton-outbox` by default. */
+  /** Name of the database; `baton-outbox` by default. */
   readonly name?: string
 }
 
 /**
- * For pages. Without IndexedDB, for example in some private windows, it keeps nothing and says so (`onBroken`). Without the Web Locks of
- * a secure context it cannot tell whether another page lives, and takes over what that one still sends: the server takes each once.
+ * For pages. Without IndexedDB, for example in some private windows, it stores nothing and reports it (`onBroken`).
+ * Without the Web Locks of a secure context it cannot tell whether another page is alive, and also takes over entries
+ * that page is still sending; the server accepts each once.
  */
 export function createIndexedDbOutbox({ name = 'baton-outbox' }: IndexedDbOutboxInit = {}): Outbox {
   return { join: (init) => new Place(name, init) }
@@ -33,7 +34,7 @@ class Place implements OutboxPlace {
   #release = (): void => {}
   readonly #abort = new AbortController()
   #database: Database | undefined
-  /** One after the other. */
+  /** Serializes the work. */
   #work: Promise<unknown>
 
   constructor(name: string, init: OutboxInit) {
@@ -68,7 +69,7 @@ class Place implements OutboxPlace {
     opening.onupgradeneeded = () =>
       void opening.result.createObjectStore(STORE, { keyPath: 'key' }).createIndex('scope', 'scope')
     const database = await finish(opening)
-    // Another page has a newer version of it: this one would keep it from opening.
+    // Another page has a newer version of the database, which this page would block.
     database.onversionchange = () => database.close()
     this.#database = database
     const rows = await this.#readRows()
@@ -81,7 +82,7 @@ class Place implements OutboxPlace {
         })
   }
 
-  /** The lock is this copy's until it leaves, or its page ends. */
+  /** Holds the lock until this copy leaves or its page ends. */
   #hold(locks: Locks): Promise<void> {
     return new Promise((resolve, reject) => {
       locks
@@ -95,7 +96,7 @@ class Place implements OutboxPlace {
     })
   }
 
-  /** The owner is gone, since its lock is free. Another page may have been here before. */
+  /** The owner has ended, since its lock is free. Another page may have taken over already. */
   async #inherit(owner: string): Promise<void> {
     if (this.#isGone) return
     const rows = await this.#readRows()
@@ -119,7 +120,7 @@ class Place implements OutboxPlace {
   #write(change: (store: Store) => void): void {
     this.#work = this.#work
       .then(async () => {
-        if (!this.#database) return // it could not be opened, which was told
+        if (!this.#database) return // opening failed, which was reported
         const transaction = this.#begin('readwrite')
         change(transaction.objectStore(STORE))
         await complete(transaction)
@@ -146,7 +147,7 @@ function finish<Value>(request: DatabaseRequest<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error ?? new Error('IndexedDB gave no reason'))
-    request.onblocked = () => reject(new Error('another page keeps an older version of the database open'))
+    request.onblocked = () => reject(new Error('another page has an older version of the database open'))
   })
 }
 
@@ -157,7 +158,7 @@ function complete(transaction: Transaction): Promise<void> {
   })
 }
 
-// The slices of the web's interfaces that are used here; their own types are not loaded.
+// The used parts of the web's interfaces; their own types are not loaded.
 
 interface DatabaseRequest<Value> {
   readonly result: Value

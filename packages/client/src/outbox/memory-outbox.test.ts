@@ -1,4 +1,4 @@
-// The contract of outboxes, played by the one in memory.
+// The contract of outboxes, for the one in memory.
 import { expect, test } from 'vitest'
 import type { OutboxEntry } from './outbox.ts'
 import { createMemoryOutbox } from './memory-outbox.ts'

@@ -1,9 +1,9 @@
-// An outbox in memory: it outlives a client, and not the program.
+// An outbox in memory: it outlives a client, but not the program.
 import type { Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox.ts'
 
 export function createMemoryOutbox(): Outbox {
   const places = new Set<Place>()
-  /** Entries that were left while nobody was there, by scope. */
+  /** Entries left without a running copy, by scope. */
   const left = new Map<string, readonly OutboxEntry[]>()
   return {
     join: (init) => {
@@ -16,7 +16,7 @@ export function createMemoryOutbox(): Outbox {
       places.add(place)
       const entries = left.get(init.scope) ?? []
       left.delete(init.scope)
-      // As a place that has to be read would: never within `join`.
+      // Asynchronous, like a place that has to be read: never within `join`.
       void Promise.resolve().then(() => place.adopt(entries))
       return place
     },

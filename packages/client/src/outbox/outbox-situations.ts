@@ -1,7 +1,7 @@
 // The contract of every outbox, as situations that run anywhere: in Node, and in a page.
 import type { Outbox, OutboxEntry, OutboxPlace } from './outbox.ts'
 
-/** Throws where the outbox does something else. */
+/** Throws if the outbox behaves differently. */
 export type OutboxSituation = (outbox: Outbox) => Promise<void>
 
 export const OUTBOX_SITUATIONS: Readonly<Record<string, OutboxSituation>> = {
@@ -48,7 +48,7 @@ export const OUTBOX_SITUATIONS: Readonly<Record<string, OutboxSituation>> = {
     const second = join(outbox, 'lives')
     second.place.save(createInput('b', 2))
     await second.place.leave()
-    // The second one's entries show that its reading is over.
+    // The second copy's entries show that its reading has finished.
     const third = join(outbox, 'lives')
     await Promise.race([first.until(1), third.until(1)])
     expectIds({ left: [...first.left, ...third.left] }, ['b'])
@@ -87,7 +87,7 @@ export const OUTBOX_SITUATIONS: Readonly<Record<string, OutboxSituation>> = {
 interface Joined {
   readonly place: OutboxPlace
   readonly left: readonly OutboxEntry[]
-  /** Until so many entries were left to it. */
+  /** Resolves once it has been left this many entries. */
   readonly until: (entries: number) => Promise<void>
 }
 

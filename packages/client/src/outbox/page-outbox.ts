@@ -1,5 +1,5 @@
-// The outbox of a client that was given none: a page's database, whose code is loaded beside the client's; elsewhere none, since
-// memory ends with the client.
+// The default outbox: a page's database, whose code is loaded separately; none elsewhere, since memory ends with the
+// client.
 import type { OutboxInit, OutboxPlace } from './outbox.ts'
 
 export function joinPageOutbox(init: OutboxInit): OutboxPlace {
@@ -9,7 +9,7 @@ export function joinPageOutbox(init: OutboxInit): OutboxPlace {
     createIndexedDbOutbox().join(init),
   )
   joined.catch(init.onBroken)
-  const then = (use: (place: OutboxPlace) => void | Promise<void>): Promise<void> => joined.then(use).catch(() => {}) // told above
+  const then = (use: (place: OutboxPlace) => void | Promise<void>): Promise<void> => joined.then(use).catch(() => {}) // reported above
   return {
     save: (entry) => void then((place) => place.save(entry)),
     remove: (kind, id) => void then((place) => place.remove(kind, id)),

@@ -1,4 +1,4 @@
-// Holds a client for a component: opened when it is mounted, closed after it has gone. It knows no React.
+// Holds a client for a component: opened when it is mounted, closed after it is unmounted. It knows no React.
 
 export interface HeldClient<Snapshot> {
   getSnapshot(): Snapshot
@@ -7,8 +7,8 @@ export interface HeldClient<Snapshot> {
 }
 
 /**
- * React mounts a component twice in StrictMode, and may render it without mounting it: a client is opened by an effect or a
- * call alone, and closed a moment after the last effect has ended, unless another one begins.
+ * React mounts a component twice in StrictMode, and may render it without mounting it. So a client is only opened by an
+ * effect or a call, and closed a moment after the last effect has ended, unless another one begins.
  */
 export class ClientHolder<Client extends HeldClient<Snapshot>, Snapshot> {
   readonly #open: () => Client
@@ -22,7 +22,7 @@ export class ClientHolder<Client extends HeldClient<Snapshot>, Snapshot> {
     this.#empty = empty
   }
 
-  /** Opens it where that has not been done: an effect of a child runs before that of the component itself. */
+  /** Opens the client if necessary: an effect of a child runs before the component's own. */
   get client(): Client {
     if (!this.#client) {
       this.#client = this.#open()
@@ -34,7 +34,7 @@ export class ClientHolder<Client extends HeldClient<Snapshot>, Snapshot> {
     return this.#client
   }
 
-  /** An effect, and what ends it. */
+  /** An effect, which returns its cleanup. */
   readonly mount = (): (() => void) => {
     this.#users += 1
     const isNew = !this.#client

@@ -1,4 +1,4 @@
-// The exports of @baton/client/react: hooks for React 18 and newer.
+// Exports of @baton/client/react: hooks for React 18 and newer.
 export { useSession } from './use-session.ts'
 export type { SessionMethods, UsedSession } from './use-session.ts'
 export { useDirectory } from './use-directory.ts'

@@ -1,6 +1,6 @@
 // The page that tests of the hooks run: a small chat, as an app would write it, without JSX.
 
-/** Its query names the server, the session, and `strict`. It tells what it did in `told`. */
+/** Its query names the server, the session, and `strict`. It records its actions in `told`. */
 export const REACT_PAGE = `
 import { createElement as h, StrictMode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'

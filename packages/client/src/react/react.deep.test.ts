@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const NO_INPUT = { type: 'object', properties: {} } as const
 
-/** Steps by how often the model has spoken. */
+/** Steps by the number of earlier answers. */
 async function openWorld(steps: readonly ScriptedStep[], effect: 'pure' | 'once' = 'once') {
   if (!browser) throw new Error('there is no browser')
   const title = tool({ name: 'page.title', description: 'the title', input: NO_INPUT, effect })
@@ -73,9 +73,9 @@ test.skipIf(!executablePath)('text, a tool of the page, an approval and a questi
   ])
   const page = await open('&strict&list')
   await page.waitForFunction(isOpen)
-  // One for the session and one for the list, though each was mounted twice.
+  // One connection for the session and one for the list, although each was mounted twice.
   expect(wire.connections()).toBe(2)
-  // The handler is that of the newest render, and sees what that one knows.
+  // The handler is the newest render's, and sees its state.
   await page.click('#count')
   await send(page, 'Pay for this page')
   await page.waitForFunction('told.runs === 1')

@@ -8,7 +8,7 @@ export type UsedDirectory = DirectorySnapshot & Pick<Directory, 'create' | 'rena
 
 /** Follows the list while the component is mounted. Another `url` or `meta` opens another list. */
 export function useDirectory(options: DirectoryOptions): UsedDirectory {
-  // An object in the render is a new one each time: what it says decides.
+  // Objects are new in every render, so their content is compared.
   const key = JSON.stringify([options.url, options.meta, options.most])
   const { holder, methods } = useMemo(() => holdDirectory(options), [key])
   useEffect(holder.mount, [holder])

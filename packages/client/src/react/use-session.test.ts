@@ -1,4 +1,4 @@
-// The hooks where a page is rendered without a browser; what they do in one, `react.deep.test.ts` shows.
+// The hooks when a page is rendered without a browser; `react.deep.test.ts` covers browsers.
 import { defineAgent, tool } from '@baton/core'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
@@ -8,7 +8,7 @@ import type { World } from '../index.ts'
 import { platformWorld } from '../index.ts'
 import { useDirectory, useSession } from './index.ts'
 
-/** A server that renders must not connect. */
+/** A rendering server must not connect. */
 const world: World = {
   ...platformWorld(),
   openSocket: () => {

@@ -1,4 +1,4 @@
-// A session as a React hook: what it shows, and what can be said to it.
+// A session as a React hook: its state and its methods.
 import type { Agent, AgentCall } from '@baton/core'
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import type { SessionHandlers, ToolHandler } from '../session/client-tools.ts'
@@ -11,18 +11,18 @@ export type SessionMethods<A extends Agent = Agent> = Omit<
   'id' | 'speech' | 'getSnapshot' | 'subscribe' | 'close'
 >
 
-/** The snapshot, with the methods of the client. The methods stay the same as long as the session does. */
+/** The snapshot and the client's methods. The methods stay the same as long as the session does. */
 export type UsedSession<A extends Agent = Agent> = SessionSnapshot<AgentCall<A>> & SessionMethods<A>
 
 /**
- * Follows a session while the component is mounted. Another `url` or `session` is another client; handlers of tools may be new
- * in every render, and their names are those of the first. Without `session` a new one is begun, for this component.
- * On a server it renders an empty session, `connecting`.
+ * Follows a session while the component is mounted. Another `url` or `session` opens another client; tool handlers may
+ * be new in every render, but their names are those of the first. Without `session` a new one is created for this
+ * component. On a server it renders an empty session, `connecting`.
  */
 export function useSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): UsedSession<A>
 export function useSession(options: SessionOptions): UsedSession
 export function useSession(given: SessionOptions<unknown>): UsedSession {
-  const options = given as SessionOptions // functions by names, as both overloads say
+  const options = given as SessionOptions // functions by name, as both overloads declare
   const newest = useRef(options)
   const { url, session } = options
   const { holder, methods } = useMemo(() => holdSession(newest, url, session), [url, session])
@@ -42,7 +42,7 @@ function holdSession(newest: Newest, url: string, session: string | undefined) {
   let id = session
   const open = (): SessionClient => {
     const client = openSession({ ...bindTools(newest), url, ...(id !== undefined && { session: id }) })
-    id = client.id // the same one when it is opened again
+    id = client.id // the same id when it is reopened
     return client
   }
   const holder = new ClientHolder(open, createEmptySnapshot(session ?? ''))

@@ -1,5 +1,5 @@
-// The calls that this copy of the app is asked to run. Each is claimed before it is begun, and begun once, however often it is
-// told. Its result stays in the outbox until the server has it.
+// The calls offered to this copy of the app. Each is claimed before it starts, and started once, however often it is
+// offered. Its result stays in the outbox until the server has it.
 import type { CallView } from '@baton/core'
 import type { CallOutcome, ClaimedCall } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
@@ -14,20 +14,20 @@ import type { Retried, SessionContext } from './session-context.ts'
 export type ResultEntry = Extract<OutboxEntry, { readonly kind: 'result' }>
 
 export interface ClientCallsSession extends SessionContext {
-  /** The name under which calls are offered; it may change. Undefined: this client runs none. */
+  /** Name for offers of calls; it may change. Undefined if this client does not run calls. */
   readonly device: string | undefined
   createFullError(what: string): ClientError
   readonly options: SessionOptions
 }
 
-/** Calls that run here, or whose results wait for the server. */
+/** Maximum calls that run here, or whose results wait for the server. */
 const CALLS_MAX = 100
 
 interface Held extends Retried {
   readonly callId: string
-  /** `unclaimed`: asked for, and the answer was lost. */
+  /** `unclaimed`: requested, but the answer was lost. */
   state: 'claiming' | 'unclaimed' | 'begun' | 'done'
-  /** Under which it was claimed. */
+  /** The device that claimed it. */
   device: string
   readonly abort: AbortController
   /** Present once the call is done. */
@@ -44,28 +44,27 @@ export class ClientCalls {
   /** @throws TypeError */
   constructor(session: ClientCallsSession) {
     const wrong = Object.entries({ ...session.options.tools }).find(([, run]) => typeof run !== 'function')
-    if (wrong)
-      throw new TypeError(`tools must be an object of functions by their names; "${wrong[0]}" is not a function`)
+    if (wrong) throw new TypeError(`tools must be an object of functions by name; "${wrong[0]}" is not a function`)
     this.#session = session
     this.models = new ClientModels(session)
   }
 
-  /** Results that a copy of the app has left which is gone. */
+  /** Takes over results of a former copy of the app. */
   adopt(entries: readonly ResultEntry[]): void {
     for (const { id, device, outcome } of entries) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
   }
 
-  /** A call that is new or has changed, as it stands now. */
+  /** Takes a call that is new or has changed, in its current state. */
   take({ callId, runs, status, holder }: CallView): void {
     const held = this.#held.get(callId)
     const { device } = this.#session
     if (status === 'settled') return this.#forget(callId)
     if (runs !== 'client' || device === undefined || holder !== device) return
-    // One that runs already is this copy's own only where its claim was sent by this copy.
+    // A running call belongs to this copy only if this copy sent its claim.
     if (status === 'waiting' ? held?.state !== 'claiming' : held?.state === 'unclaimed') this.#claim(callId, device)
   }
 
-  /** Calls that are not settled, as they stand when the connection is back; others have been settled meanwhile. */
+  /** Takes the unsettled calls when the connection is back; others have been settled meanwhile. */
   resume(calls: readonly OpenCallView[]): void {
     const open = new Set(calls.map(({ call }) => call.callId))
     for (const callId of this.#held.keys()) if (!open.has(callId)) this.#forget(callId)
@@ -82,7 +81,7 @@ export class ClientCalls {
     }
   }
 
-  /** Results that wait stay in the outbox. */
+  /** Waiting results stay in the outbox. */
   close(): void {
     this.lose()
     for (const { abort } of this.#held.values()) abort.abort()
@@ -99,7 +98,7 @@ export class ClientCalls {
     const known = this.#held.get(callId)
     if (!known && this.#held.size >= CALLS_MAX) return this.#session.complain(this.#session.createFullError('calls'))
     const held = known ?? this.#hold(callId, { device, state: 'claiming' })
-    // It was begun, and is offered anew, as after a restart of the server: its result is all that is missing.
+    // Already started and offered again, for example after a restart of the server: only its result is missing.
     const isBegun = held.state === 'begun' || held.state === 'done'
     if (!isBegun) held.state = 'claiming'
     held.device = device
@@ -107,11 +106,11 @@ export class ClientCalls {
       if (this.#held.get(callId) !== held || isBegun || held.state !== 'claiming') return
       if (answer.ok) {
         const { call } = answer.value
-        if (call.callId !== callId) throw new Error('a claim brought another call') // the server is left
-        held.retries = 0 // its result has tries of its own
+        if (call.callId !== callId) throw new Error('a claim returned another call') // drops the connection to the server
+        held.retries = 0 // its result is retried separately
         void this.#run(call, held)
       }
-      // Refused for good, it is somebody else's, or over.
+      // A permanent refusal: another client has the call, or it has ended.
       else if (!this.#session.putOff(held, answer.error, () => this.#claim(callId, held.device))) this.#forget(callId)
     })
   }
@@ -124,7 +123,7 @@ export class ClientCalls {
     listeners.tell('call', call)
     const context = { callId, name, signal: held.abort.signal }
     const outcome = await runTool(findHandler(options, name), input, context)
-    if (this.#held.get(callId) !== held) return // nobody waits for it any more
+    if (this.#held.get(callId) !== held) return // no longer needed
     held.state = 'done'
     held.outcome = outcome
     place.save({ kind: 'result', id: callId, atMs: world.nowMs(), outcome, device: held.device })
@@ -148,12 +147,12 @@ export class ClientCalls {
       }
       if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
       this.#forget(callId)
-      // With this code a server says that the call has had its end.
+      // Servers use this code for a call that has already ended.
       if (!answer.ok && answer.error.code !== 'illegal_input') this.#session.complain(answer.error)
     })
   }
 
-  /** Nobody waits for its result. */
+  /** Forgets a call whose result is no longer needed. */
   #forget(callId: string): void {
     const held = this.#held.get(callId)
     if (!held) return

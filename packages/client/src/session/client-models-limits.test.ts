@@ -1,4 +1,5 @@
-// Calls of an app's model beside each other and while they are given up: the device is not worn out, and what was said arrives.
+// Concurrent calls of an app's model, also while they are being abandoned: the device is not overloaded, and all text
+// arrives.
 import { expect, test } from 'vitest'
 import { platformWorld } from '../world.ts'
 import { ClientError } from '../client-error.ts'
@@ -26,7 +27,7 @@ test('eight calls run at once, and one more is refused', () => {
   const { models, signals, told } = openModels()
   for (let run = 0; run < 9; run += 1) models.take(notice(`run-${run}`))
   expect(signals).toHaveLength(8)
-  const error = { message: 'this app answers 8 calls already', code: 'model_overloaded' }
+  const error = { message: 'this app is already answering 8 calls', code: 'model_overloaded' }
   expect(told).toEqual([{ type: 'model.result', run: 'run-8', outcome: { error } }])
 })
 

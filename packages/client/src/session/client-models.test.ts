@@ -1,5 +1,5 @@
-// Models that apps run, against the real front over real sockets: the answer streams, calls are run on the server, and an app that goes away
-// in the middle of an answer takes nothing with it.
+// Models that apps run, against the real front over real sockets: the answer streams, calls run on the server, and an
+// app that disconnects within an answer loses nothing.
 import type { ClientModel, Model, SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -39,7 +39,7 @@ test('the model of the app answers: its text streams, and its calls run on the s
   expect(await client.send('Sky?').answer).toMatchObject({ text: 'I look.\n\nBlue it is.' })
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('It is blue.')
   expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['look'])
-  // Pieces that come apart are shown apart.
+  // Separate pieces are shown separately.
   expect(events.filter(({ type }) => type === 'text').length).toBeGreaterThanOrEqual(3)
   expect(textOf(events)).toBe('I look.Blue it is.')
 })
@@ -145,5 +145,5 @@ test('a model that the server does not leave to apps is refused when the session
   })
 })
 
-/** The type that servers take is the one that agents take. */
+/** The type that servers accept is assignable to the type that agents accept. */
 export const typed: (model: ClientModel) => Model = (model) => model

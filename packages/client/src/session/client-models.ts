@@ -1,13 +1,17 @@
-// The models that this copy of the app runs: the server asks, the pieces go out as they come, and then the whole answer.
+// The models that this copy of the app runs: for each request of the server, sends the pieces as they arrive, and then
+// the whole answer.
 import type { AbortSignalLike, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import type { ModelOutcome } from '@baton/protocol'
 import { describeThrown } from '../tool-calls.ts'
 import type { Notice } from '../wire.ts'
 import type { SessionContext } from './session-context.ts'
 
-/** A model that an app runs: every `Model` is one, such as `loadGgufModel(file)` in Node. */
+/** A model that an app runs: any `Model`, such as `loadGgufModel(file)` in Node. */
 export interface AppModel {
-  /** `sink` takes pieces of the answer as they come; the promise has all of it. What it throws is told to the server. */
+  /**
+   * `sink` takes pieces of the answer as they arrive; the promise resolves with all of it. Errors are sent to the
+   * server.
+   */
   run(request: ModelRequest, sink: (piece: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
 }
 
@@ -17,11 +21,11 @@ export interface ClientModelsSession extends Pick<SessionContext, 'ask' | 'world
   readonly options: { readonly models?: Readonly<Record<string, AppModel>> }
 }
 
-/** Milliseconds for which pieces are collected: a frame for each token would cost more than the token. */
+/** Milliseconds to collect pieces: a frame per token would cost more than the token. */
 const COLLECT_MS = 40
-/** Calls at once. A session asks for one after the other; a server that asks for more must not wear out the device. */
+/** Maximum concurrent calls. A session asks for one at a time; a misbehaving server must not wear out the device. */
 const RUNS_MAX = 8
-/** Pieces of one frame. */
+/** Maximum pieces of one frame. */
 const PIECES_MAX = 500
 
 export class ClientModels {
@@ -38,7 +42,7 @@ export class ClientModels {
     else void this.#run(notice)
   }
 
-  /** The server asks again over the next connection. */
+  /** Aborts all runs; the server asks again over the next connection. */
   lose(): void {
     for (const run of this.#running.keys()) this.#abort(run)
   }
@@ -53,10 +57,10 @@ export class ClientModels {
   async #run({ run, model: name, request }: ModelNotice & { readonly type: 'model.run' }): Promise<void> {
     const { options, world, ask } = this.#session
     if (this.#running.size >= RUNS_MAX) {
-      const error = { message: `this app answers ${RUNS_MAX} calls already`, code: 'model_overloaded' }
+      const error = { message: `this app is already answering ${RUNS_MAX} calls`, code: 'model_overloaded' }
       return ask('model.result', { run, outcome: { error } }, () => {})
     }
-    this.#abort(run) // of a server that names two calls alike
+    this.#abort(run) // in case a server uses an id twice
     const abort = new AbortController()
     this.#running.set(run, abort)
     const isAsked = (): boolean => this.#running.get(run) === abort
@@ -71,7 +75,7 @@ export class ClientModels {
     }
     const collect = (piece: ModelEvent): void => {
       if (!isAsked()) return
-      JSON.stringify(piece) // what cannot be sent is thrown at the model that wrote it, and not at a timer
+      JSON.stringify(piece) // throws at the model that wrote an unsendable piece, not at a timer
       pieces.push(piece)
       if (pieces.length >= PIECES_MAX) flush()
       else stopTimer ??= world.start(COLLECT_MS, flush)
@@ -81,7 +85,7 @@ export class ClientModels {
     if (!isAsked()) return
     this.#running.delete(run)
     ask('model.result', { run, outcome }, (told) => {
-      // An answer that does not fit a frame, or is not an answer: the session must not wait for another one.
+      // The answer does not fit a frame or is invalid: report it, so that the session does not wait.
       if (!told.ok && told.error.code !== 'connection_failed')
         ask('model.result', { run, outcome: { error: { message: told.error.message } } }, () => {})
     })
@@ -101,7 +105,7 @@ async function answer(
   try {
     if (!model) return { error: { message: `this app has no model "${asked.name}"` } }
     const said = await model.run(asked.request, asked.sink, asked.signal)
-    // A value that JSON cannot write, such as a BigInt, would throw where nobody hears it, and the server would wait.
+    // A value that JSON cannot write, such as a BigInt, would throw unnoticed later, and the server would wait.
     return { answer: JSON.parse(JSON.stringify(said ?? null)) as ModelAnswer }
   } catch (thrown) {
     const { code, retryable } = (thrown ?? {}) as { readonly code?: unknown; readonly retryable?: unknown }

@@ -1,4 +1,4 @@
-// The tools that an app runs: by handlers for the agent's client tools, and those that the app brings itself.
+// The tools that an app runs: handlers of the agent's client tools, and the app's own tools.
 import type { AbortSignalLike, ClientTool as BroughtClientTool, ContentPart, JsonValue } from '@baton/core'
 import type { CallOutcome } from '@baton/protocol'
 import type { HandlersWith, TypedAgent } from '../tool-calls.ts'
@@ -7,17 +7,17 @@ import { describeThrown } from '../tool-calls.ts'
 export interface RunContext {
   readonly callId: string
   readonly name: string
-  /** Aborts when nobody waits for the result any more: the call was cancelled, its time is up, or the client was closed. */
+  /** Aborts when the result is no longer needed: the call was cancelled, timed out, or the client was closed. */
   readonly signal: AbortSignalLike
 }
 
-/** Gets what the model wrote and returns anything that JSON can hold, or `createContent(parts)`. The model reads what it throws. */
+/** Gets the model's input and returns any JSON value, or `createContent(parts)`. The model reads its errors. */
 export type ToolHandler = (input: never, context: RunContext) => unknown
 
 /** Handlers of an agent's client tools, by name, with their types; an agent without client tools has none. */
 export type SessionHandlers<A extends TypedAgent> = HandlersWith<A, RunContext, ToolContent>
 
-/** A tool that the agent does not have: the app brings it, and runs it. */
+/** A tool that the agent does not have: the app provides and runs it. */
 export interface BroughtTool extends Omit<BroughtClientTool, 'name'> {
   readonly run: ToolHandler
 }
@@ -41,7 +41,7 @@ export async function runTool(
 ): Promise<CallOutcome> {
   try {
     if (!handler) return { error: `this app has no tool "${context.name}"` }
-    // The server has validated it against the tool's schema; what type that gives, its author knows.
+    // The server has validated it against the tool's schema; its author knows the resulting type.
     return readOutcome(await handler(input as never, context))
   } catch (thrown) {
     return { error: describeThrown(thrown) }

@@ -1,5 +1,6 @@
-// A client of version 2 whose connection is cut after every frame of a conversation, by itself, often, and with a server that
-// is another one afterwards: the shown text equals the log, each effect happens once, no event is told twice or missed.
+// A client of version 2 whose connection is cut after every frame of a conversation, once or often, and with a
+// different server afterwards: the shown text equals the log, each effect happens once, and no event is repeated or
+// missed.
 import type { SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -60,7 +61,7 @@ function createHome(effects: Effects) {
       return JSON.stringify(said)
     },
   })
-  // By what the model has said: a server that comes later goes on where the first one was.
+  // Depends only on earlier answers, so that a later server continues where the first one was.
   const model = createScriptedModel({
     timers: environment.timers,
     steps: ({ messages }) => ({
@@ -71,7 +72,7 @@ function createHome(effects: Effects) {
   return defineAgent({ name: 'home', model, tools: [camera, note, pay] })
 }
 
-/** Approves and answers whatever is asked, once each, as a person does. */
+/** Approves and answers every request once, as a person does. */
 function actAsPerson(client: SessionClient): void {
   const done = new Set<string>()
   client.subscribe(() => {
@@ -95,9 +96,9 @@ function note(cause: unknown): void {
 }
 
 interface Play {
-  /** Frames after which the connection is cut, one cut after another, each counted from the one before. */
+  /** The connection is cut after these numbers of frames, each counted from the previous cut. */
   readonly cuts: readonly number[]
-  /** Another server takes over at each cut, over the same store. */
+  /** Another server over the same store takes over at each cut. */
   readonly restarts: boolean
 }
 
@@ -170,7 +171,7 @@ function listKinds(events: readonly SessionEvent[]): readonly string[] {
     )
 }
 
-/** The pieces of each step's text, put one behind the other: each must go on where the text ends. */
+/** Joins the pieces of each step's text: each must continue where the text ends. */
 function joinTexts(
   events: readonly SessionEvent[],
   kind: 'text' | 'reasoning',
@@ -235,7 +236,7 @@ test('another server takes over after any one frame', async () => {
   expect(complaints.filter((complaint) => !complaint.includes('no such question is open'))).toEqual([])
 })
 
-/** Numbers of a linear congruence: the same for each seed. */
+/** Random numbers of a linear congruential generator: the same for each seed. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -1,4 +1,5 @@
-// A list of sessions while something else is under way: pages and changes that cross, and a page that comes after its connection.
+// A list of sessions during other events: pages and changes that cross, and a page that arrives after its connection
+// broke.
 import type { JsonObject } from '@baton/core'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +31,7 @@ const changed = (session: JsonObject): JsonObject => ({ type: 'session.changed',
 const removed = (id: string): JsonObject => ({ type: 'session.changed', change: { type: 'removed', id } })
 
 interface Asked {
-  /** The request's number on its connection, from 1, and that of the connection. */
+  /** Number of the request on its connection, from 1, and of the connection. */
   readonly page: number
   readonly connection: number
   readonly say: (...frames: readonly JsonObject[]) => void
@@ -55,7 +56,7 @@ async function serve(onList: (asked: Asked) => void): Promise<Directory> {
     }
     say({ type: 'hello', protocol: 2, nowMs: 0, limits: { frameBytes: 1_000_000, resultBytes: 100_000 } })
     socket.on('message', (data: Buffer) => {
-      const { id, type } = JSON.parse(data.toString()) as { readonly id: string; readonly type: string } // of the client
+      const { id, type } = JSON.parse(data.toString()) as { readonly id: string; readonly type: string } // sent by the client
       const answer: Asked['answer'] = (sessions, cursor) => ({
         type: 'ok',
         re: id,

@@ -1,4 +1,4 @@
-// Requests of a list of sessions while others are under way, and over connections that break. A server that the test plays.
+// Requests of a list of sessions while others are pending, and over breaking connections. The test plays the server.
 import type { JsonObject } from '@baton/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDirectory } from '../index.ts'
@@ -12,7 +12,7 @@ function openList(options: { readonly most?: number; readonly meta?: JsonObject 
   const server = createPlayedServer()
   const list = openDirectory({ url, world: server.world, ...options })
   onTestFinished(() => list.close())
-  /** Accepts the watch, and gives the list in one page. */
+  /** Accepts the subscription, and returns the list in one page. */
   const read = (sessions: readonly object[]): void => {
     server.begin()
     server.accept(server.asked('session.watch')[0])
@@ -36,7 +36,8 @@ test('sessions that are made at the same time are made one after another, whatev
   server.accept(server.asked('session.open')[1], { session: 'b' })
   await settle()
   expect(server.newest().sent.slice(-1)).toMatchObject([{ type: 'session.close' }])
-  // The connection breaks before the second is closed: it is there all the same, and the third is asked for over the next one.
+  // The connection breaks before the second is closed: it exists anyway, and the third is requested over the next
+  // connection.
   server.breakWith(1006)
   server.advance(1000)
   read([])

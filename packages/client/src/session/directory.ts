@@ -1,4 +1,4 @@
-// A principal's sessions, for side bars: the list, kept up to date over a connection of its own that breaks and comes back.
+// A principal's sessions, for side bars: a list that is kept up to date over its own reconnecting connection.
 import type { JsonObject, SessionChange, SessionInfo } from '@baton/core'
 import type { AnswerOf } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
@@ -14,27 +14,30 @@ import { SessionRequests } from './requests.ts'
 export interface DirectoryOptions {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
-  /** Only sessions whose meta has these fields with these values. */
+  /** Only sessions whose metadata has these fields with these values. */
   readonly meta?: JsonObject
-  /** The largest number of sessions to list; 1,000 by default. */
+  /** Maximum number of sessions to list; 1,000 by default. */
   readonly most?: number
   readonly reconnect?: ReconnectOptions
   readonly world?: World
 }
 
-/** Replaced when something changes. */
+/** The state of the list; replaced when something changes. */
 export interface DirectorySnapshot {
   readonly status: ConnectionState
-  /** The list has been read. */
+  /** Whether the list has been read. */
   readonly isLoaded: boolean
-  /** The most recently active session comes first. */
+  /** Most recently active session first. */
   readonly sessions: readonly SessionInfo[]
-  /** There are more sessions than are listed. */
+  /** Whether there are more sessions than listed. */
   readonly more: boolean
   readonly error: ClientError | undefined
 }
 
-/** Its methods work on their own. Promises reject with a `ClientError`; a request waits up to 30 seconds for a connection. */
+/**
+ * A list of sessions. Its methods work detached. Promises reject with a `ClientError`; a request waits up to 30 seconds
+ * for a connection.
+ */
 export interface Directory {
   getSnapshot(): DirectorySnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
@@ -47,13 +50,13 @@ export interface Directory {
   close(): void
 }
 
-/** Connects at once. @throws ClientError `invalid_option` for a `url` that is not an address */
+/** Opens a list and connects at once. @throws ClientError `invalid_option` for a `url` that is not an address */
 export function openDirectory(options: DirectoryOptions): Directory {
   const list = new SessionList(options)
   const { requests } = list
   const create = async (init: object): Promise<string> => {
     const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
-    await requests.ask('session.close', {}).catch(() => {}) // it was created, whatever becomes of the connection
+    await requests.ask('session.close', {}).catch(() => {}) // it was created, whatever happens to the connection
     return session
   }
   // A connection follows one session at a time.
@@ -63,7 +66,7 @@ export function openDirectory(options: DirectoryOptions): Directory {
     subscribe: (listener) => list.listeners.on('change', listener),
     create: (init = {}) => {
       const created = creating.then(() => create(init))
-      creating = created.catch(() => {}) // who asked for it hears of it
+      creating = created.catch(() => {}) // reported to its caller
       return created
     },
     rename: async (session, title) => void (await requests.ask('session.describe', { session, title })),
@@ -83,7 +86,7 @@ export const EMPTY_DIRECTORY: DirectorySnapshot = {
   error: undefined,
 }
 
-/** Sessions of a page; the server gives no more at once. */
+/** Sessions of a page, the maximum that the server returns. */
 const PAGE = 200
 const MOST = 1000
 
@@ -97,7 +100,7 @@ class SessionList implements WireUser {
   readonly #options: DirectoryOptions
   readonly #wire: Wire
   readonly #sessions = new Map<string, SessionInfo>()
-  /** While the list is read: what is gone may stand on a page that is on its way. */
+  /** Sessions removed while the list is read: they may still be on an arriving page. */
   readonly #removed = new Set<string>()
 
   constructor(options: DirectoryOptions) {
@@ -135,7 +138,7 @@ class SessionList implements WireUser {
     this.#publish({ status: 'connecting' })
   }
 
-  /** Changes from now on first, and then the list: what changes meanwhile is newer than the page that follows. */
+  /** Subscribes to changes before reading the list: a change is newer than the page that follows. */
   takeHello(): void {
     this.#sessions.clear()
     this.#removed.clear()
@@ -167,7 +170,7 @@ class SessionList implements WireUser {
 
   #takePage({ sessions, cursor }: AnswerOf<'session.list'>): void {
     for (const info of sessions) {
-      // A change that was told while the page was on its way is newer.
+      // A change reported before the page arrived is newer.
       const isOld = (this.#sessions.get(info.id)?.lastMs ?? 0) > info.lastMs || this.#removed.has(info.id)
       if (!isOld) this.#takeChange({ type: 'changed', session: info })
     }
@@ -191,7 +194,7 @@ class SessionList implements WireUser {
     return wanted.every(([name, value]) => JSON.stringify(info.meta[name]) === JSON.stringify(value))
   }
 
-  /** The list is tried again with the next connection, or refused for good. */
+  /** The list is tried again with the next connection, or refused permanently. */
   #fail(error: ClientError): void {
     if (error.code === 'connection_failed') return
     if (!error.retryable) return this.end(error)
@@ -201,7 +204,7 @@ class SessionList implements WireUser {
 
   #publish(change: Partial<DirectorySnapshot> = {}): void {
     this.snapshot = { ...this.snapshot, ...change }
-    // While the list is read anew, the one that is known stays.
+    // While the list is read again, the known one stays.
     if (this.isLive) this.#sort()
     this.listeners.tell('change', undefined)
   }

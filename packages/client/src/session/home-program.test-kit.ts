@@ -1,5 +1,5 @@
-// The client of version 2 as a program of its own, for the tests of clients in all languages: it plays the turn of the home
-// agent and prints a line of JSON for each event, for each effect of its tool, and for the answer.
+// The client of version 2 as a separate program, for the tests of clients in all languages: it plays the turn of the
+// home agent and prints a line of JSON for each event, for each effect of its tool, and for the answer.
 import { openSession } from '../index.ts'
 
 const [url = '', session = '', text = ''] = process.argv.slice(2)
@@ -32,7 +32,7 @@ client.subscribe(() => {
     }
 })
 
-/** A question is gone with the server that asked it. */
+/** A question disappears with the server that asked it. */
 function tell(cause: unknown): void {
   if (!String(cause).includes('no such question is open')) process.stderr.write(`${String(cause)}\n`)
 }

@@ -1,5 +1,5 @@
-// The user's messages: shown at once, sent one after another until the server has them, and followed to their answers. One stays
-// in the outbox until then, and is sent again under its id when a connection broke.
+// The user's messages: shown at once, sent one after another until the server has them, and followed to their answers.
+// A message stays in the outbox until then, and is sent again under its id after a connection broke.
 import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
 import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
 import type { InputRequest, OutboxEntry } from '../outbox/outbox.ts'
@@ -21,7 +21,7 @@ interface Tracked extends Retried {
   readonly answer: PromiseWithResolvers<SessionAnswer>
   /** The message whose turn is the answer. */
   readonly asks: MessageId
-  /** `entered`: the model reads it, and the turn that runs is its own. */
+  /** `entered`: the model reads it, and the running turn is its own. */
   state: 'waiting' | 'accepted' | 'entered' | 'failed'
   /** Shown until the session shows it. */
   message: PendingMessage | undefined
@@ -29,9 +29,9 @@ interface Tracked extends Retried {
 
 export class Inputs {
   readonly #session: SessionContext
-  /** In the order in which they are sent. */
+  /** Inputs in the order in which they are sent. */
   #all = new Map<MessageId, Tracked>()
-  /** Sent and not answered. */
+  /** The input that was sent and not answered. */
   #sending: Tracked | undefined
   #shown: readonly PendingMessage[] | undefined = []
   #lastMs = 0
@@ -40,18 +40,18 @@ export class Inputs {
     this.#session = session
   }
 
-  /** Replaced when something changes. */
+  /** Pending messages; replaced when something changes. */
   get shown(): readonly PendingMessage[] {
     this.#shown ??= [...this.#all.values()].flatMap(({ message }) => message ?? [])
     return this.#shown
   }
 
-  /** `isAgain`: it had its place among those that wait. @throws ClientError `queue_full` */
+  /** @param isAgain it already had a place in the queue @throws ClientError `queue_full` */
   send(id: MessageId, request: InputRequest, asks: MessageId = id, isAgain?: boolean): SentInput {
     const known = this.#all.get(id)
     const open = [...this.#all.values()].filter(isHere)
     if (!isAgain && open.length >= WAITING_MAX) throw createFullError('inputs')
-    // Never the same twice, so that what is kept has an order.
+    // Strictly increasing, so that saved entries have an order.
     this.#lastMs = Math.max(this.#lastMs + 1, this.#session.world.nowMs())
     const tracked = known ?? this.#track({ kind: 'input', id, ...request, atMs: this.#lastMs }, asks)
     if (!known) this.#session.place.save(tracked.entry)
@@ -60,7 +60,7 @@ export class Inputs {
     return { id, accepted: tracked.accepted.promise, answer: tracked.answer.promise }
   }
 
-  /** Entries that a copy of the app has left which is gone: they are older than what was said here. */
+  /** Takes over entries of a former copy of the app, which are older than this copy's. */
   adopt(entries: readonly InputEntry[]): void {
     const said = this.#all
     this.#all = new Map()
@@ -70,7 +70,7 @@ export class Inputs {
     this.sendNext()
   }
 
-  /** Says again what the server refused. @throws ClientError `unknown_input` */
+  /** Sends a refused message again. @throws ClientError `unknown_input` */
   retry(id: MessageId): void {
     const failed = this.#all.get(id)
     if (failed?.state !== 'failed') throw createError('unknown_input', `"${id}" was not refused`)
@@ -78,7 +78,7 @@ export class Inputs {
     this.send(id, failed.entry, id, true)
   }
 
-  /** Takes back what is still here. False for what is on its way, or with the server. */
+  /** Withdraws a message that is still here. Returns false if it was sent or the server has it. */
   withdraw(id: MessageId): boolean {
     const tracked = this.#all.get(id)
     if (!tracked || tracked === this.#sending || !isHere(tracked)) return false
@@ -93,7 +93,7 @@ export class Inputs {
     if (!isLive || this.#sending || !next) return
     this.#sending = next
     const { type, given } = next.entry
-    // The fields of this type, as they were saved.
+    // The fields of this type, as saved.
     ask(type, given as never, (answer) => {
       if (this.#sending !== next) return
       const again = (): void => {
@@ -108,7 +108,7 @@ export class Inputs {
     })
   }
 
-  /** Sends again what is on its way. */
+  /** Marks the sent input to be sent again. */
   lose(): void {
     this.#sending?.stopTimer?.()
     this.#sending = undefined
@@ -125,13 +125,13 @@ export class Inputs {
       else if (isGone || (type === 'message-withdrawn' && isAsked)) this.#end(tracked, createCancelledError(asks))
       else if (type === 'turn-finished') {
         if (state === 'entered') this.#finish(tracked, event)
-        // Accepted when it was sent once more, and taken back before: the session tells no more of it.
+        // Accepted when it was resent, and withdrawn before that: the session reports nothing more about it.
         if (state === 'accepted') this.#show(tracked, undefined)
       }
     }
   }
 
-  /** The events between were not read: the messages tell what became of it. */
+  /** The events since then were not read: the messages show the outcome. */
   reload(): void {
     for (const tracked of this.#all.values()) this.#settle(tracked)
   }
@@ -144,7 +144,7 @@ export class Inputs {
   #track(entry: InputEntry, asks: MessageId): Tracked {
     const accepted = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<SessionAnswer>()
-    // Nobody need await them.
+    // Handled here, so callers need not await them.
     accepted.promise.catch(() => {})
     answer.promise.catch(() => {})
     const message = this.#session.view.has(entry.id) ? undefined : createMessage(entry)
@@ -162,7 +162,7 @@ export class Inputs {
       this.#end(tracked, createError('cancelled', 'nothing is asked'))
   }
 
-  /** The server has it, as it says itself or as the session shows: it need not be sent again. */
+  /** The server has it, as its answer or the session shows: it need not be sent again. */
   #have(tracked: Tracked, state: Tracked['state']): void {
     const { view, place } = this.#session
     const { id } = tracked.entry
@@ -174,12 +174,12 @@ export class Inputs {
 
   #settle(tracked: Tracked): void {
     const { asks, state, entry } = tracked
-    // A question that is asked again keeps its first place.
+    // A repeated question keeps its first place.
     if (state === 'waiting' && asks !== entry.id) return
     const messages = this.#session.view.messages()
     const asked = messages.find(({ id }) => id === asks)
     if (!asked) {
-      // It was taken back, or stands before what is shown.
+      // It was withdrawn, or precedes the shown messages.
       if (state === 'accepted' || state === 'entered') this.#end(tracked, createCancelledError(asks))
       return
     }
@@ -214,7 +214,7 @@ export class Inputs {
     this.#all.delete(tracked.entry.id)
   }
 
-  /** Its answer will not come. */
+  /** Its answer will not arrive. */
   #end(tracked: Tracked, error: ClientError): void {
     const { id } = tracked.entry
     this.#session.place.remove('input', id)
@@ -229,7 +229,7 @@ export class Inputs {
   }
 }
 
-/** The server does not have it. */
+/** Whether the server does not have it. */
 function isHere({ state }: Tracked): boolean {
   return state === 'waiting' || state === 'failed'
 }
@@ -247,5 +247,5 @@ function createMessage(entry: InputEntry): PendingMessage | undefined {
 }
 
 function createCancelledError(id: MessageId): ClientError {
-  return createError('cancelled', `the input "${id}" was taken back`)
+  return createError('cancelled', `the input "${id}" was withdrawn`)
 }

@@ -1,4 +1,4 @@
-// Opens a session for an app: follows it over connections that break, and carries what the app says and does.
+// Opens a session for an app: follows it over connections that break, and sends the app's messages and results.
 import type { Agent, SessionEvent } from '@baton/core'
 import type { AnswerOf, Cursor2, DeviceInit, Requests } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
@@ -28,15 +28,15 @@ import type {
 import { EMPTY_VIEW, SessionView } from './session-view.ts'
 
 /**
- * Opens a session and connects at once. `openSession<typeof agent>(…)`, needs only the type of the server's agent, and knows the
+ * Opens a session and connects at once. `openSession<typeof agent>(…)` only needs the type of the server's agent, and knows the
  * names, inputs and outputs of its client tools, and the calls in messages and events.
- * @throws ClientError `invalid_option` for an option that does not exist, and for a `url` that is not an address
+ * @throws ClientError `invalid_option` for an unknown option, and for a `url` that is not an address
  */
 export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
 export function openSession(options: SessionOptions): SessionClient
 export function openSession(options: SessionOptions<unknown>): SessionClient {
   checkOptions(options)
-  // Functions by names, as both overloads say.
+  // Functions by name, as both overloads declare.
   return createCommands(new FollowedSession(options as SessionOptions))
 }
 
@@ -46,21 +46,21 @@ const OPTIONS: readonly string[] =
     ' ',
   )
 
-/** If a misspelt `session` were ignored, each call would open a new one. @throws ClientError `invalid_option` */
+/** A misspelt `session` must not be ignored: each call would create a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
   const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
   if (wrong)
     throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
 }
 
-/** The state of a session before anything is known of it, for example while a server renders a page. */
+/** The state of a session before anything is known about it, for example while a server renders a page. */
 export function createEmptySnapshot(session: string): SessionSnapshot {
   return { ...EMPTY_VIEW, session, status: 'connecting', isLoaded: false, messages: [], more: false, error: undefined }
 }
 
-/** Messages that are shown at first. */
+/** Number of messages to show at first. */
 const MESSAGES = 50
-/** How often a server may put off what must arrive. */
+/** How often a server may postpone a request that must arrive. */
 const RETRIES_MAX = 8
 
 export class FollowedSession implements ClientCallsSession, WireUser {
@@ -78,12 +78,12 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   isLive = false
   isClosed = false
   declare device: string | undefined
-  /** Loaded where this app runs tools or models. */
+  /** Loaded if this app runs tools or models. */
   #calls: ClientCalls | undefined
   readonly #wire: Wire
-  /** The cursor at which events continue; undefined: the session is read anew. */
+  /** The cursor at which events continue; undefined to read the session again. */
   #cursor: Cursor2 | undefined
-  /** The server has closed the session: one that was deleted must not be made again. */
+  /** The server has closed the session: a deleted session must not be created again. */
   #wasClosed: true | undefined
   #messages: readonly SessionMessage[] = []
   /** The arrays from which `#messages` was made. */
@@ -95,7 +95,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.world = world
     this.id = session
     this.snapshot = createEmptySnapshot(session)
-    // As the platform's own events do: what a listener throws is an uncaught error, after the event.
+    // Like the platform's own events: an error in a listener is an uncaught error, after the event.
     this.listeners = createListeners<SessionClientEvents & { readonly change: undefined }>(
       (cause) =>
         void world.start(0, () => {
@@ -106,7 +106,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.inputs = new Inputs(this)
     this.requests = new SessionRequests(this)
     const place = {
-      // The token is nothing to keep.
+      // Without the token, which must not be stored.
       scope: `${String(url).split('?', 1)[0]} ${session}`,
       onLeft: (entries: readonly OutboxEntry[]) => {
         this.inputs.adopt(entries.filter((entry): entry is InputEntry => entry.kind === 'input'))
@@ -138,7 +138,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.listeners.tell('error', error)
   }
 
-  /** Replaces the snapshot, and tells who looks at it. */
+  /** Replaces the snapshot, and notifies subscribers. */
   publish(change: Partial<SessionSnapshot> = {}): void {
     const parts = [this.view.messages(), this.inputs.shown]
     if (parts.some((part, index) => part !== this.#shown[index])) {
@@ -149,7 +149,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.listeners.tell('change', undefined)
   }
 
-  /** For good. `error`: the server does not let this client in. */
+  /** Closes permanently. `error`: the server rejects this client. */
   end(error?: ClientError): void {
     if (this.isClosed) return
     this.isClosed = true
@@ -172,7 +172,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   takeNotice(notice: Notice): void {
-    // It was deleted, or its host lost it: what it is now is read by the next connection.
+    // It was deleted, or its host lost it: the next connection reads its current state.
     if (notice.type === 'session.closed') {
       this.#wasClosed = true
       return this.#wire.drop()
@@ -198,13 +198,13 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     const { title, meta, messages = MESSAGES, speech } = this.options
     const from = this.#cursor
     const start = from ? { from, existing: this.#wasClosed } : { messages, title, meta }
-    // JSON leaves out what is undefined.
+    // JSON omits undefined fields.
     const given = { session: this.id, device: this.#describeDevice(), speech, ...start }
     this.ask('session.open', given as Requests['session.open']['given'], (answer) => {
       if (answer.ok) return this.#follow(answer.value)
       const { error } = answer
       if (from && error.code === 'invalid_event') {
-        // The log is not the one that it was: what is shown is read anew.
+        // The log has changed: read the shown messages again.
         this.#cursor = undefined
         this.takeHello()
       } else if (error.retryable) {
@@ -236,7 +236,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     }
   }
 
-  /** Missed events have been read: calls are as they are now. */
+  /** Missed events have been read: calls have their current state. */
   #goLive(): void {
     this.isLive = true
     this.#resumeCalls()
@@ -248,7 +248,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     if (this.isLive) this.#calls?.resume(this.view.state.calls)
   }
 
-  /** Their code is loaded beside the client's: an app without tools and models never needs it. */
+  /** Loads their code separately: an app without tools and models never needs it. */
   #loadCalls(use?: (calls: ClientCalls) => void): void {
     import('./client-calls.ts')
       .then(({ ClientCalls }) => {
@@ -257,7 +257,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
         use?.(this.#calls)
         this.#resumeCalls()
       })
-      .catch((cause: unknown) => this.complain(createError('tool_failed', `no tools run: ${String(cause)}`)))
+      .catch((cause: unknown) => this.complain(createError('tool_failed', `tools cannot run: ${String(cause)}`)))
   }
 
   #setStatus(status: ConnectionState): void {
@@ -268,7 +268,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
 
   #describeDevice(): DeviceInit | undefined {
     const { tools = {}, otherTool, ownTools = {}, models, asks, leaseMs } = this.options
-    // JSON leaves out what is undefined, and functions.
+    // JSON omits undefined fields and functions.
     return !this.device
       ? undefined
       : ({

@@ -1,5 +1,5 @@
-// The calls of an app while its connection breaks, its server puts it off, and other copies of the app are there: each is begun
-// once, and its result arrives. A server that the test plays.
+// The calls of an app while its connection breaks, its server postpones requests, and other copies of the app run: each
+// starts once, and its result arrives. The test plays the server.
 import type { CallView } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, OutboxEntry, SessionOptions } from '../index.ts'
@@ -9,7 +9,7 @@ import { createPlayedServer, openPlayed, settle, waitingCall } from '../played-s
 
 const url = 'ws://127.0.0.1:9/ws'
 
-// A client loads it when it has tools: loaded before, it is there within a moment.
+// A client loads this module when it has tools; preloading makes that immediate.
 beforeAll(() => import('./client-calls.ts'))
 
 interface Begun {
@@ -24,7 +24,7 @@ function nameOf(request: SentFrame | undefined): string {
   return device?.name ?? ''
 }
 
-/** An app whose tool `look` ends when the test says so. */
+/** An app whose tool `look` ends on demand. */
 async function open(
   options: Partial<SessionOptions> = {},
   left: readonly OutboxEntry[] = [],
@@ -67,7 +67,7 @@ const offer = (server: PlayedServer, callId: string, device: string, more: objec
 const grant = (server: PlayedServer, callId: string, index = -1): void =>
   server.accept(server.asked('call.claim').at(index), { call: { callId, name: 'look', input: {} } })
 
-/** The next connection, with the calls that are open then. */
+/** Opens the next connection, with the calls that are still open. */
 function reconnect(server: PlayedServer, calls: readonly CallView[] = [], code = 1006): string {
   server.breakWith(code)
   server.advance(10_000)
@@ -238,7 +238,7 @@ test('calls of the past are not begun, and a hundred at most at once', async () 
   expect(server.asked('call.claim')).toEqual([])
   for (let index = 0; index < 101; index++) offer(server, `c${index}`, device)
   expect(server.asked('call.claim')).toHaveLength(100)
-  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls wait for the server already' }])
+  expect(errors).toMatchObject([{ code: 'queue_full', message: '100 calls are already waiting' }])
 })
 
 test('a client that is closed aborts what it runs, releases its device, and leaves nothing that waits', async () => {

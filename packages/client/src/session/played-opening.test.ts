@@ -1,4 +1,4 @@
-// Openings of a session over connections that break: what the first one asks for, and what the later ones go on with.
+// Openings of a session over breaking connections: what the first one requests, and where later ones continue.
 import { expect, onTestFinished, test } from 'vitest'
 import { openSession } from '../index.ts'
 import { createPlayedServer, INFO } from '../played-server.test-kit.ts'
@@ -25,7 +25,7 @@ test('the first opening begins the session, and each further one goes on at the 
   const [first] = server.asked('session.open')
   expect(first).toMatchObject({ session: 's', messages: 50, speech: true, device: { leaseMs: 9000 }, ...asked })
   server.accept(first, { session: 's', info: INFO, messages: [], more: true, next: { pos: 4 } })
-  // Before an event came.
+  // Before any event arrived.
   next()
   const [second] = server.asked('session.open')
   expect(second).toMatchObject({ session: 's', from: { pos: 4 }, speech: true, device: first?.['device'] })
@@ -39,7 +39,7 @@ test('the first opening begins the session, and each further one goes on at the 
   server.say({ type: 'events', events: [{ at: 1, type: 'live' }], next: { pos: 7 } })
   next()
   expect(server.asked('session.open')).toMatchObject([{ from: { pos: 7 } }])
-  // The log is another one: it is read anew, once.
+  // The log is a different one: it is read again, once.
   server.refuse(server.asked('session.open')[0], 'invalid_event')
   expect(server.asked('session.open')[1]).toMatchObject({ messages: 50 })
   expect(server.asked('session.open')[1]).not.toHaveProperty('from')

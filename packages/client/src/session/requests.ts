@@ -1,14 +1,14 @@
-// Requests that are not inputs: what is asked while there is no connection waits for one, and what was asked of one that broke
-// is asked again, unless it was done.
+// Requests other than inputs: without a connection they wait for one, and after a broken one they are repeated unless
+// they were done.
 import type { AnswerOf, RequestType, Requests } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { WAITING_MAX, createFullError, createLostError } from '../client-error.ts'
 import type { SessionContext } from './session-context.ts'
 
 export interface RequestOptions {
-  /** Asked of a request that was sent and has no answer: what it was to do was done, or makes no sense any more. */
+  /** Called for a sent request without an answer: whether its purpose was achieved, or no longer applies. */
   readonly isDone?: (() => boolean) | undefined
-  /** It must not be done twice, and nothing tells whether it was: it is not asked again. */
+  /** It must not be done twice, and nothing tells whether it was done: it is not repeated. */
   readonly once?: true
 }
 
@@ -28,7 +28,9 @@ export class SessionRequests {
     this.#session = session
   }
 
-  /** @throws ClientError what the server says, `connection_failed` when it is not reached in time, `session_closed` */
+  /**
+   * @throws ClientError the server's error, `connection_failed` if the server is not reached in time, `session_closed`
+   */
   ask<Type extends RequestType>(
     type: Type,
     given: Requests[Type]['given'],
@@ -49,24 +51,24 @@ export class SessionRequests {
         if (end()) resolve(answer)
       }
       const send = (): void => {
-        // Only requests that are answered with nothing can be done already.
+        // Only requests with an empty answer can be done already.
         if (wasSent && isDone?.()) return finish({} as AnswerOf<Type>)
         wasSent = true
         session.ask(type, given, (answer) => {
           if (answer.ok) finish(answer.value)
-          // If the connection broke, it is asked again over the next one.
+          // If the connection broke, it is repeated over the next one.
           else if (session.isLive || once || answer.error.code !== 'connection_failed') fail(answer.error)
         })
       }
       const waiting: Waiting = { send, fail }
       const stopTimer = session.world.start(WAIT_MS, () => fail(createLostError()))
       this.#waiting.add(waiting)
-      // A closed one says so at once.
+      // A closed session reports it at once.
       if (session.isLive || session.isClosed) send()
     })
   }
 
-  /** There is a connection again. */
+  /** Called when the connection is back. */
   resume(): void {
     for (const waiting of this.#waiting) waiting.send()
   }

@@ -69,7 +69,7 @@ test('what an app without a person hears and notes has its approvals denied at o
   const { url } = await serve([{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Nobody may.' }], [pay])
   const client = open({ url, asks: false })
   client.hear('Ann', 'Pay, please.')
-  const { answer } = client.notify({ name: 'DUE' }) // read at once, with what Ann said
+  const { answer } = client.notify({ name: 'DUE' }) // read at once, with Ann's words
   expect(await answer).toMatchObject({ text: 'Nobody may.' })
 })
 

@@ -31,29 +31,30 @@ import type { OpenCallView, ViewState } from './session-view.ts'
 export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
-  /** The session's id. Without one, the client begins a new session and chooses its id: `client.id`. */
+  /** Id of the session. Without it, the client creates a session and chooses its id: `client.id`. */
   readonly session?: string
-  /** For a new session; an existing one keeps its own. */
+  /** Applies to a new session; an existing one keeps its own. */
   readonly title?: string
   readonly meta?: JsonObject
-  /** How many of the newest messages to show at first; 50 by default, 200 at most. `older` reads more. */
+  /** Number of newest messages to show at first; 50 by default, at most 200. `older` reads more. */
   readonly messages?: number
   /** The agent's client tools that this app runs, by name. Calls of other tools are not offered to this app. */
   readonly tools?: Handlers
   /** Runs calls of the agent's client tools that `tools` does not name, for example a console that asks a person. */
   readonly otherTool?: ToolHandler
-  /** Tools that the agent does not have: the app brings them while it is connected. */
+  /** Tools that the agent does not have: the app provides them while it is connected. */
   readonly ownTools?: Readonly<Record<string, BroughtTool>>
   /**
-   * Models that this app runs, as the agent on the server names them (`clientModel` of @baton/models/client). It is asked while it is
-   * connected; when its connection breaks, an answer that it writes is void, and the server asks again.
+   * Models that this app runs, by the names of the server's agent (`clientModel` of @baton/models/client). They receive
+   * requests while the app is connected; if its connection breaks, an unfinished answer is void, and the server asks
+   * again.
    */
   readonly models?: Readonly<Record<string, AppModel>>
-  /** Whether a person behind the app can be asked for approvals and questions; true by default. */
+  /** Whether a person behind the app can answer approvals and questions; true by default. */
   readonly asks?: boolean
   /** Turns on `sentence` events, for a voice; off by default. `only`: a new answer's text in `messages` stays empty. */
   readonly speech?: true | 'only'
-  /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
+  /** Milliseconds that calls wait for this app after its connection broke; the server decides by default. */
   readonly leaseMs?: number
   /** Storage of messages and results that wait for the server. By default IndexedDB in pages, memory elsewhere. */
   readonly outbox?: Outbox
@@ -63,7 +64,9 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
 
 /** A message that the server does not show yet. */
 export interface PendingMessage extends UserChatMessage {
-  /** `failed`: the server refused it, for the reason in `error`. Send it again with `retry`, or drop it with `withdraw`. */
+  /**
+   * `failed`: the server refused it, for the reason in `error`. Send it again with `retry`, or drop it with `withdraw`.
+   */
   readonly delivery: 'pending' | 'failed'
   readonly error?: ClientError
 }
@@ -75,69 +78,77 @@ export type SessionMessage<Call extends CallView = CallView> =
       readonly steps: readonly (Omit<StepView, 'calls'> & { readonly calls: readonly Call[] })[]
     })
 
-/** The state of a session for display. It is replaced when something changes, and so is each array in it; unchanged parts stay the same. */
+/**
+ * The state of a session for display. It is replaced when something changes, and so is each array in it; unchanged
+ * parts stay the same.
+ */
 export interface SessionSnapshot<Call extends CallView = CallView> extends Omit<ViewState, 'calls'> {
   readonly session: string
   /** `waiting`: the connection broke, and is tried again after a pause. */
   readonly status: ConnectionState
-  /** The session has been read. It is shown as it was when the connection last worked. */
+  /** Whether the session has been read. Without a connection, its last known state is shown. */
   readonly isLoaded: boolean
-  /** Oldest first, followed by messages that wait and messages that the server does not show yet. */
+  /** Oldest first, followed by queued messages and messages that the server does not show yet. */
   readonly messages: readonly SessionMessage<Call>[]
-  /** There are older messages: `older` reads them. */
+  /** Whether there are older messages: `older` reads them. */
   readonly more: boolean
-  /** Calls that have not settled. */
+  /** Unsettled calls. */
   readonly calls: readonly OpenCallView<Call>[]
-  /** The newest error that does not answer a request. It disappears when the session is followed again. */
+  /** The newest error outside a request. Cleared when the session is followed again. */
   readonly error: ClientError | undefined
 }
 
 export interface SessionClientEvents<Call extends CallView = CallView> {
-  /** Each event of the session once, after it has been taken into the snapshot. */
+  /** Each event of the session once, after the snapshot includes it. */
   readonly event: SessionEvent<Call>
   /** Sentences for a voice: each sentence once, in order. */
   readonly sentence: SentenceFrame
-  /** The model's attempt was discarded: do not say sentences of `message` from `index` on. The next attempt begins at `index` again. */
+  /**
+   * The model's attempt was discarded: do not say sentences of `message` from `index` on. The next attempt begins at
+   * `index` again.
+   */
   readonly 'sentences.dropped': SentencesDroppedFrame
   readonly status: ConnectionState
-  /** An error that does not answer a request. With `unauthorized` the server refuses this client, and it stays closed. */
+  /** An error outside a request. With `unauthorized` the server rejects this client, and it stays closed. */
   readonly error: ClientError
-  /** This app begins to run a call. */
+  /** This app starts to run a call. */
   readonly call: ClaimedCall
   /** The outcome of this app's tool. */
   readonly outcome: { readonly callId: string; readonly outcome: CallOutcome }
 }
 
 export interface SendOptions {
-  /** The message's id; the client makes one by default. Sending the same id again does nothing. */
+  /** The message's id; generated by default. Sending the same id again has no effect. */
   readonly id?: MessageId
   readonly model?: string
   readonly settings?: ModelSettings
   /** When the model reads it while a turn runs; the server decides by default. */
   readonly delivery?: Delivery
-  /** A JSON Schema that the answer must fit, in place of the agent's. */
+  /** A JSON Schema that the answer must fit, replacing the agent's. */
   readonly output?: JsonObject
-  /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen; as for `interrupt` by default. */
+  /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen; defaults as for `interrupt`. */
   readonly heard?: Heard
 }
 
 export interface NotifyOptions {
   readonly name: string
-  /** In brackets before the name, for the model; `Event` by default. */
+  /** Label in brackets before the name, for the model; `Event` by default. */
   readonly label?: string
   readonly detail?: JsonValue
-  /** In words, for the model. */
+  /** Description for the model. */
   readonly message?: string
   readonly delivery?: Delivery
   readonly heard?: Heard
 }
 
-/** A message that was sent. You need not await either promise: a failure also shows in the message, or as `error`. */
+/** A sent message. You need not await either promise: a failure also shows in the message, or as `error`. */
 export interface SentInput {
   readonly id: MessageId
-  /** Resolves when the server has it in its log; rejects when the server refuses it. */
+  /** Resolves when the server has it in its log; rejects if the server refuses it. */
   readonly accepted: Promise<void>
-  /** Resolves when its turn has ended. Rejects with the turn's error, or with `cancelled` if the message was taken back. */
+  /**
+   * Resolves when its turn has ended. Rejects with the turn's error, or with `cancelled` if the message was withdrawn.
+   */
   readonly answer: Promise<SessionAnswer>
 }
 
@@ -145,19 +156,19 @@ export interface RewindInput {
   readonly message: MessageId
   /** Replaces the message, which must be a user's. */
   readonly replace?: UserInput
-  /** Asks for the answer once more. */
+  /** Requests the answer once more. */
   readonly again?: true
-  /** Ends a turn that runs; otherwise the server refuses it with `turn_in_progress`. */
+  /** Ends a running turn; otherwise the server refuses it with `turn_in_progress`. */
   readonly interrupt?: true
 }
 
 /**
- * A session, over any number of connections. Its methods work on their own: `const { send } = client`. Promises reject with a
- * `ClientError`: branch on its `code`. A request waits up to 30 seconds for a connection.
+ * A session, over any number of connections. Its methods work detached: `const { send } = client`. Promises reject with
+ * a `ClientError`: branch on its `code`. A request waits up to 30 seconds for a connection.
  */
 export interface SessionClient<A extends Agent = Agent> {
   readonly id: string
-  /** As `openSession` was told; false by default. */
+  /** The `speech` option of `openSession`; false by default. */
   readonly speech: boolean | 'only'
   getSnapshot(): SessionSnapshot<AgentCall<A>>
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
@@ -168,29 +179,32 @@ export interface SessionClient<A extends Agent = Agent> {
   ): () => void
   /**
    * Sends a message. It is shown at once, kept until the server has it, and sent again under the same id after a connection broke.
-   * @throws ClientError `queue_full` when 100 inputs wait already, `session_closed`
+   * @throws ClientError `queue_full` if 100 inputs are already waiting, `session_closed`
    */
   send(content: UserInput, options?: SendOptions): SentInput
-  /** Reports what a speaker said in a conversation that the agent listens to. @throws ClientError as `send` */
+  /** Sends a speaker's words in a conversation that the agent listens to. @throws ClientError as `send` */
   hear(speaker: string, text: string): SentInput
-  /** Reports an event outside of the conversation. @throws ClientError as `send` */
+  /** Reports an event outside the conversation. @throws ClientError as `send` */
   notify(event: NotifyOptions): SentInput
-  /** Sends a message again that the server refused. @throws ClientError as `send` */
+  /** Sends a refused message again. @throws ClientError as `send` */
   retry(message: MessageId): void
-  /** Takes back a message that waits or was refused. */
+  /** Withdraws a queued or refused message. */
   withdraw(message: MessageId): Promise<void>
-  /** Takes the conversation back to a message. @throws ClientError as `send` */
+  /** Rewinds the conversation to a message. @throws ClientError as `send` */
   rewind(to: RewindInput): SentInput
   /** Replaces a message; ends a running turn. @throws ClientError as `send` */
   edit(message: MessageId, content: UserInput): SentInput
-  /** Asks once more for an answer, the newest one by default. @throws ClientError as `send`, `unknown_input` */
+  /** Requests an answer once more, the newest one by default. @throws ClientError as `send`, `unknown_input` */
   regenerate(message?: MessageId): SentInput
   /**
-   * Ends the running turn. `heard`: how much of the answer the user has heard or seen; by default what `played` reported, and all where
-   * nothing was reported.
+   * Ends the running turn. `heard`: how much of the answer the user has heard or seen; by default what `played`
+   * reported, or everything without a report.
    */
   interrupt(options?: Requests['turn.interrupt']['given']): Promise<void>
-  /** Reports how far a voice has played an answer: `end` of a sentence, or 0 when it begins. The newest report says it all. */
+  /**
+   * Reports how far a voice has played an answer: `end` of a sentence, or 0 when it begins. The newest report replaces
+   * the earlier ones.
+   */
   played(place: Requests['speech.played']['given']): Promise<void>
   decide(decision: Decision): Promise<void>
   answer(answer: QuestionAnswer): Promise<void>
@@ -198,12 +212,15 @@ export interface SessionClient<A extends Agent = Agent> {
   /** Sets the model and the settings from the next turn on. */
   configure(patch: { readonly model?: string; readonly settings?: ModelSettings | null }): Promise<void>
   control(action: SessionAction): Promise<void>
-  /** Copies the session, up to a message or whole, and returns the copy's id. If the connection breaks, the request is not repeated. */
+  /**
+   * Copies the session, up to a message or as a whole, and returns the copy's id. If the connection breaks, the request
+   * is not repeated.
+   */
   fork(options?: { readonly before?: MessageId }): Promise<string>
-  /** Asks the server what the session is now, including the size of its context. */
+  /** Returns the server's current state of the session, including the size of its context. */
   info(): Promise<SessionDetails>
-  /** Reads older messages, 50 by default. False when there are no more. */
+  /** Reads older messages, 50 by default. Returns false if there are no others. */
   older(limit?: number): Promise<boolean>
-  /** Closes the client. What waits for the server stays in the outbox; calls that run here are aborted. */
+  /** Closes the client. Unsent messages stay in the outbox; calls that run here are aborted. */
   close(): void
 }

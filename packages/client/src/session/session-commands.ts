@@ -6,12 +6,12 @@ import type { InputRequest } from '../outbox/outbox.ts'
 import type { FollowedSession } from './open-session.ts'
 import type { RewindInput, SentInput, SessionClient } from './session-client.ts'
 
-/** Messages of a page of older ones. */
+/** Number of older messages per page. */
 const PAGE = 50
 
 export function createCommands(session: FollowedSession): SessionClient {
   const { id, requests, view, world, inputs, listeners, options } = session
-  const asks = { asks: options.asks } as { asks?: boolean } // JSON leaves out what is undefined
+  const asks = { asks: options.asks } as { asks?: boolean } // JSON omits undefined fields
   const say = (request: InputRequest, asks?: MessageId): SentInput => {
     if (session.isClosed) throw createClosedError()
     return inputs.send(request.given.input, request, asks)
@@ -70,7 +70,7 @@ async function readOlder(session: FollowedSession, limit: number): Promise<boole
   const before = view.messages()[0]?.id
   if (!session.snapshot.more || !before) return false
   const page = await requests.ask('session.messages', { limit, before })
-  // Otherwise it was read anew meanwhile, or another page came first.
+  // Otherwise it was read again meanwhile, or another page arrived first.
   if (view.messages()[0]?.id === before) {
     view.addOlder(page.messages)
     session.publish({ more: page.more })
@@ -78,7 +78,7 @@ async function readOlder(session: FollowedSession, limit: number): Promise<boole
   return session.snapshot.more
 }
 
-/** The message that an answer answers; for a user's message, the message itself. */
+/** The question of an answer; for a user's message, the message itself. */
 function findQuestion({ view }: FollowedSession, message: MessageId): MessageId {
   const messages = view.messages()
   const named = messages.find((one) => one.id === message)

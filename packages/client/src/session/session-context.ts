@@ -12,15 +12,18 @@ export interface SessionContext {
   readonly listeners: Listeners<SessionClientEvents & { readonly change: undefined }>
   readonly view: SessionView
   readonly place: OutboxPlace
-  /** The session is followed, and what was missed has been read: what waits is sent, and calls stand as they are now. */
+  /**
+   * The session is followed, and missed events have been read: waiting messages are sent, and calls have their current
+   * state.
+   */
   readonly isLive: boolean
   readonly isClosed: boolean
   readonly ask: Wire['ask']
   /** Called when the shown state has changed. */
   publish(): void
-  /** Whether it stays: until there is a connection again, or for as long as the server says; then `again` is called. */
+  /** Whether it is kept until the connection is back, or for the time that the server names; then `again` is called. */
   putOff(retried: Retried, error: ClientError, again: () => void): boolean
-  /** Tells what went wrong beside a request. */
+  /** Reports an error outside a request. */
   complain(error: ClientError): void
 }
 

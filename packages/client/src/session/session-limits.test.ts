@@ -1,4 +1,4 @@
-// The client of version 2 at its limits, and with frames that are not as they were.
+// The client of version 2 at its limits, and with unexpected frames.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ test('more than 100 inputs without a server are refused, and an error says so', 
   wires.setOffline(true)
   const client = open({ url: 'ws://127.0.0.1:9/ws', world: wires.world })
   for (let index = 0; index < 100; index++) client.send(`${index}`)
-  expect(() => client.send('one more')).toThrow('100 inputs wait for the server already')
+  expect(() => client.send('one more')).toThrow('100 inputs are already waiting')
   expect(client.getSnapshot().messages).toHaveLength(100)
 })
 

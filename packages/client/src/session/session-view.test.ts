@@ -1,4 +1,5 @@
-// The view of a session, folded from its events: everything that is open in it comes and goes with its call, step or turn.
+// The view of a session, folded from its events: everything open in it appears and disappears with its call, step or
+// turn.
 import type { CallView, ChatMessage, SessionDetails, SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { INFO, waitingCall } from '../played-server.test-kit.ts'
@@ -6,9 +7,9 @@ import { SessionView } from './session-view.ts'
 
 function createView() {
   const view = new SessionView()
-  /** Takes these events, without what every event has. */
+  /** Takes these events, with the fields that every event has filled in. */
   const take = (...events: readonly object[]): void => {
-    for (const event of events) view.take({ at: 1, cursor: { pos: 1 }, ...event } as unknown as SessionEvent) // as a server tells them
+    for (const event of events) view.take({ at: 1, cursor: { pos: 1 }, ...event } as unknown as SessionEvent) // as sent by a server
   }
   return { view, take }
 }
@@ -74,7 +75,7 @@ test('an approval is replaced by the next one of its call, and goes when it is d
   expect(open()).toEqual(['a2', 'b1'])
   take({ type: 'approval-decided', approvalId: 'b1', callId: 'c2', decision: 'deny', principal: 'p' })
   expect(open()).toEqual(['a2'])
-  // It runs already: somebody has decided it.
+  // It is running: the decision was made elsewhere.
   take(call('c1', { status: 'running' }))
   expect(open()).toEqual([])
 })
@@ -96,8 +97,8 @@ test('a step that is void takes its own calls along, and says why until the mode
 test('messages that are removed take their calls along, and those that stay keep theirs', () => {
   const { view, take } = createView()
   const answer = (id: string, exchange: number): ChatMessage =>
-    ({ role: 'assistant', id, turn: exchange, exchange, atMs: 1, steps: [] }) as ChatMessage // one that runs
-  view.load([answer('t1', 1), answer('t2', 2)], INFO as unknown as SessionDetails) // more is not read
+    ({ role: 'assistant', id, turn: exchange, exchange, atMs: 1, steps: [] }) as ChatMessage // a running one
+  view.load([answer('t1', 1), answer('t2', 2)], INFO as unknown as SessionDetails) // nothing else is read
   take(call('c1'), call('c2', { message: 't2' }))
   take({ type: 'messages-removed', fromExchange: 2, keep: [], keepSteps: [] })
   expect(view.state.calls.map(({ call: { callId } }) => callId)).toEqual(['c1'])
@@ -109,6 +110,6 @@ test('what is read anew replaces all that was known, and what does not change st
   const { calls } = view.state
   take({ type: 'session', title: 'New' })
   expect([view.state.title, view.state.model, view.state.calls === calls]).toEqual(['New', 'm', true])
-  view.load([], INFO as unknown as SessionDetails) // more is not read
+  view.load([], INFO as unknown as SessionDetails) // nothing else is read
   expect(view.state).toMatchObject({ calls: [], questions: [], title: null, agent: 'a' })
 })

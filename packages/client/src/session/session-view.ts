@@ -1,5 +1,5 @@
-// The shown state of a session: its messages and what is open in it, folded from events. Every array is replaced when it changes and
-// stays the same while it does not.
+// The shown state of a session: its messages, open calls and questions, folded from events. Every array is replaced
+// when it changes, and only then.
 import type {
   AssistantChatMessage,
   CallView,
@@ -17,7 +17,7 @@ import type {
 } from '@baton/core'
 import { Conversation } from '@baton/core/conversation'
 
-/** A call that has not settled. */
+/** An unsettled call. */
 export interface OpenCallView<Call extends CallView = CallView> {
   readonly call: Call
   /** The newest note of its tool. */
@@ -30,11 +30,11 @@ export interface WrittenCall {
   readonly message: MessageId
   readonly step: number
   readonly name: string
-  /** JSON text that has not ended. */
+  /** Incomplete JSON text. */
   readonly text: string
 }
 
-/** Why the model's answer was discarded, while the model is asked again. */
+/** Why the model's answer was discarded, while the model is called again. */
 export interface RetryView {
   readonly message: MessageId
   readonly reason: string
@@ -98,7 +98,7 @@ export class SessionView {
     this.#conversation.addOlder(page)
   }
 
-  /** Replaces all that was known by the session's current state. Events that say the same may follow, and do no harm. */
+  /** Replaces the whole state with the session's current one. Repeated events may follow, and are harmless. */
   load(page: readonly ChatMessage[], info: SessionDetails): void {
     this.#conversation = new Conversation(page)
     this.state = EMPTY_VIEW
@@ -133,7 +133,8 @@ export class SessionView {
         break
       case 'approval-requested': {
         const { approvalId, call, expiresAtMs } = event
-        // As `session.info` has it. Its input has been validated against the tool's schema, an object at its root, or nobody would be asked.
+        // As in `session.info`. Its input has been validated against the tool's schema, an object at its root, or no
+        // approval would be requested.
         this.#set({
           approvals: put(
             approvals,
@@ -200,7 +201,7 @@ export class SessionView {
     })
   }
 
-  /** Those of the fields that a view has. */
+  /** Copies the fields that a view has. */
   #copy(fields: object): void {
     const known = Object.entries(fields).filter(([name]) => name in EMPTY_VIEW)
     this.#set(Object.fromEntries(known)) // with the names and types of the view
@@ -211,12 +212,12 @@ export class SessionView {
   }
 }
 
-/** The same list where nothing goes. */
+/** Returns the same list if no item is removed. */
 function drop<Item>(list: readonly Item[], goes: (item: Item) => boolean): readonly Item[] {
   return list.some(goes) ? list.filter((item) => !goes(item)) : list
 }
 
-/** Replaces the item that fits, or appends the new one. */
+/** Replaces the matching item, or appends the new one. */
 function put<Item>(list: readonly Item[], item: Item, isIt: (item: Item) => boolean): readonly Item[] {
   return list.some(isIt) ? list.map((one) => (isIt(one) ? item : one)) : [...list, item]
 }

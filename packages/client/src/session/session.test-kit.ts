@@ -1,4 +1,5 @@
-// A real server and clients of version 2 over real sockets that a test can cut, also after any frame of either side.
+// A real server and clients of version 2 over real sockets that a test can cut, even after a specific frame of either
+// side.
 import type { Agent, SessionEvent, Store, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -38,7 +39,7 @@ export async function serveAgent({ agent, store, front: init = {} }: ServeInit) 
 
 type Steps = Parameters<typeof createScriptedModel>[0]['steps']
 
-/** An agent whose model plays these steps, on a server that is stopped when the test has ended. */
+/** An agent whose model plays these steps, on a server that stops when the test ends. */
 export async function serve(steps: Steps, tools: readonly Tool[] = [], port = 0) {
   const model = createScriptedModel({ steps, timers: environment.timers })
   const agent = defineAgent({ name: 'a', model, tools: [...tools] })
@@ -47,7 +48,7 @@ export async function serve(steps: Steps, tools: readonly Tool[] = [], port = 0)
   return { ...server, model }
 }
 
-/** A client that tries again at once, and is closed when the test has ended. */
+/** A client that reconnects at once, and is closed when the test ends. */
 export function open(options: SessionOptions): SessionClient {
   const client = openSession({ reconnect: { baseMs: 1, mostMs: 10 }, ...options })
   onTestFinished(() => client.close())
@@ -60,11 +61,11 @@ export interface CuttableWorld {
   readonly frames: () => number
   /** Connections so far. */
   readonly connections: () => number
-  /** Breaks the connection that is open, without a word to the client but its close event. */
+  /** Breaks the open connection; the client only gets its close event. */
   readonly cut: (code?: number) => void
-  /** Breaks it when so many frames have passed in all: the last of them has arrived. */
+  /** Breaks it after this many frames in total: the last of them has arrived. */
   readonly cutAfter: (frames: number) => void
-  /** New connections are refused from now on, or no more. */
+  /** Whether new connections are refused. */
   readonly setOffline: (isOffline: boolean) => void
 }
 
@@ -90,7 +91,7 @@ export function createCuttableWorld(base: World = platformWorld()): CuttableWorl
       onerror: null,
     }
     if (isOffline) {
-      setImmediate(() => near.onclose?.({ code: 1006 } as never)) // what a browser's event has of it
+      setImmediate(() => near.onclose?.({ code: 1006 } as never)) // the part of a browser's event that is read
       return near
     }
     connections += 1
@@ -100,7 +101,7 @@ export function createCuttableWorld(base: World = platformWorld()): CuttableWorl
       if (isCut) return
       isCut = true
       far.close()
-      // A client hears of it later than of the frame before.
+      // A client gets it after the preceding frame.
       setImmediate(() => near.onclose?.({ code } as never))
     }
     current = { cut }
@@ -138,7 +139,7 @@ export function createCuttableWorld(base: World = platformWorld()): CuttableWorl
   }
 }
 
-/** Resolves when the snapshot fits. */
+/** Resolves when the snapshot matches. */
 export function until<A extends Agent>(
   client: SessionClient<A>,
   fits: (snapshot: SessionSnapshot) => boolean,
@@ -155,7 +156,7 @@ export function until<A extends Agent>(
   })
 }
 
-/** The events of a client, as it is told. */
+/** Collects a client's events as they arrive. */
 export function noteEvents(client: SessionClient): readonly SessionEvent[] {
   const events: SessionEvent[] = []
   client.on('event', (event) => void events.push(event))

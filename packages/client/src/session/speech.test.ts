@@ -1,4 +1,4 @@
-// A client with a voice: each sentence once, over connections that break, and what was heard when somebody interrupts.
+// A client with a voice: each sentence once, over breaking connections, and what was heard when the user interrupts.
 import { BatonError } from '@baton/core'
 import type { SentenceFrame } from '@baton/protocol'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { createCuttableWorld, noteEvents, open, serve } from './session.test-kit
 const ANSWER = 'It is Dr. Ng. She has **3.5** apples.\n- Red ones.\n- Green ones\n\nShall I ask her?'
 const SAID = ['It is Dr. Ng.', 'She has 3.5 apples.', 'Red ones.', 'Green ones', 'Shall I ask her?']
 
-/** Sentences that a voice has still to say, or has said. */
+/** Sentences that a voice has yet to say, or has said. */
 function listen(client: SessionClient): SentenceFrame[] {
   const queue: SentenceFrame[] = []
   client.on('sentence', (sentence) => {

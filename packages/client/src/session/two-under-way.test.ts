@@ -1,5 +1,5 @@
-// Requests of one client while others are under way: answers in another order, refused, put off, or lost with their connection, and
-// what is sent again over the next one. A server that the test plays.
+// Requests of one client while others are pending: answers that are reordered, refused, postponed or lost with their
+// connection, and what is sent again over the next one. The test plays the server.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, OutboxEntry, SessionClient, SessionOptions } from '../index.ts'
 import { openSession } from '../index.ts'
@@ -9,10 +9,10 @@ import { createPlayedServer, INFO, openPlayed, outcomeOf, settle, waitingCall } 
 
 const url = 'ws://127.0.0.1:9/ws?token=secret'
 
-// A client loads it when it has tools: loaded before, it is there within a moment.
+// A client loads this module when it has tools; preloading makes that immediate.
 beforeAll(() => import('./client-calls.ts'))
 
-/** Keeps what is saved, and says what a former copy has left. */
+/** Keeps saved entries, and reports those left by a former copy. */
 function createKeptOutbox(left: readonly OutboxEntry[] = []) {
   const kept = new Map<string, OutboxEntry>()
   const scopes: string[] = []
@@ -76,7 +76,7 @@ test('inputs go one after another, in their order, and one that is refused keeps
     ['three', 'pending'],
     ['one', 'failed'],
   ])
-  // Said again under its id.
+  // Sent again under its id.
   client.retry('one')
   expect(server.asked('input.send').at(-1)).toMatchObject({ input: 'one', content: 'one' })
 })
@@ -134,7 +134,7 @@ test('what is under way when the connection breaks is sent again once, and the a
   server.refuse(server.asked('input.send')[0], 'quota_exceeded', { retryable: true, retryAfterMs: 15_000 })
   reconnect(server)
   server.say({ type: 'ok', re: old.sent.at(-1)?.id }, old)
-  // The wait of the old connection is over with it.
+  // The old connection's wait ends with it.
   expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one'])
   server.advance(6000)
   expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one'])
@@ -180,10 +180,10 @@ test('a hundred inputs wait at most, those that were refused among them', () => 
   const { server, client, kept } = open()
   openPlayed(server)
   for (let index = 0; index < 100; index++) client.send(`${index}`, { id: `${index}` })
-  // Entries have an order, also within one millisecond.
+  // Entries have an order, even within one millisecond.
   expect(new Set(kept.entries().map(({ atMs }) => atMs)).size).toBe(100)
   for (let index = 0; index < 100; index++) server.refuse(server.asked('input.send')[index], 'illegal_input')
-  expect(() => client.send('more')).toThrow('100 inputs wait')
+  expect(() => client.send('more')).toThrow('100 inputs are already waiting')
 })
 
 test('entries that a former copy has left come before what this one said, and none of them twice', async () => {
@@ -272,7 +272,7 @@ test('a question that is asked again waits for its new answer, and one that asks
   })
   const again = client.rewind({ message: 'q', again: true })
   const back = client.rewind({ message: 'q' })
-  // Read anew before it was sent: the answer that is there is the old one.
+  // Read again before it was sent: the existing answer is the old one.
   server.breakWith(1006)
   server.advance(1000)
   const old = { role: 'assistant', id: 't1', turn: 1, exchange: 1, atMs: 1, steps: [], stop: 'end' }

@@ -1,4 +1,4 @@
-// Mistakes of programs when they open a session: the error comes at once, or by an error that says what to do.
+// Mistakes of programs when they open a session: they fail at once, with an error that says what to do.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
@@ -67,10 +67,10 @@ test.each([
   ['a tool in place of its function', { place: { name: 'place', execute: () => 'Rome' } }, '"place"'],
 ])('tools that are %s are told', async (_, tools, name) => {
   const errors: ClientError[] = []
-  const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as JavaScript may
+  const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as in JavaScript
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
-  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by their names; ${name} is not`)
+  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by name; ${name} is not`)
 })
 
 test('a server that says hello twice is left, and asked once for each connection', async () => {

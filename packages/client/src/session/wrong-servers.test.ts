@@ -1,4 +1,5 @@
-// The client of version 2 before servers that do not keep to the protocol: it says so, and nothing is thrown at the app.
+// The client of version 2 with servers that violate the protocol: it reports an error, and nothing is thrown at the
+// app.
 import type { JsonObject } from '@baton/core'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +31,7 @@ interface Asked {
   readonly device?: { readonly name: string }
 }
 
-/** `answer` gives the frames that come for a request. */
+/** `answer` returns the frames to send for a request. */
 async function open(answer: (asked: Asked) => readonly JsonObject[], camera: ToolHandler = () => 'seen') {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   await once(server, 'listening')

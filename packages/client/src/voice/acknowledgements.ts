@@ -1,4 +1,5 @@
-// Tells the server how much the voice has played. One report is on its way at a time: the newest says it all.
+// Tells the server how much the voice has played. One report is in flight at a time, since the newest replaces the
+// others.
 import type { VoiceClient } from './voice-api.ts'
 
 export interface PlayedPlace {

@@ -1,4 +1,5 @@
-// A browser's synthesis with its faults: voices that come late or never, an end that never comes, refusals, voices of the network.
+// A browser's synthesis with its faults: voices that are listed late or never, an end that never fires, refusals,
+// network voices.
 import { expect, test } from 'vitest'
 import type { BrowserSpeakerOptions } from './browser-speaker.ts'
 import { createBrowserSpeaker } from './browser-speaker.ts'
@@ -26,7 +27,7 @@ class SpokenText implements UtteranceLike {
   }
 }
 
-/** A browser that does what the test says. */
+/** A browser controlled by the test. */
 class PlayedSynthesis implements SynthesisLike {
   speaking = false
   pending = false
@@ -43,7 +44,7 @@ class PlayedSynthesis implements SynthesisLike {
   }
   speak(utterance: UtteranceLike): void {
     this.speaking = true
-    this.said.push(utterance as SpokenText) // made by the class above
+    this.said.push(utterance as SpokenText) // created by the class above
     this.acts.push('speak')
   }
   cancel(): void {

@@ -1,6 +1,6 @@
-// A speaker over the browser's own speech synthesis, and around its faults. Without a voice a text takes the time that saying it
-// would. Faults, as seen in Chromium: voices are listed late or never; `end` never comes; `pause` stops voices of the network for
-// good; such voices fall silent after 15 s; an utterance that follows a `cancel` at once is lost.
+// A speaker that uses the browser's speech synthesis and works around its faults. Without a voice, a text takes the
+// time that saying it would. Faults seen in Chromium: voices are listed late or never; `end` never fires; `pause`
+// permanently stops network voices; network voices fall silent after 15 s; an utterance right after a `cancel` is lost.
 import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
@@ -10,47 +10,49 @@ import { WORDS_PER_MINUTE_RANGE, countWords } from './speech-time.ts'
 import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
 
 export interface BrowserSpeakerOptions {
-  /** `speechSynthesis` of the page by default; null: no sound. */
+  /** The page's `speechSynthesis` by default; null for no sound. */
   readonly synthesis?: SynthesisLike | null
-  /** `SpeechSynthesisUtterance` of the page by default. */
+  /** The page's `SpeechSynthesisUtterance` by default. */
   readonly Utterance?: new (text: string) => UtteranceLike
-  /** The name of a voice. By default one of `lang`, preferably of this machine; without `lang`, the browser's default voice. */
+  /**
+   * Name of a voice. By default a voice of `lang`, preferably a local one; without `lang`, the browser's default voice.
+   */
   readonly voice?: string
   /** BCP 47, such as `en-GB`; the language of the voice by default. */
   readonly lang?: string
-  /** Times the usual speed: 0.4 to 10, and 1 by default. */
+  /** Multiple of the usual speed: 0.4 to 10, 1 by default. */
   readonly rate?: number
-  /** 0 to 2, and 1 by default. */
+  /** 0 to 2, 1 by default. */
   readonly pitch?: number
-  /** 0 to 1, and 1 by default. */
+  /** 0 to 1, 1 by default. */
   readonly volume?: number
-  /** If there is no voice: 1 to 10,000, and 160 by default. */
+  /** Speed without a voice: 1 to 10,000, 160 by default. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
 
 /** Every field of `BrowserSpeakerOptions`; a test compares the two. */
 const OPTIONS: readonly string[] = 'synthesis Utterance voice lang rate pitch volume wordsPerMinute world'.split(' ')
-/** A slower voice would not end in the time that a `Playback` gives it. */
+/** A slower voice would exceed the time limit of a `Playback`. */
 const RATE_RANGE = [0.4, 10] as const
-/** Those of the Web Speech API, and of the time without a voice. */
+/** Ranges of the Web Speech API, and of the speed without a voice. */
 const RANGES = [
   ['rate', RATE_RANGE],
   ['pitch', [0, 2]],
   ['volume', [0, 1]],
   ['wordsPerMinute', WORDS_PER_MINUTE_RANGE],
 ] as const
-/** Milliseconds that voices have to be listed. */
+/** Milliseconds for voices to be listed. */
 const VOICES_MS = 1000
-/** Characters of a text that a voice of the network says at once at its usual speed: less than 15 s. A slow one says fewer. */
+/** Characters that a network voice says in less than 15 s at its usual speed. A slow one says fewer. */
 const NETWORK_CHARS_MAX = 120
-/** Milliseconds between a `cancel` and what is said next. */
+/** Milliseconds between a `cancel` and the next utterance. */
 const AFTER_CANCEL_MS = 50
 
 /**
- * `pause` cancels what is said, and `resume` says the rest of the text, from the word that was cut. `onWord` follows the voice's
- * `boundary` events; of a voice without them, most of those of the network, only the pieces of up to 120 characters count that were
- * said whole. Rejects where the browser refuses to speak, such as before the person has touched the page.
+ * Creates a speaker. `pause` cancels the utterance, and `resume` says the rest of the text, from the interrupted word. `onWord` follows
+ * the voice's `boundary` events; for a voice without them, like most network voices, only completed pieces of up to 120 characters
+ * count. Rejects if the browser refuses to speak, for example before the person has interacted with the page.
  * @throws ClientError `invalid_option`
  */
 export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speaker {
@@ -81,7 +83,7 @@ export function createBrowserSpeaker(options: BrowserSpeakerOptions = {}): Speak
   }
 }
 
-/** Voices are there, or will not come. */
+/** Resolves when voices are listed, or will not be. */
 function untilListed(synthesis: SynthesisLike, world: VoiceWorld): Promise<void> {
   if (synthesis.getVoices().length > 0) return Promise.resolve()
   return new Promise((resolve) => {
@@ -105,11 +107,11 @@ interface SaidInit extends BrowserSpeakerOptions, SpeakOptions {
 class SaidText {
   readonly #text: string
   readonly #init: SaidInit
-  /** Offset of the word that is being said. */
+  /** Offset of the current word. */
   #at = 0
   #isPaused = false
   #isSilent = false
-  /** Ends what the synthesis says now, before its end. */
+  /** Cuts the current utterance short. */
   #cut: (() => void) | undefined
   #wake: (() => void) | undefined
 
@@ -168,7 +170,7 @@ class SaidText {
     return best ?? voices.find((one) => one.default) ?? voices[0]
   }
 
-  /** Until its end, or until it is cut. */
+  /** Resolves at the end of the utterance, or when it is cut. */
   async #sayPiece(voice: VoiceLike): Promise<void> {
     const { synthesis, Utterance, world, lang = voice.lang, rate = 1, pitch = 1, volume = 1 } = this.#init
     const from = this.#at
@@ -189,7 +191,7 @@ class SaidText {
   }
 }
 
-/** At the last space of what may be said at once. */
+/** Ends at the last space within the limit. */
 function findPieceEnd(text: string, from: number, rate: number): number {
   const most = from + Math.floor(NETWORK_CHARS_MAX * Math.min(1, rate))
   if (most >= text.length) return text.length

@@ -1,4 +1,4 @@
-// The exports of @baton/client/voice: a voice for a session of version 2, and speakers for it.
+// Exports of @baton/client/voice: a voice for a session of version 2, and speakers for it.
 export { createVoice } from './voice.ts'
 export type {
   Utterance,

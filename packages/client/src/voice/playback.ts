@@ -1,11 +1,12 @@
-// One text on the speaker: how many of its words were played, when it must have ended, and when the speaker is free again.
+// One text on the speaker: how many of its words were played, when it must have ended, and when the speaker is free
+// again.
 import type { Speaker, VoiceWorld } from './speaker.ts'
 import { countWords, estimateSpeechMs } from './speech-time.ts'
 
-/** A text has `ESTIMATES_MAX` times its estimated time, plus `MORE_MS` milliseconds, to be played. Pauses do not count. */
+/** A text may take `ESTIMATES_MAX` times its estimated time plus `MORE_MS` milliseconds. Pauses do not count. */
 const ESTIMATES_MAX = 3
 const MORE_MS = 5000
-/** Milliseconds that a speaker has to settle after its signal aborted. */
+/** Milliseconds for a speaker to settle after its signal aborted. */
 const SETTLE_MS = 1000
 
 export interface PlaybackInit {
@@ -13,9 +14,9 @@ export interface PlaybackInit {
   readonly world: VoiceWorld
   /** More words were played. */
   readonly onWord: (words: number) => void
-  /** It was played to its end, or failed. Not called after `stop`. */
+  /** Called when playback is complete or has failed. Not called after `stop`. */
   readonly onEnd: (failure?: string) => void
-  /** The speaker may say something else. Called once, last. */
+  /** The speaker may say another text. Called once, last. */
   readonly onFree: () => void
 }
 
@@ -28,7 +29,7 @@ export class Playback {
   #leftMs: number
   #sinceMs = 0
   #stopTimer: (() => void) | undefined
-  /** Words that were played whole. */
+  /** Words that were played completely. */
   words = 0
 
   constructor(text: string, init: PlaybackInit) {
@@ -64,11 +65,11 @@ export class Playback {
     const limitMs = this.#leftMs
     this.#stopTimer = this.#init.world.start(Math.max(0, limitMs), () => {
       this.stop()
-      this.#init.onEnd(`it did not end in time (${estimateSpeechMs(this.#text) * ESTIMATES_MAX + MORE_MS} ms)`)
+      this.#init.onEnd(`it timed out (${estimateSpeechMs(this.#text) * ESTIMATES_MAX + MORE_MS} ms)`)
     })
   }
 
-  /** Nothing more of it is told but that the speaker is free. */
+  /** Stops it; after that only `onFree` is called. */
   stop(): void {
     if (this.#state !== 'playing') return
     this.#state = 'stopping'
@@ -79,7 +80,7 @@ export class Playback {
 
   #takeWords(words: number): void {
     const said = Math.min(Math.floor(words), this.#wordsMax)
-    // A value that is not a number counts as what was played.
+    // A value that is not a number changes nothing.
     if (this.#state !== 'playing' || !(said > this.words)) return
     this.words = said
     this.#init.onWord(said)

@@ -1,24 +1,24 @@
-// One utterance of the browser's synthesis: it ends once, by its own end, by a cut, or by an error, also where the browser tells
-// none of that.
+// One utterance of the browser's synthesis: it ends once, by its own end, by a cut, or by an error, even if the browser
+// reports none of them.
 import { createError } from '../client-error.ts'
 import type { VoiceWorld } from './speaker.ts'
 import type { BoundaryEvent, SynthesisLike, UtteranceLike } from './synthesis.ts'
 
 export interface SaidPiece {
-  /** True when it was said to its end, false when it was cut. Rejects when the browser does not say it. */
+  /** True if it was played completely, false if it was cut. Rejects if the browser refuses to speak it. */
   readonly ended: Promise<boolean>
-  /** Silence at once. */
+  /** Silences it at once. */
   readonly cut: () => void
 }
 
 export interface PieceInit {
   readonly synthesis: SynthesisLike
   readonly world: VoiceWorld
-  /** A word begins that many UTF-16 units after the beginning. */
+  /** A word begins this many UTF-16 units after the start. */
   readonly onBoundary: (at: number) => void
 }
 
-/** Milliseconds between two looks at the synthesis. It has ended when it says nothing for `LOOKS_MAX` looks in a row. */
+/** Milliseconds between two polls of the synthesis. It has ended if it is silent for `LOOKS_MAX` polls in a row. */
 const LOOK_MS = 500
 const LOOKS_MAX = 4
 
@@ -58,7 +58,7 @@ export function sayPiece(utterance: UtteranceLike, { synthesis, world, onBoundar
       hasBegun = true
       if (name !== 'sentence') onBoundary(charIndex)
     }
-    // A synthesis that another page paused says nothing.
+    // A synthesis that another page paused stays silent.
     synthesis.resume()
     synthesis.speak(utterance)
   })

@@ -1,4 +1,4 @@
-// A speaker without sound takes the time that saying a text would, and can be held and stopped in it.
+// A speaker without sound takes the time that saying a text would, and can be held and stopped meanwhile.
 import { expect, test } from 'vitest'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import { estimateSpeechMs } from './speech-time.ts'

@@ -1,12 +1,12 @@
-// A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice, where the
-// words are shown, and for tests.
+// A speaker without sound: each text takes the time that saying it would, word by word. For machines without a voice,
+// where the words are displayed, and for tests.
 import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { platformWorld } from '../world.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { WORDS_PER_MINUTE, WORDS_PER_MINUTE_RANGE, estimateSpeechMs, listWordEnds } from './speech-time.ts'
 
 export interface SilentSpeakerOptions {
-  /** 1 to 10,000, and 160 by default; a word is six characters with its space. */
+  /** 1 to 10,000, 160 by default; a word is six characters including its space. */
   readonly wordsPerMinute?: number
   readonly world?: VoiceWorld
 }
@@ -40,7 +40,7 @@ interface SilentInit extends SpeakOptions {
 class SilentText {
   readonly #init: SilentInit
   readonly #end: () => void
-  /** Milliseconds after the beginning at which each word has been said. */
+  /** Time in milliseconds after the start when each word has been spoken. */
   readonly #dues: readonly number[]
   #words = 0
   #isPaused = false
@@ -82,7 +82,7 @@ class SilentText {
       this.#saidMs = due
       this.#words += 1
       onWord(this.#words)
-      // Who hears of the word may hold the voice.
+      // A listener to the word may hold the voice.
       if (!this.#isPaused) this.#say()
     })
   }

@@ -1,4 +1,4 @@
-// Words of spoken texts, and how long saying them takes.
+// Words of spoken texts, and the time that saying them takes.
 import { expect, test } from 'vitest'
 import { countWords, estimateSpeechMs } from './speech-time.ts'
 

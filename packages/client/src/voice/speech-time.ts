@@ -1,15 +1,17 @@
 // Words of a spoken text, and the time that saying them takes.
 
-/** Words a minute at the usual speed. A word is six characters with its space. */
+/** Words per minute at the usual speed. A word is six characters including its space. */
 export const WORDS_PER_MINUTE = 160
-/** At its end a word takes a microsecond: as good as no time. */
+/** At the upper bound a word takes almost no time. */
 export const WORDS_PER_MINUTE_RANGE = [1, 10_000] as const
 const CHARS_PER_WORD = 6
 /** A character of these scripts is a syllable or a word, and takes as long as four letters. */
 const LONG_CHARS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const LONG_CHAR_LETTERS = 4
 
-/** Offsets of the ends of words, in UTF-16 units. Words are cut as the server cuts them to know what was heard. */
+/**
+ * Offsets of the ends of words, in UTF-16 units. Words are split the way the server splits them to know what was heard.
+ */
 export function listWordEnds(text: string): readonly number[] {
   const segments = [...new Intl.Segmenter('en', { granularity: 'word' }).segment(text)]
   return segments.flatMap(({ isWordLike, index, segment }) => (isWordLike ? [index + segment.length] : []))
@@ -20,7 +22,7 @@ export function countWords(text: string, chars: number = text.length): number {
   return listWordEnds(text).filter((end) => end <= chars).length
 }
 
-/** Milliseconds to say the text, by its length. */
+/** Milliseconds to say the text, estimated from its length. */
 export function estimateSpeechMs(text: string, wordsPerMinute: number = WORDS_PER_MINUTE): number {
   const long = text.match(LONG_CHARS)?.length ?? 0
   const letters = text.length + long * (LONG_CHAR_LETTERS - 1)

@@ -1,15 +1,16 @@
-// The used part of the Web Speech API's synthesis, as our own small interfaces: a browser has all of it, tests bring theirs.
+// The used part of the Web Speech API's synthesis, as separate small interfaces: browsers implement it, tests provide
+// fakes.
 
 export interface VoiceLike {
   readonly name: string
   readonly lang: string
-  /** False: a service on the network makes its sound. */
+  /** False: a network service produces its sound. */
   readonly localService: boolean
   readonly default: boolean
 }
 
 export interface BoundaryEvent {
-  /** `word` or `sentence`; some engines leave it out. */
+  /** `word` or `sentence`; some engines omit it. */
   readonly name?: string
   /** Offset of the word in the text. */
   readonly charIndex: number

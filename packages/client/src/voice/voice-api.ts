@@ -22,17 +22,20 @@ export interface VoiceClient {
 
 export interface VoiceOptions {
   readonly speaker: Speaker
-  /** Milliseconds that a `pause` holds the voice without an `interrupt`: 0 to 2,147,483,647, and 2000 by default. */
+  /** Milliseconds that a `pause` holds the voice without an `interrupt`: 0 to 2,147,483,647, 2000 by default. */
   readonly confirmMs?: number
-  /** Sentences that may wait to be said: 1 or more, and 500 by default. If one more comes, no more of its answer is said, and `error` tells `queue_full`. */
+  /**
+   * Maximum queued sentences: 1 or more, 500 by default. Beyond that the rest of the answer is not said, and `error`
+   * reports `queue_full`.
+   */
   readonly sentencesMax?: number
   readonly world?: VoiceWorld
 }
 
-/** `held`: somebody may be speaking, so nothing is said. */
+/** `held`: the user may be speaking, so the voice is silent. */
 export type VoiceState = 'idle' | 'speaking' | 'held'
 
-/** Sentences of the voice. `words`: how many words of `text`, from its beginning, were played whole. */
+/** Sentences of the voice. `words`: how many words of `text` were played completely. */
 export type Utterance =
   | (Pick<SentenceFrame, 'message' | 'index' | 'text' | 'start' | 'end'> & {
       readonly type: 'sentence'
@@ -43,9 +46,9 @@ export type Utterance =
 
 export interface VoiceSnapshot {
   readonly state: VoiceState
-  /** The sentence that is being said, or is held. */
+  /** The sentence that is being said or held. */
   readonly utterance: Utterance | undefined
-  /** Sentences that wait. */
+  /** Number of queued sentences. */
   readonly queued: number
 }
 
@@ -54,40 +57,50 @@ export interface VoiceEvents {
   readonly 'speech-start': Utterance
   /** More words of it were played. */
   readonly 'speech-word': Utterance
-  /** `isWhole` is false where it was interrupted, taken back, or the speaker failed. */
+  /** `isWhole` is false if it was interrupted or discarded, or if the speaker failed. */
   readonly 'speech-end': Utterance & { readonly isWhole: boolean }
-  /** Sentences that waited, and are not said: somebody interrupted, or the model's attempt was discarded. */
+  /** Queued sentences that will not be spoken: the user interrupted, or the model's attempt was discarded. */
   readonly 'speech-dropped': readonly SentenceFrame[]
-  /** `handler_failed`: the speaker failed or did not end in time. `queue_full`: too much waits. Others: the server was not told. */
+  /**
+   * `handler_failed`: the speaker failed or timed out. `queue_full`: too many sentences. Others: the report did not
+   * reach the server.
+   */
   readonly error: ClientError
 }
 
-/** Says an agent's answers, sentence by sentence, and knows what was heard. Its methods need no `this`. */
+/** Says an agent's answers, sentence by sentence, and tracks what was heard. Its methods work detached. */
 export interface Voice {
   getSnapshot(): VoiceSnapshot
   /** Calls the listener after each change of the snapshot; the returned function removes it. */
   subscribe(listener: () => void): () => void
-  /** @throws ClientError `invalid_option` for an event that does not exist */
+  /** @throws ClientError `invalid_option` for an unknown event */
   on<Name extends keyof VoiceEvents>(name: Name, listener: (event: VoiceEvents[Name]) => void): () => void
   /**
-   * Somebody may be speaking: holds the voice. Without `interrupt` or `stop` it goes on after `confirmMs`, as if nothing had
-   * happened. The server is told nothing. A second call does not prolong the time.
+   * Holds the voice because the user may be speaking. Without `interrupt` or `stop` it continues after `confirmMs`, as
+   * if nothing had happened. Nothing is sent to the server. A second call does not extend the time.
    */
   pause(): void
-  /** It was nothing: goes on from where the voice was held. */
+  /** The user was not speaking: continues from where the voice was held. */
   resume(): void
   /**
-   * Somebody speaks: stops the voice, and interrupts the running answer with what was heard. Where nothing is being said and no
-   * answer runs, it does nothing. Rejects with the client's error.
+   * The user speaks: stops the voice, and interrupts the running answer with what was heard. Does nothing if the voice
+   * is silent and no answer is running. Rejects with the client's error.
    */
   interrupt(): Promise<void>
-  /** Stops the voice, and says no more of the answers so far. The server is told nothing: send a message with `heard`. */
+  /**
+   * Stops the voice, and drops the rest of all answers so far. Nothing is sent to the server: send a message with
+   * `heard`.
+   */
   stop(): void
   /**
-   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to say. `none`: nothing was said of the
-   * answer. `reported`: the answer began before this voice, which has not said a word of it; the server knows what was played.
+   * The played part, for `send(…, { delivery: 'interrupt', heard })`. `all`: nothing is left to play. `none`: none
+   * of the answer was played. `reported`: the answer began before this voice, which has not played a word of it; the
+   * server knows the played part.
    */
   heard(): Heard
-  /** Ends the voice for good: it falls silent, and no longer follows the client. The client stays open. A client that is closed closes its voice. */
+  /**
+   * Ends the voice permanently: it falls silent, and no longer follows the client. The client stays open. Closing a
+   * client closes its voice.
+   */
   close(): void
 }

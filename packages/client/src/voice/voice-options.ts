@@ -1,4 +1,4 @@
-// Options of a voice, checked before it says anything: a mistake would show itself with the first sentence, or never.
+// Options of a voice, checked before it speaks: a mistake would only show at the first sentence, or never.
 import { checkOptionNames, checkOptionNumber } from '../check-options.ts'
 import { createError } from '../client-error.ts'
 import type { VoiceClient, VoiceEvents, VoiceOptions } from './voice-api.ts'
@@ -13,13 +13,18 @@ const EVENTS: Readonly<Record<keyof VoiceEvents, true>> = {
   'speech-dropped': true,
   error: true,
 }
-/** Milliseconds that timers can wait; a longer one would end at once. */
+/** Maximum delay of a timer, in milliseconds; a longer one would fire at once. */
 const TIMER_MS = 2_147_483_647
 
 /** @throws ClientError `invalid_option` */
 export function checkVoiceOptions(client: VoiceClient, options: VoiceOptions): void {
   checkOptionNames('createVoice', options, OPTIONS)
-  checkMethods('client', client, ['on', 'getSnapshot', 'interrupt', 'played'], 'Give what openSession returned.')
+  checkMethods(
+    'client',
+    client,
+    ['on', 'getSnapshot', 'interrupt', 'played'],
+    'Pass the client that openSession returned.',
+  )
   checkMethods('speaker', options.speaker, ['speak', 'pause', 'resume'], 'In a page: speaker: createBrowserSpeaker()')
   if (options.world !== undefined) checkMethods('world', options.world, ['nowMs', 'start'], 'Leave it out.')
   checkOptionNumber('createVoice: confirmMs', options.confirmMs, [0, TIMER_MS])
@@ -32,7 +37,7 @@ export function checkVoiceOptions(client: VoiceClient, options: VoiceOptions): v
     )
 }
 
-/** A listener of an event that does not exist would never be called. @throws ClientError `invalid_option` */
+/** A listener of an unknown event would never be called. @throws ClientError `invalid_option` */
 export function checkEventName(name: string): void {
   if (Object.hasOwn(EVENTS, name)) return
   throw createError(

@@ -1,4 +1,5 @@
-// One random conversation of a voice: what a test does to it, and what must be true of it, by the words that were really played.
+// One random conversation of a voice: the test's actions, and the invariants, judged by the words that were really
+// played.
 import assert from 'node:assert/strict'
 import type { SpeakerFault } from './voice.test-kit.ts'
 import { NotingSpeaker, PlayedSession, createVirtualWorld } from './voice.test-kit.ts'
@@ -34,9 +35,9 @@ export class Play {
   readonly faults = new Map<string, SpeakerFault>()
   /** Words of the sentences so far, by `message.index.attempt`. */
   readonly told = new Map<string, { readonly words: number; readonly end: number; readonly order: number }>()
-  /** Answers of which nothing may be said any more, with how many words had been played until then. */
+  /** Answers that must stay silent from some point, with the number of words played until then. */
   readonly over = new Map<string, number>()
-  /** Words that were played when a sentence was taken back, by `message.index.attempt`. */
+  /** Words played when a sentence was discarded, by `message.index.attempt`. */
   readonly takenBack = new Map<string, number>()
   readonly errors: string[] = []
   answer = 0
@@ -75,7 +76,7 @@ export class Play {
     this.expectHeard()
   }
 
-  /** The part that the speaker played last, as `heard` must say it. */
+  /** The last played part, which `heard` must report. */
   expectHeard(): void {
     const heard = this.voice.heard()
     const { utterance } = this.voice.getSnapshot()
@@ -89,13 +90,13 @@ export class Play {
     }
     const { message, index, words } = heard
     const played = this.speaker.played.map(readWord).filter((word) => word.message === message)
-    // A sentence that was taken back is no part of the answer.
+    // A discarded sentence is not part of the answer.
     const valid = played.filter((word) => !this.takenBack.has(`${message}.${word.index}.${word.attempt}`))
     const newest = valid.at(-1)
     const whole = newest && this.told.get(`${message}.${newest.index}.${newest.attempt}`)?.words
     const said = newest ? newest.word + 1 : 0
     if (words !== undefined) assert.deepEqual([index, words], [newest?.index ?? index, said])
-    // Whole, or nothing of it is known but that the one before was: it was taken back.
+    // It reports the whole sentence, or only the previous one if this one was discarded.
     else if (newest?.index === index) assert.deepEqual(said, whole)
     else assert.ok(this.takenBack.size > 0)
   }
@@ -117,7 +118,7 @@ export class Play {
         if (this.last?.message === this.id && this.last.index < this.index) session.tell('sentence', this.last)
         return
       case 'late': {
-        // Older ones were over anyhow: no server tells more of them.
+        // Older ones had ended anyway: servers report nothing more about them.
         const silent = [...this.over.keys()]
           .toSorted((one, other) => Number(one.slice(1)) - Number(other.slice(1)))
           .at(-1)
@@ -174,7 +175,7 @@ export class Play {
 
   expectTruth(): void {
     const words = this.speaker.played
-    // Each sentence at most once, in order, its words from the first.
+    // Each sentence at most once, in order, and its words from the first.
     assert.deepEqual(new Set(words).size, words.length)
     const read = words.map(readWord)
     let order = -1

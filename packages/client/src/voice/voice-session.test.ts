@@ -1,5 +1,5 @@
-// A voice over a real server: what the server keeps of an answer is what the voice has played, over connections that break, and
-// also when somebody else interrupts.
+// A voice over a real server: the server keeps of an answer what the voice has played, over breaking connections, and
+// also when another client interrupts.
 import { expect, onTestFinished, test } from 'vitest'
 import { createCuttableWorld, open, serve, until } from '../session/session.test-kit.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
@@ -16,7 +16,7 @@ function giveVoice(client: VoiceClient): Voice {
   return voice
 }
 
-/** Holds the voice when it has played so many words of the sentence. */
+/** Holds the voice when it has played this many words of the sentence. */
 function holdAt(voice: Voice, index: number, words: number): Promise<void> {
   return new Promise((resolve) => {
     const off = voice.on('speech-word', (said) => {

@@ -1,4 +1,4 @@
-// A session of any agent fits the part of a session that a voice needs, and its bundle is small and its own.
+// A session of any agent fits the part of a session that a voice needs, and the voice has its own small bundle.
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { bundleForPage } from '../bundle.test-kit.ts'

@@ -1,5 +1,5 @@
-// Random conversations: sentences, pauses, interrupts, discarded attempts, answers that end or are cancelled, reports that fail,
-// speakers that fail. What was played is noted word by word, and the voice must say the same of it.
+// Random conversations: sentences, pauses, interrupts, discarded attempts, answers that end or are cancelled, failing
+// reports, failing speakers. Played words are recorded, and the voice must report the same.
 import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// A voice in virtual time: a session that a test plays, and a speaker that notes every word that was played.
+// A voice in virtual time: a session played by a test, and a speaker that records every played word.
 import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core'
 import type { Cursor2, Heard, SentenceFrame } from '@baton/protocol'
 import type { SessionClientEvents } from '../index.ts'
@@ -7,7 +7,7 @@ import type { Speaker, VoiceWorld } from './speaker.ts'
 import type { VoiceClient } from './voice-api.ts'
 
 export interface VirtualWorld extends VoiceWorld {
-  /** Lets so many milliseconds pass, with all that promises do meanwhile. */
+  /** Advances virtual time, with all work of promises meanwhile. */
   readonly pass: (ms: number) => Promise<void>
   readonly timers: () => number
 }
@@ -44,9 +44,9 @@ export function createVirtualWorld(): VirtualWorld {
 
 type Told = Pick<SessionClientEvents, 'event' | 'sentence' | 'sentences.dropped' | 'status'>
 
-const NEXT = {} as Cursor2 // a voice never looks at it
+const NEXT = {} as Cursor2 // a voice never reads it
 
-/** Tells a voice what a server would, and notes what the voice says to it. */
+/** Sends a voice what a server would, and records its reports. */
 export class PlayedSession implements VoiceClient {
   readonly reports: PlayedPlace[] = []
   readonly interrupts: Heard[] = []
@@ -79,7 +79,7 @@ export class PlayedSession implements VoiceClient {
     this.activity = 'running'
     this.messages = [...this.messages, { id, role: 'assistant' }]
     this.#start = 0
-    const message = { id, role: 'assistant', turn: 1, exchange: 1, atMs: 0 } as unknown as AssistantChatMessage // a voice looks at nothing else
+    const message = { id, role: 'assistant', turn: 1, exchange: 1, atMs: 0 } as unknown as AssistantChatMessage // a voice reads nothing else
     this.tell('event', { type: 'message-added', message, cursor: { pos: 1 } } as SessionEvent)
   }
   sentence(message: string, index: number, text: string): SentenceFrame {
@@ -110,7 +110,7 @@ export class PlayedSession implements VoiceClient {
     this.event({ type: 'call', call: { ...plain, status: 'running', ...call } })
   }
   event(event: object): void {
-    this.tell('event', { ...event, cursor: { pos: 1 } } as SessionEvent) // as the test says
+    this.tell('event', { ...event, cursor: { pos: 1 } } as SessionEvent) // as the test defines it
   }
   tell<Name extends keyof Told>(name: Name, told: Told[Name]): void {
     for (const one of this.#listeners) if (one.name === name) one.listener(told as never)

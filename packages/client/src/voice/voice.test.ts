@@ -1,4 +1,4 @@
-// A voice says sentences, tells what was played, holds for a cough, and stops for a person. All in virtual time.
+// A voice says sentences, reports what was played, holds for a cough, and stops for a person. All in virtual time.
 import { expect, test } from 'vitest'
 import type { ClientError } from '../index.ts'
 import { NotingSpeaker, PlayedSession, WORD_MS, createVirtualWorld } from './voice.test-kit.ts'
@@ -49,7 +49,7 @@ test('somebody speaks in mid-sentence: the server hears of each word that was pl
   expect(voice.heard()).toEqual(heard)
   await interrupted
   expect(session.interrupts).toEqual([heard])
-  // The server has cut it there: what is sent now cuts no more.
+  // The server has cut it there: a later report cuts nothing more.
   expect(voice.heard()).toEqual({ type: 'all' })
   expect(dropped).toEqual([2])
   session.sentence('t1', 3, 'Too late.')
@@ -81,7 +81,7 @@ test('a cough: the voice is held, goes on in mid-sentence after two seconds, and
   await world.pass(WORD_MS)
   voice.pause()
   await world.pass(1000)
-  voice.pause() // another cough prolongs nothing
+  voice.pause() // another cough does not extend it
   await world.pass(999)
   expect([voice.getSnapshot().state, speaker.played.length]).toEqual(['held', 1])
   await world.pass(1 + 2 * WORD_MS)
@@ -120,7 +120,7 @@ test('an app that sends instead: what was heard stays known after the stop', asy
   const { world, session, voice } = openVoice()
   session.begin('t1')
   session.sentence('t1', 0, 'One two.')
-  session.finish('t1') // a fast model: the answer is whole long before it was said
+  session.finish('t1') // a fast model: the answer is complete long before it was spoken
   await world.pass(WORD_MS)
   voice.stop()
   const heard = { type: 'sentence', message: 't1', index: 0, words: 1 }
@@ -140,7 +140,7 @@ test('where all was said and nothing runs there is nothing to interrupt', async 
   expect(voice.heard()).toEqual({ type: 'all' })
   await voice.interrupt()
   expect(session.interrupts).toEqual([])
-  // An answer without a sentence, such as code, was shown: an older place must not cut it.
+  // An answer without sentences, such as code, was displayed: an older place must not cut it.
   session.begin('t2')
   await voice.interrupt()
   expect(session.interrupts).toEqual([{ type: 'sentence', message: 't1', index: 0 }])
@@ -215,7 +215,7 @@ test.each(['rejects', 'hangs', 'deaf'] as const)(
     expect(speaker.played).toEqual(['One', 'Three.'])
     expect(ends).toEqual([false, true])
     expect(errors.map(({ code }) => code)).toEqual(['handler_failed'])
-    expect(errors[0]?.message).toContain(type === 'rejects' ? 'the sound broke' : 'did not end in time')
+    expect(errors[0]?.message).toContain(type === 'rejects' ? 'the sound broke' : 'timed out')
   },
 )
 

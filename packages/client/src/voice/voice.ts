@@ -1,5 +1,5 @@
-// A voice for a session: says sentences one at a time, tells the server what was played, and holds or stops when somebody
-// speaks. It knows nothing of sound; the speaker makes it.
+// A voice for a session: says sentences one at a time, reports to the server what was played, and holds or stops when
+// the user speaks. It knows nothing of sound; the speaker makes it.
 import type { SessionEvent } from '@baton/core'
 import type { Heard, SentenceFrame, SentencesDroppedFrame } from '@baton/protocol'
 import type { BoundedMap } from '../bounded-map.ts'
@@ -26,12 +26,12 @@ import { WaitingWords } from './waiting-words.ts'
 
 const CONFIRM_MS = 2000
 const SENTENCES_MAX = 500
-/** Answers of which is remembered how far they came, and that no more of them is said. */
+/** Number of answers whose progress, or whose silencing, is remembered. */
 const ANSWERS_MAX = 100
 
 /**
- * Gives a session that was opened with `speech` a voice.
- * @throws ClientError `invalid_option` for an option that does not exist or has a wrong value, and for a session without `speech`
+ * Creates a voice for a session that was opened with `speech`.
+ * @throws ClientError `invalid_option` for an unknown option or an invalid value, and for a session without `speech`
  */
 export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   checkVoiceOptions(client, options)
@@ -53,7 +53,7 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   }
 }
 
-/** A sentence that was played to its end, or so many words of it. */
+/** A sentence that was played completely, or this many words of it. */
 interface Place {
   readonly message: string
   readonly index: number
@@ -75,27 +75,27 @@ class SpokenSession {
   readonly #world: VoiceWorld
   readonly #acknowledgements: ReturnType<typeof createAcknowledgements>
   readonly #waiting: WaitingWords
-  /** The index of the sentence that comes next, by answer. */
+  /** Index of the next sentence, by answer. */
   readonly #expected: BoundedMap<string, number> = createBoundedMap(ANSWERS_MAX)
-  /** Answers that began since this voice is there. */
+  /** Answers that began after this voice was created. */
   readonly #begun: BoundedMap<string, true> = createBoundedMap(ANSWERS_MAX)
-  /** Answers of which no more is said. */
+  /** Answers whose rest is not said. */
   readonly #silenced: BoundedMap<string, true> = createBoundedMap(ANSWERS_MAX)
   readonly #unfollow: readonly (() => void)[]
   #queue: readonly SentenceFrame[] = []
-  /** The sentence that is being said. */
+  /** The sentence being said. */
   #speech: Speech | undefined
-  /** The speaker still ends what was stopped. */
+  /** The speaker is still ending a stopped text. */
   #isBusy = false
-  /** The answer that is said, or was said last. */
+  /** The answer being spoken, or the last spoken one. */
   #lastSaid: string | undefined
   /** How far its newest sentences were played. */
   #places: readonly Place[] = []
-  /** The newest answer when `stop` took away something that was not played; absent after something was said again. */
+  /** The newest answer if `stop` dropped unplayed text; absent once the voice has spoken again. */
   #cut: string | undefined
-  /** The newest answer when the server took an interrupt with what was heard of it: no more of it is there. */
+  /** The newest answer if the server accepted an interrupt with what was heard: the rest no longer exists. */
   #told: string | undefined
-  /** The speaker was paused, and not resumed. */
+  /** The speaker was paused and not resumed. */
   #isPaused = false
   #stopConfirm: (() => void) | undefined
   #isClosed = false
@@ -105,7 +105,7 @@ class SpokenSession {
     this.#client = client
     this.#options = options
     this.#world = world
-    // As the platform's own events do: what a listener throws is an uncaught error, after the event.
+    // Like the platform's own events: an error in a listener is an uncaught error, after the event.
     this.listeners = createListeners(
       (cause) =>
         void world.start(0, () => {
@@ -174,7 +174,7 @@ class SpokenSession {
       return { type: 'all' }
     const place = this.#places.at(-1)
     if (place) return { type: 'sentence', ...place }
-    // Another voice, such as that of the page before a reload, has played some of it.
+    // Another voice, such as the page's before a reload, has played some of it.
     const beganBefore = newest !== undefined && newest.stop === undefined && !this.#begun.has(newest.id)
     return { type: beganBefore ? 'reported' : 'none' }
   }
@@ -192,7 +192,9 @@ class SpokenSession {
     if (this.#silenced.has(message) || index < (this.#expected.get(message) ?? 0)) return
     if (this.#queue.length >= this.#options.sentencesMax) {
       this.#silenced.set(message, true)
-      this.#complain(createError('queue_full', `${this.#queue.length} sentences wait; no more of this answer is said`))
+      this.#complain(
+        createError('queue_full', `${this.#queue.length} sentences are queued; the rest of this answer is not said`),
+      )
       return
     }
     this.#expected.set(message, index + 1)
@@ -208,7 +210,7 @@ class SpokenSession {
     this.#drop((sentence) => sentence.message === message && sentence.index >= index)
     const { utterance } = this.#speech ?? {}
     const isOver = utterance?.type === 'sentence' && utterance.message === message && utterance.index >= index
-    // Its place in the answer is another sentence's now.
+    // Another sentence now has its place in the answer.
     if (this.#places.some((place) => place.message === message && place.index >= index)) {
       const kept = this.#places.filter((place) => place.index < index)
       this.#places = kept.length > 0 ? kept : [{ message, index, words: 0 }]
@@ -230,7 +232,7 @@ class SpokenSession {
     }
   }
 
-  /** Somebody else took back what was not said yet of an answer. */
+  /** Another client interrupted: drops the unspoken rest of an answer. */
   #silence(message: string): void {
     this.#silenced.set(message, true)
     this.#drop((sentence) => sentence.message === message)
@@ -238,7 +240,7 @@ class SpokenSession {
     this.#next()
   }
 
-  /** Says what comes next, where nothing is being said. */
+  /** Says the next text if the voice is idle. */
   #next(): void {
     if (!this.#speech && !this.#isBusy && !this.#stopConfirm && !this.#isClosed) {
       const [sentence, ...later] = this.#queue
@@ -308,7 +310,7 @@ class SpokenSession {
     this.#places = [...before, place].slice(-this.#options.sentencesMax)
   }
 
-  /** Before it was played whole. */
+  /** Ends a text before it was played completely. */
   #end(speech: Speech | undefined): void {
     if (!speech || this.#speech !== speech) return
     this.#speech = undefined
@@ -316,7 +318,7 @@ class SpokenSession {
     this.listeners.tell('speech-end', { ...speech.utterance, isWhole: false })
   }
 
-  /** Sentences that wait are not said. */
+  /** Drops queued sentences. */
   #drop(isOver: (sentence: SentenceFrame) => boolean): void {
     const dropped = this.#queue.filter(isOver)
     if (dropped.length === 0) return
@@ -341,7 +343,7 @@ class SpokenSession {
     return utterance?.type === 'sentence' ? utterance.message : undefined
   }
 
-  /** The newest answer; without `stop` the model still writes it. */
+  /** The newest answer; without `stop` the model is still writing it. */
   #findNewest(): { readonly id: string; readonly stop?: string } | undefined {
     return this.#client.getSnapshot().messages.findLast(({ role }) => role === 'assistant')
   }
@@ -355,7 +357,7 @@ class SpokenSession {
   }
 
   #complain(cause: unknown): void {
-    if (this.#isClosed) return // nobody is told what becomes of a last report
+    if (this.#isClosed) return // after close, failed reports are ignored
     const error = cause instanceof Error && 'code' in cause ? (cause as ClientError) : undefined // an error of the client has a code
     this.listeners.tell('error', error ?? createError('internal', String(cause)))
   }
@@ -376,6 +378,6 @@ function describeFailure(utterance: Utterance, failure: string): ClientError {
   return createError(
     'handler_failed',
     `the speaker failed at ${what}: ${failure}`,
-    'It counts as heard as far as the speaker told its words. Later sentences are said.',
+    'It counts as heard up to the words that the speaker reported. Later sentences are still said.',
   )
 }

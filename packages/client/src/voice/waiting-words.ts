@@ -1,10 +1,10 @@
-// Words to say while a call takes long: once for each call, if the call still runs when its time has come.
+// Words to say while a call takes long: once per call, if the call is still running when they are due.
 import type { CallView } from '@baton/core'
 import type { BoundedMap } from '../bounded-map.ts'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { VoiceWorld } from './speaker.ts'
 
-/** Calls that are remembered, so that the words of none are said twice. */
+/** Number of calls to remember, so that no call's words are spoken twice. */
 const CALLS_MAX = 500
 
 interface WaitingCall {
@@ -38,14 +38,14 @@ export class WaitingWords {
     })
   }
 
-  /** The words of the call whose time came first. Those of others whose time has come too are not said. */
+  /** The words of the call that was due first. Words of other due calls are not said. */
   takeDue(): { readonly callId: string; readonly say: string } | undefined {
     const due = this.#calls.find(({ isDue }) => isDue)
     this.#drop(({ isDue }) => isDue)
     return due
   }
 
-  /** The answer is over. */
+  /** Called when the answer has ended. */
   dropOf(message: string): void {
     this.#drop((call) => call.message === message)
   }

@@ -1,4 +1,4 @@
-// Mistakes of programs when they make a voice: the error comes at once, and not as a page that stays silent.
+// Mistakes of programs when they create a voice: they fail at once, instead of a page that stays silent.
 import { expect, test } from 'vitest'
 import { openSession, platformWorld } from '../index.ts'
 import type { BrowserSpeakerOptions } from './browser-speaker.ts'
@@ -25,11 +25,11 @@ test.each([
   [{ speaker, confirmMs: Infinity }, 'createVoice: confirmMs must be a number from 0 to 2147483647, not Infinity'],
   [{ speaker, sentencesMax: 0 }, 'createVoice: sentencesMax must be a number from 1 to 9007199254740991, not 0'],
 ])('a voice with %j is refused', (options, message) => {
-  expect(() => createVoice(new PlayedSession(), options as unknown as VoiceOptions)).toThrow(refusal(message)) // as JavaScript may
+  expect(() => createVoice(new PlayedSession(), options as unknown as VoiceOptions)).toThrow(refusal(message)) // as in JavaScript
 })
 
 test.each([undefined, {}])('%j is no session', (client) => {
-  expect(() => createVoice(client as unknown as VoiceClient, { speaker })).toThrow(/needs a client/) // as JavaScript may
+  expect(() => createVoice(client as unknown as VoiceClient, { speaker })).toThrow(/needs a client/) // as in JavaScript
 })
 
 test('every option that exists is taken', () => {
@@ -76,8 +76,8 @@ test.each([
   [{ wordsPerMinute: '160' }, 'wordsPerMinute must be a number from 1 to 10000, not "160"'],
   [{ wpm: 160 }, 'has no option "wpm"'],
 ])('speakers with %j are refused', (options, message) => {
-  expect(() => createSilentSpeaker(options as SilentSpeakerOptions)).toThrow(message) // as JavaScript may
-  expect(() => createBrowserSpeaker(options as BrowserSpeakerOptions)).toThrow(message) // as JavaScript may
+  expect(() => createSilentSpeaker(options as SilentSpeakerOptions)).toThrow(message) // as in JavaScript
+  expect(() => createBrowserSpeaker(options as BrowserSpeakerOptions)).toThrow(message) // as in JavaScript
 })
 
 test.each([

@@ -79,14 +79,14 @@ test.each<[string, object]>([
   ['execute must be a function, not null', { execute: null }],
   ['onInterrupt must be "cancel", "finish", "detach", not "stop"', { onInterrupt: 'stop' }],
   ['parallel must be true or false, not "no"', { parallel: 'no' }],
-  ['onInterrupt: "detach" is for a tool with an execute, and a client runs this one', { onInterrupt: 'detach' }],
+  ['onInterrupt: "detach" is for a tool with execute, but a client runs this one', { onInterrupt: 'detach' }],
   ['waiting.afterMs must be whole milliseconds from 0 to 2147483647, not -1', { waiting: { afterMs: -1, say: 'x' } }],
   [
     'waiting.afterMs must be whole milliseconds from 0 to 2147483647, not 2147483648',
     { waiting: { afterMs: 2 ** 31, say: 'x' } },
   ],
   ['waiting.say must be words or a function that gives them, not ""', { waiting: { afterMs: 1, say: '' } }],
-  ['waiting.say must have at most 500 characters, and has 501', { waiting: { afterMs: 1, say: 'x'.repeat(501) } }],
+  ['waiting.say must have at most 500 characters, not 501', { waiting: { afterMs: 1, say: 'x'.repeat(501) } }],
 ])('a tool: %s', (message, init) => {
   const plain = { name: 't', description: 't', input: { type: 'object' } as const }
   expect(() => tool({ ...plain, ...init })).toThrow(

@@ -1,15 +1,6 @@
 // An agent: a plain value with a model, instructions, tools and limits. It knows no host.
 import { BatonError } from '../errors.ts'
-import type {
-  BatchSpec,
-  Limits,
-  OrderRule,
-  RetrySpec,
-  Spec,
-  StopRule,
-  ToolSpec,
-  WindowSpec,
-} from '../machine/spec.ts'
+import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, StopRule, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
@@ -309,7 +300,7 @@ function createUnknownField({
   return new BatonError({
     code: 'invalid_agent',
     message: `agent "${agent}": ${field} has no field "${name}"; its fields are ${fields.join(', ')}`,
-    ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" in its place.` }),
+    ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" instead.` }),
   })
 }
 

@@ -28,7 +28,7 @@ export interface AnswerContext<Services = unknown> {
   readonly agent: string
   readonly principal: Principal
   readonly services: Services
-  /** Answers of this turn that were sent back before, except those that did not fit the schema. */
+  /** Answers of this turn that were already sent back, other than for not matching the schema. */
   readonly refusals: number
   /** Calls of this turn, in order. */
   readonly calls: readonly AnsweredCall[]

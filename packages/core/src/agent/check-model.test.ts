@@ -1,4 +1,4 @@
-// An agent with a model or settings that cannot work is refused when it is defined, not when somebody waits for its answer.
+// An agent whose model or settings cannot work is refused when it is defined, not at its first answer.
 import { expect, test } from 'vitest'
 import { createScriptedModel } from '../testing/scripted-model.ts'
 import { defineAgent } from './agent.ts'

@@ -24,7 +24,7 @@ export function checkOrder(
   const demand = (where: string, named: unknown): void => {
     if (typeof named !== 'string') throw refuse(`${where} must be the name of a tool, not ${describeValue(named)}`)
     if (tools.has(named) || sources.length > 0) return
-    throw refuse(`${where} names "${named}", which is none of its tools`, `Its tools are ${[...tools].join(', ')}.`)
+    throw refuse(`${where} names "${named}", which is not one of its tools`, `Its tools are ${[...tools].join(', ')}.`)
   }
   if (firstTool !== undefined) demand('firstTool', firstTool)
   for (const [index, rule] of (order ?? []).entries()) {

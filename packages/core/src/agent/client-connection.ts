@@ -14,7 +14,7 @@ export interface ConnectionInit {
   readonly claims?: boolean
   /** The app reports how much of an answer was heard; otherwise the displayed part counts. */
   readonly reportsPlayback?: boolean
-  /** A person behind it can be asked for approvals and questions. */
+  /** A person behind it can answer approvals and questions. */
   readonly asks?: boolean
 }
 
@@ -41,7 +41,7 @@ export interface ClientConnection {
   /** Like `session.send`, without a turn: a connection's owner reads the session's events. */
   say(inputId: string, parts: readonly ContentPart[], options?: SayOptions): Promise<Accepted | Refused>
   interrupt(reason: string, heard: Heard): Promise<Accepted | Refused>
-  /** The result of a call that the app was asked to run. */
+  /** The result of a call that was offered to the app. */
   result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   /** Whether the offer with this number was written to the app. */
   reached(callId: string, offer: number): Promise<Accepted | Refused>

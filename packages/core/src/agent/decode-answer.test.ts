@@ -1,4 +1,4 @@
-// Bounds of a model's answer, whoever made the model.
+// Bounds of a model's answer, for any model.
 import { expect, test } from 'vitest'
 import { decodeModelAnswer } from './decode-answer.ts'
 

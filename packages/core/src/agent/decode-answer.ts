@@ -41,7 +41,7 @@ export function decodeModelAnswer(
 ): Decoded<ModelAnswer> {
   let refused: { readonly code: Code; readonly message: string } = {
     code: 'model_malformed_answer',
-    message: 'the answer cannot be read: it is, or holds, a proxy that fails',
+    message: 'the answer cannot be read: it is or contains a proxy that throws',
   }
   const refuse: Refuse = (where, problem, code = 'model_malformed_answer') => {
     refused = { code, message: `the model returned an invalid answer: ${where} ${problem}` }
@@ -54,7 +54,7 @@ export function decodeModelAnswer(
     if (!Array.isArray(parts)) return refuse('parts', `must be an array, not ${describeValue(parts)}`)
     const count = Number(own(parts, 'length'))
     if (!(count <= ANSWER_LIMITS.parts))
-      return refuse('parts', `has ${count} items; at most ${ANSWER_LIMITS.parts} are taken`, 'model_answer_too_large')
+      return refuse('parts', `has ${count} items; at most ${ANSWER_LIMITS.parts} are allowed`, 'model_answer_too_large')
     const copies: ModelPart[] = []
     let chars = 0
     for (let index = 0; index < count; index++) {
@@ -195,7 +195,7 @@ function readState(state: unknown, where: string, refuse: Refuse): ProviderState
   if (typeof provider !== 'string') return refuse(`${where}.provider`, `must be text, not ${describeValue(provider)}`)
   if (typeof model !== 'string') return refuse(`${where}.model`, `must be text, not ${describeValue(model)}`)
   const data = decodeWith(`${where}.data`, own(state, 'data'), readData)
-  if (!data.ok) return refuse('its state is no JSON:', data.refusal.message)
+  if (!data.ok) return refuse('its state is not JSON:', data.refusal.message)
   return { provider, model, data: data.value }
 }
 

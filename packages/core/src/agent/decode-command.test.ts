@@ -1,4 +1,4 @@
-// Commands and arguments that are almost right: what is said about them. What is hostile is in hostile-values.test.ts.
+// Errors for commands and arguments that are almost right. Hostile values are in hostile-values.test.ts.
 import { expect, test } from 'vitest'
 import type { UserCommand } from '../machine/input.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
@@ -213,7 +213,7 @@ test('no options are none', () => {
 })
 
 test('what is decoded has the types of what is meant', () => {
-  // Most of it is checked by the compiler: a command is one of the machine's, and only an edit has an input.
+  // The compiler checks most of it: a command is one of the machine's, and only an edit has an input.
   const command = (decoded: Extract<DecodedCommand, { readonly type: 'user-input' | 'interrupt' }>): UserCommand =>
     decoded
   const input = (decision: DecodedDecision): unknown => (decision.decision === 'edit' ? decision.input['a'] : undefined)

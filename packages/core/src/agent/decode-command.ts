@@ -260,7 +260,7 @@ export interface DecodedOutput {
 
 export interface DecodedSendOptions extends SendOptions {
   readonly output?: DecodedOutput
-  /** Whether the sender can be asked for approvals and questions during the answer. */
+  /** Whether the sender can answer approvals and questions during the answer. */
   readonly asks?: boolean
 }
 

@@ -105,7 +105,7 @@ test.each<[string, unknown, string]>([
   [
     'too many parts',
     Array.from({ length: PARTS_MAX + 1 }, () => image),
-    'parts has 1001 items; at most 1000 are taken',
+    'parts has 1001 items; at most 1000 are allowed',
   ],
   ['a data address as base64', withData('data:image/png;base64,AAAA'), 'parts[0].source.data must be base64 alone'],
   ['no bytes', withData(''), 'parts[0].source.data is not base64: its length 0'],

@@ -51,7 +51,7 @@ const readUserInput: Read<readonly ContentPart[]> = (reader, value) => {
 const INSTEAD_OF_MESSAGE =
   "send its text, or an array of parts such as { type: 'text', text: '…' }, and not { role, content }"
 
-// Opaque provider state, as it once came from the provider.
+// Opaque provider state, as the provider originally sent it.
 const readState = readFields('the state of a part', { provider: readName, model: readText, data: readJson })
 
 /** Parameters of a media type (`; charset=utf-8`) are kept as is. */

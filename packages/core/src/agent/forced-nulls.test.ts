@@ -1,4 +1,4 @@
-// Nulls that stand for nothing go, and no other.
+// Nulls without a meaning are removed, and no others.
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../json.ts'
 import { withoutForcedNulls } from './forced-nulls.ts'

@@ -1,5 +1,5 @@
-// Whatever JavaScript may hold, in every field of everything that a caller hands to a session: it is refused with the
-// field's name, or taken as a plain copy; nothing throws, and no code of the caller runs.
+// Any JavaScript value, in every field of everything that a caller passes to a session: it is refused with the field's
+// name, or accepted as a plain copy; nothing throws, and no code of the caller runs.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Refusal } from '../machine/refusal.ts'
@@ -59,11 +59,11 @@ const tool = {
   onInterrupt: 'finish',
 }
 
-/** Each form with all of its fields, as its decoder gives it back. */
+/** Each form with all of its fields, as its decoder returns it. */
 const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
   ['decodeUserInput', decodeUserInput, parts],
   ['decodeSendOptions', decodeSendOptions, { model: 'm', settings, inputId: 'i', delivery: 'steer', asks: false }],
-  // As `decodeTurnOptions` does, it gives back what it is given beside its JSON Schema.
+  // Like `decodeTurnOptions`, it also returns the original schema next to its JSON Schema.
   [
     'decodeTurnOptions',
     (value) => {
@@ -163,7 +163,7 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
 
 type Path = readonly (string | number)[]
 
-/** Every place in a value, the whole of it first. */
+/** Every path in a value, starting with the value itself. */
 function listPlaces(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return [path]
   const inside = Array.isArray(value)
@@ -217,7 +217,7 @@ function nest(levels: number): unknown {
   return value
 }
 
-/** Values that no field may hold. Each is made anew, since some know what was done to them. */
+/** Values that no field may hold. Each is created afresh, since some record how they were used. */
 const HOSTILE: Readonly<Record<string, () => unknown>> = {
   NaN: () => NaN,
   infinity: () => -Infinity,
@@ -309,7 +309,7 @@ test.each(SAMPLES)('%s refuses each hostile value in each field, by its name %#'
       const decoded = decode(placeValue(sample, path, make()))
       const at = `${name} at ${showPath(path)}`
       if (decoded.ok) return [`${at} was taken as ${JSON.stringify(decoded.value)}`]
-      // A limit is told of the whole value.
+      // The error for a limit may name the whole value.
       const isNamed = decoded.refusal.code !== 'invalid_event' || decoded.refusal.message.includes(showPath(path))
       return [...listFaults(decoded.refusal), ...(isNamed ? [] : ['the field is not named'])].map(
         (fault) => `${at}: ${fault}: ${decoded.refusal.message}`,
@@ -367,7 +367,7 @@ const anything = fc.anything({
   key: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('type', '__proto__', 'toJSON', 'constructor', 'length')),
 })
 const indices = fc.array(fc.nat(TRAPS.length - 1))
-/** Made by a function, since the generator would look into them. */
+/** Wrapped in functions, since the generator would inspect the values. */
 const given: fc.Arbitrary<() => unknown> = fc.oneof(
   anything.map((value) => () => value),
   fc.json().map((json) => () => JSON.parse(json) as unknown),
@@ -379,7 +379,7 @@ const given: fc.Arbitrary<() => unknown> = fc.oneof(
       const name = Object.keys(fields).at(first ? 0 : -1) ?? 'a'
       return Object.defineProperty({ ...fields }, name, { get: run, enumerable: true, configurable: true })
     }),
-  // A proxy some of whose traps throw, before something that is right.
+  // A proxy with some throwing traps, around a valid value.
   fc.tuple(fc.constantFrom(...SAMPLES), indices).map(
     ([[, , sample], chosen]) =>
       () =>
@@ -406,7 +406,7 @@ test('nothing throws, and what is taken is plain JSON that the machine can hold'
       const decoded = expectSafe(decode, placeValue(sample, path, make()))
       if (!decoded.ok) return
       taken += 1
-      // The machine on its own: what it does not know yet is left out.
+      // The machine alone: inputs that it does not know yet are skipped.
       const input = decoded.value as Input
       const isKnown = ofInputs.includes(decode) && Object.hasOwn(SESSION_TABLE, input.type)
       for (const session of isKnown ? sessions : []) session.decide(input)
@@ -423,7 +423,7 @@ function expectSafe(decode: Decode, value: unknown): Decoded<unknown> {
   return decoded
 }
 
-/** Faults of a refusal, whatever it refuses. */
+/** Faults that any refusal could have. */
 function listFaults({ code, message }: Refusal): readonly string[] {
   return [
     ...(['invalid_event', 'illegal_input', 'input_too_large', 'invalid_schema'].includes(code)
@@ -436,7 +436,7 @@ function listFaults({ code, message }: Refusal): readonly string[] {
 
 /** Faults of an accepted value, as a copy of the given one. */
 function listCopyFaults(copy: unknown, original: unknown): readonly string[] {
-  // Nothing is lost on the way through JSON, no undefined and no zero with a sign either.
+  // JSON loses nothing of it: no undefined and no negative zero.
   expect(JSON.parse(JSON.stringify(copy))).toStrictEqual(copy)
   const theirs = new Set(listObjects(original))
   return [
@@ -445,7 +445,7 @@ function listCopyFaults(copy: unknown, original: unknown): readonly string[] {
   ]
 }
 
-/** The value's objects, as far as they can be looked at: a proxy may be taken and still throw when it is read. */
+/** The value's objects that can be inspected: a proxy may be accepted and still throw when it is read. */
 function listObjects(value: unknown): readonly object[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = Object.values(Object.getOwnPropertyDescriptors(value)) as readonly PropertyDescriptor[]

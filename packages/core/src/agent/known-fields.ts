@@ -32,7 +32,7 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   throw new BatonError({
     code,
     message: `${what} has no field "${unknown.slice(0, 100)}"${isField ? `; it is called "${meant}" here` : ''}`,
-    hint: isField ? `Write "${meant}" in its place.` : told,
+    hint: isField ? `Write "${meant}" instead.` : told,
   })
 }
 

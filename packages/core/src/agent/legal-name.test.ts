@@ -28,7 +28,7 @@ test.each<[string, unknown]>([
   ['a paragraph separator', 'a\u2029b'],
   ['a number', 1],
   ['null', null],
-  // Not an object that turns into text.
+  // An object that converts to text does not count.
   ['an object', { toString: () => 'a' }],
 ])('%s is none', (_, name) => expect(isLegalName(name)).toBe(false))
 

@@ -1,4 +1,4 @@
-// A picture's type by its first bytes, the names of its type, and `data:` addresses as others write them.
+// An image's type by its first bytes, the names of its type, and `data:` addresses from various writers.
 import { describe, expect, test } from 'vitest'
 import { decodeUserInput } from './decode-content.ts'
 import { nameImageType, readDataAddress, sniffImageType } from './media-type.ts'

@@ -32,8 +32,8 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 /** Settings of a model call, for an agent, a session or a single turn. An absent field means the model's default. */
 export interface ModelSettings {
   /**
-   * Maximum tokens of one answer without its thoughts; by default as many as the model can write. Adapters add room for
-   * thoughts, and never request more than the model can write or its window leaves.
+   * Maximum tokens of one answer without its thoughts; defaults to the model's maximum. Adapters add room for thoughts,
+   * and never request more than the model can write or its window leaves.
    */
   readonly maxOutputTokens?: number
   /**
@@ -58,7 +58,7 @@ export interface ModelSettings {
   readonly cache?: 'off' | '5m' | '1h'
   /** Applies to the first step of each turn; later steps choose themselves. */
   readonly toolChoice?: ToolChoice
-  /** Whether the provider enforces the schemas of call arguments, as far as its strict dialect can express them. */
+  /** Whether the provider enforces the schemas of call arguments, where its strict dialect can express them. */
   readonly strictTools?: boolean
   /**
    * Fields added unchanged to the request's body for one provider, overriding Baton's own, by provider name: `{
@@ -164,7 +164,7 @@ export interface Model {
   run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
 }
 
-/** Output tokens of a call if they are set; undefined for as many as the model can write. */
+/** Output tokens of a call if they are set; undefined for the model's maximum. */
 export function outputTokensFor(
   { maxOutputTokens, moreForTools = false, serverTools }: ModelSettings,
   hasTools: boolean,

@@ -1,4 +1,4 @@
-// Who writes a name of another library is told ours: in agents, tools, messages and settings.
+// Names of other libraries get an error with Baton's name: in agents, tools, messages and settings.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import { decodeSendOptions } from './decode-command.ts'
@@ -64,23 +64,23 @@ test.each([
 ])('a window with %s is told what to write, and which fields there are', (name, told) => {
   const text = catchText(() => defineAgent({ name: 'a', window: { [name]: 5 } }))
   expect(text).toContain('its fields are contextTokens, actAtTokens, exchanges')
-  expect(text).toContain(`Write "${told}" in its place.`)
+  expect(text).toContain(`Write "${told}" instead.`)
 })
 
 test('a field of the window is none of the limits', () => {
-  const limits = { contextTokens: 32_000 } as object // as JavaScript has it
+  const limits = { contextTokens: 32_000 } as object // as in JavaScript
   expect(catchText(() => defineAgent({ name: 'a', limits }))).toContain('limits has no field "contextTokens"')
 })
 
 test('a profile by its name is told where it is', () => {
-  const profile = 'voice' as unknown as object // as JavaScript has it
+  const profile = 'voice' as unknown as object // as in JavaScript
   expect(catchText(() => defineAgent({ name: 'a', profile }))).toContain("import { voice } from '@baton/host'")
 })
 
 test('a tool and an agent without a name are told to have one', () => {
-  const tools = { description: 't', input: INPUT } // as JavaScript has it
+  const tools = { description: 't', input: INPUT } // as in JavaScript
   expect(catchText(() => tool(tools as never))).toBe(
-    'a tool needs a name, which is text, not undefined | Write one, such as name: "weather". The model asks for the tool by it.',
+    'a tool needs a name, which is text, not undefined | Set one, such as name: "weather". The model calls the tool by its name.',
   )
   expect(catchText(() => tool({ ...tools, inputSchema: INPUT } as never))).toContain(
     'a tool without a name has no field',

@@ -1,4 +1,4 @@
-// Patterns of permissions, and what is refused as one.
+// Patterns of permissions, and invalid patterns.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import type { Permissions } from './permissions.ts'

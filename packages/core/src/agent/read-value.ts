@@ -123,7 +123,7 @@ export const readJsonObject: Read<JsonObject> = (reader, value) => {
 export function readList<T>(readItem: Read<T>, most: number, expected = 'an array'): Read<readonly T[]> {
   return (reader, value) => {
     const items = reader.openList(value, expected)
-    if (items.length > most) return reader.refuse(`has ${items.length} items; at most ${most} are taken`)
+    if (items.length > most) return reader.refuse(`has ${items.length} items; at most ${most} are allowed`)
     return items.map((item, index) => reader.at(index, item, readItem))
   }
 }
@@ -157,7 +157,7 @@ export function readFields<const F extends Fields>(
   )
   const knows = (name: string): boolean => Object.hasOwn(fields, name)
   return (reader, value) => {
-    // Fast path for nearly every value. What is wrong with others is found below, field by field.
+    // Fast path for nearly every value. The problem with any other value is found below, field by field.
     const right = reader.readPlain(value, plain, knows)
     if (right) return right as FieldsOf<F> // each field was read by its own reader
     const given = reader.openObject(value)

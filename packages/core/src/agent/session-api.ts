@@ -61,9 +61,9 @@ export interface SendOptions {
   /** Sending the same id again has no effect and returns the same answer. */
   readonly inputId?: string
   readonly delivery?: Delivery
-  /** With `delivery: 'interrupt'`: how much of the newest answer the user took in; `reported` by default. */
+  /** With `delivery: 'interrupt'`: how much of the newest answer the user heard or read; `reported` by default. */
   readonly heard?: Heard
-  /** Whether the sender can be asked for approvals and questions during the answer; true by default. */
+  /** Whether the sender can answer approvals and questions during the answer; true by default. */
   readonly asks?: boolean
   /**
    * Cancels the input: while it is queued, it is withdrawn and `answer` rejects with `cancelled`; once its turn runs,
@@ -94,8 +94,8 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Sends a user message. It is answered by its own turn or, while one runs, with the next. Images and files are stored
    * first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` if the store fails. Later
-   * messages of this handle come after it; an interrupt does not wait. An `output` that JSON Schema cannot express is
-   * refused with `invalid_schema`, and one that is too large with `input_too_large`.
+   * messages of this handle follow it; an interrupt does not wait. An `output` schema is refused with `invalid_schema`
+   * if JSON Schema cannot express it, and with `input_too_large` if it is too large.
    */
   send<const Output extends Schema>(
     input: UserInput,
@@ -119,10 +119,9 @@ export interface Session<A extends Agent = Agent> {
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
-   * Interrupts the running turn; `heard` says how much of the answer the user took in: by default what a voice has
-   * reported, or everything without a voice. `queue: 'withdraw'` also withdraws queued inputs, in the same commit. The
-   * promise says which turn ended.
-   * @throws BatonError `invalid_event` for a `turn` that the session does not have
+   * Interrupts the running turn; `heard` says how much of the answer the user heard or read: by default what a voice
+   * has reported, or everything without a voice. `queue: 'withdraw'` also withdraws queued inputs, in the same commit.
+   * The promise says which turn ended. @throws BatonError `invalid_event` for a `turn` that the session does not have
    */
   interrupt(options?: InterruptOptions): Promise<Interrupted>
   /**
@@ -210,7 +209,8 @@ export interface Session<A extends Agent = Agent> {
   ): Turn<OutputOf<Output>, AgentCall<A>>
   turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
   /**
-   * Every fact from `cursor` on (without one, from now on), then new ones as they arrive, with live text between them.
+   * Every fact from `cursor` on (without one, only future facts), then new ones as they arrive, with live text between
+   * them.
    */
   frames(cursor?: Cursor): FrameStream
   /** An unsettled call, with what the client needs to run it. */
@@ -233,7 +233,7 @@ export interface FrameStream extends AsyncIterable<Frame> {
 export interface LeaseClientInit {
   /** Constant name of the client: 1 to 256 characters. */
   readonly client: string
-  /** Milliseconds without a renewal after which it counts as disconnected; 30 s by default, an hour at most. */
+  /** Milliseconds without a renewal before it counts as disconnected; 30 s by default, an hour at most. */
   readonly leaseMs?: number
   /** Names of the agent's client tools that it can run; all by default. */
   readonly runs?: readonly string[]
@@ -275,7 +275,7 @@ export interface LeaseClient {
   readonly client: string
   /** Extends the lease by its full length. @throws BatonError if the session no longer accepts it */
   renew(): Promise<void>
-  /** Calls that it is asked to run and has not claimed. */
+  /** Calls that were offered to it and that it has not claimed. */
   calls(): readonly OpenCall[]
   /** Claims a call before the client acts on it. Returns what it needs to run it. */
   claim(callId: string): Promise<ClientClaim>

@@ -13,7 +13,7 @@ export interface InterruptOptions {
    */
   readonly turn?: MessageId
   readonly reason?: string
-  /** How much of the newest answer the user took in; `reported` by default. */
+  /** How much of the newest answer the user heard or read; `reported` by default. */
   readonly heard?: Heard
   /** Whether to keep or withdraw queued inputs; `keep` by default. */
   readonly queue?: 'keep' | 'withdraw'
@@ -41,7 +41,7 @@ export type Rewound = Accepted & { readonly turn?: MessageId }
 interface Reported {
   /** Sending the same id again has no effect and returns the same answer. */
   readonly inputId?: MessageId
-  /** Whether the sender can be asked for approvals and questions during the answer; true by default. */
+  /** Whether the sender can answer approvals and questions during the answer; true by default. */
   readonly asks?: boolean
 }
 
@@ -64,7 +64,7 @@ export interface UrgentEvent extends Reported {
   readonly message?: string
   /** `steer` by default: the running turn's next step reads it. `interrupt` ends the turn. */
   readonly delivery?: Delivery
-  /** With `interrupt`: how much of the answer the user took in; `reported` by default. */
+  /** With `interrupt`: how much of the answer the user heard or read; `reported` by default. */
   readonly heard?: Heard
 }
 

@@ -9,8 +9,8 @@ export interface SessionDirectory {
   /** Whether a session with this name exists; does not create one. @throws BatonError `store_failed` */
   has(session: string): Promise<boolean>
   /**
-   * Changes of sessions from now on: created, described, turn begun or ended, removed. Unread changes of one session
-   * are merged into the newest. Ends when the reader leaves or the host stops.
+   * Future changes of sessions: created, described, turn begun or ended, removed. Unread changes of one session are
+   * merged into the newest. Ends when the reader leaves or the host stops.
    */
   watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
   /**

@@ -16,12 +16,12 @@ import type { PendingApproval, PendingQuestion } from './session-api.ts'
 
 /** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
 export interface EventsOptions {
-  /** `now` by default. The partial text of a running step comes first. */
+  /** `now` by default. Begins with the partial text of a running step. */
   readonly from?: EventCursor | 'start' | 'turn' | 'now'
   /** Ends the reading. */
   readonly signal?: AbortSignalLike
   /**
-   * For fronts that write to devices: adds events about who was asked to run a call, who spoke an answer and who
+   * For fronts that write to devices: adds events about which client a call was offered to, who spoke an answer and who
    * interrupted, and the log position (`at`) of each event from a record, from which a front may derive stable ids.
    * Cursors of such a reading are valid only for such readings. False by default.
    */

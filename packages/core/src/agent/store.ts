@@ -28,9 +28,8 @@ export interface LogStore {
    */
   restore(session: string, records: readonly SessionRecord[]): Promise<void>
   /**
-   * Removes a session and everything that belongs to it; appends of its former owners are refused from then on. `owner`
-   * removes it: a session held by another owner stays.
-   * @throws BatonError `session_held`, `store_failed`
+   * Removes a session and everything that belongs to it; afterwards, appends of its former owners are refused. `owner`
+   * removes it: a session held by another owner stays. @throws BatonError `session_held`, `store_failed`
    */
   remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
@@ -52,9 +51,8 @@ export interface OwnedLogStore extends LogStore {
   /** Milliseconds that a lease lasts once granted or renewed. Infinity if there can be no other owner. */
   readonly leaseMs: number
   /**
-   * Makes `owner` the session's only writer unless another owner holds it; every earlier epoch is refused from then on. The
-   * same owner gets a new epoch. `address` tells others how to reach the owner.
-   * @throws BatonError `store_failed`
+   * Makes `owner` the session's only writer unless another owner holds it; afterwards, every earlier epoch is refused.
+   * The same owner gets a new epoch. `address` tells others how to reach the owner. @throws BatonError `store_failed`
    */
   acquire(session: string, owner: string, address?: string): Promise<Acquired | HeldByOther>
   /**
@@ -64,8 +62,8 @@ export interface OwnedLogStore extends LogStore {
    */
   append(session: string, epoch: number, afterPos: number, records: readonly SessionRecord[]): Promise<number>
   /**
-   * Extends every lease of the owner, including ended ones whose session no other owner has acquired.
-   * @throws BatonError `store_failed`
+   * Extends every lease of the owner, including expired leases if no other owner has acquired the session. @throws
+   * BatonError `store_failed`
    */
   renew(owner: string): Promise<Renewal>
   /**

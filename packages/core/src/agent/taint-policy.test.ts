@@ -1,4 +1,4 @@
-// The policy against orders that stand in data: when it asks, for what, and when it leaves the decision to others.
+// The policy against prompt injection: when it asks, for what, and when it leaves the decision to others.
 import { expect, test } from 'vitest'
 import type { PolicyCall } from './policy.ts'
 import { createTaintPolicy } from './taint-policy.ts'
@@ -24,7 +24,7 @@ const call = (
 })
 const strange = { name: 'mcp.read', effect: 'pure', runs: 'server', trust: 'untrusted', source: 'mcp' } as const
 const look = { name: 'look', effect: 'pure', runs: 'server', trust: 'trusted', kind: 'think' } as const
-const ASK = 'The model has read text from outside, which may give it orders: web'
+const ASK = 'The model has read text from outside, which may contain instructions for it: web'
 
 test.each([
   ['a call that acts, after untrusted data', {}, { ask: ASK }],
@@ -56,12 +56,14 @@ test.each([
   [
     'a tool that a stranger describes',
     { untrusted: [], described: ['echo'] },
-    { ask: 'The model was offered tools described by third parties, and a description may give it orders: echo' },
+    {
+      ask: 'The model was offered tools described by third parties, and a description may contain instructions for it: echo',
+    },
   ],
   [
     'many tools',
     { untrusted: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] },
-    { ask: 'The model has read text from outside, which may give it orders: a, b, c, d, e and 2 more' },
+    { ask: 'The model has read text from outside, which may contain instructions for it: a, b, c, d, e and 2 more' },
   ],
 ] as const)('%s', async (_, change, verdict) => {
   expect(await createTaintPolicy()(call(change))).toEqual(verdict)

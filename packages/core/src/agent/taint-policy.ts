@@ -82,6 +82,7 @@ const NAMED = 5
 function explain(read: readonly string[], described: readonly string[]): string {
   const list = (names: readonly string[]): string =>
     names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ')
-  if (read.length > 0) return `The model has read text from outside, which may give it orders: ${list(read)}`
-  return `The model was offered tools described by third parties, and a description may give it orders: ${list(described)}`
+  if (read.length > 0)
+    return `The model has read text from outside, which may contain instructions for it: ${list(read)}`
+  return `The model was offered tools described by third parties, and a description may contain instructions for it: ${list(described)}`
 }

@@ -1,4 +1,4 @@
-// Texts become lists and objects where the schema leaves no other reading.
+// Texts become lists and objects if the schema leaves no other reading.
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { withoutTextValues } from './text-values.ts'

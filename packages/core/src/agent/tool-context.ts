@@ -64,9 +64,9 @@ export interface ToolContext<Services = unknown> {
   readonly services: Services
   readonly log: Logger
   /**
-   * The conversation that led to this call, oldest first: what is in the session's window, without the instructions and the answer that
-   * made the call. Loaded on demand; images and files include their bytes. The messages are a copy.
-   * @throws BatonError `store_failed`
+   * The conversation that led to this call, oldest first: the contents of the session's window, without the
+   * instructions and the answer that made the call. Loaded on demand; images and files include their bytes. The
+   * messages are a copy. @throws BatonError `store_failed`
    */
   messages(): Promise<readonly Message[]>
   /** Shows progress to watching clients; at most 4 KiB, never seen by the model. */

@@ -3,37 +3,40 @@ import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'
 
-/** Characters of the words for a waiting tool: half a minute of speech. */
+/** Maximum characters of waiting words: half a minute of speech. */
 export const WAITING_CHARS_MAX = 500
 
-/** Words for a voice while a call runs. */
+/** Words for a voice to say while a call runs. */
 export interface WaitingWords {
-  /** Milliseconds after the call began. */
+  /** Milliseconds after the start of the call. */
   readonly afterMs: number
   /** At most 500 characters. */
   readonly say: string
 }
 
-/** `say`: the words, or a function that makes them from the validated input. What it throws is logged, and nothing is said; more than 500 characters are cut, and logged. */
+/**
+ * `say`: the words, or a function that makes them from the validated input. Its errors are logged, and the voice stays
+ * silent; words over 500 characters are cut, and logged.
+ */
 export interface WaitingInit<Input = unknown> {
   readonly afterMs: number
   readonly say: string | ((input: Input) => string)
 }
 
 /**
- * Repeats a tool that throws, within the same call: with the same `idempotencyKey` and within its `timeoutMs`. An error of Baton and the
- * status of a service say whether they can be retried; any other error always is.
+ * Repeats a tool that throws, within the same call: with the same `idempotencyKey` and within its `timeoutMs`. A
+ * BatonError and a service's status say whether they can be retried; any other error always is.
  */
 export interface ToolRetry {
-  /** Tries in all, 2 to 10. */
+  /** Total number of tries, 2 to 10. */
   readonly attempts: number
   /** Milliseconds before the second try, doubled for each further one; 500 by default. */
   readonly baseMs?: number
-  /** The longest wait, also where the error names one (`retryAfterMs`); 10,000 by default. */
+  /** Maximum wait, even if the error names a longer one (`retryAfterMs`); 10,000 by default. */
   readonly maxMs?: number
 }
 
-/** The longest that a timer of a browser waits; a longer one ends at once. */
+/** Maximum delay of a browser timer; a longer one fires at once. */
 const TIMER_MS = 2_147_483_647
 const ATTEMPTS_MAX = 10
 
@@ -47,7 +50,7 @@ export function checkWaiting(name: string, waiting: WaitingInit<never>): void {
   if (typeof say !== 'function' && (typeof say !== 'string' || say.trim() === ''))
     throw wrong(name, `waiting.say must be words or a function that gives them, not ${describeValue(say)}`)
   if (typeof say === 'string' && say.length > WAITING_CHARS_MAX)
-    throw wrong(name, `waiting.say must have at most ${WAITING_CHARS_MAX} characters, and has ${say.length}`)
+    throw wrong(name, `waiting.say must have at most ${WAITING_CHARS_MAX} characters, not ${say.length}`)
 }
 
 interface Retried {
@@ -60,8 +63,8 @@ export function checkRetry(name: string, retry: ToolRetry, { effect, runsHere }:
   const what = `tool "${name}": retry`
   checkFields(retry, { what, code: 'invalid_tool', fields: new Set(['attempts', 'baseMs', 'maxMs']) })
   if (effect === 'once')
-    throw wrong(name, 'retry is for a tool that may run twice; say effect: "pure" or "idempotent", or leave retry out')
-  if (!runsHere) throw wrong(name, 'retry is for a tool with an execute, and a client runs this one')
+    throw wrong(name, 'retry is for a tool that may run twice; set effect: "pure" or "idempotent", or leave retry out')
+  if (!runsHere) throw wrong(name, 'retry is for a tool with execute, but a client runs this one')
   const { attempts, baseMs = 0, maxMs = 0 } = retry
   if (!Number.isSafeInteger(attempts) || attempts < 2 || attempts > ATTEMPTS_MAX)
     throw wrong(name, `retry.attempts must be a whole number from 2 to ${ATTEMPTS_MAX}, not ${describeValue(attempts)}`)

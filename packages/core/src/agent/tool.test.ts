@@ -1,4 +1,4 @@
-// Definitions that `tool` accepts and refuses. Code that does not compile is beside its error.
+// Definitions that `tool` accepts and refuses. Errors of the compiler are marked at the line.
 import { z } from 'zod'
 import { expect, test } from 'vitest'
 import type { ToolContext } from './tool.ts'

@@ -1,4 +1,4 @@
-// Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
+// Tools offered to models. A tool with `execute` runs in the server; without it, a connected client runs the tool.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
@@ -18,29 +18,29 @@ import { describeValue } from './value-reader.ts'
 
 /**
  * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
- * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the model is told so.
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
  */
 export type EffectClass = 'pure' | 'idempotent' | 'once'
 
 /** The kind of work that a tool does. Editors and chats show it to people. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
 
-/** One call for people, made from its validated input. */
+/** A description of one call for people, made from its validated input. */
 export interface CallDescription {
-  /** A line, such as `Read src/index.ts`; at most 200 characters. */
+  /** One line, such as `Read src/index.ts`; at most 200 characters. */
   readonly title?: string
-  /** Places in files; at most 32. `line` counts from 1. */
+  /** Places in files; at most 32. `line` starts at 1. */
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
-  /** The changes it would make; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
+  /** The changes it would make; at most 32 files and 65,536 characters in total. `oldText` is null for a new file. */
   readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
   /**
-   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once for each destination,
-   * and for every call of a tool that names none.
+   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once
+   * per destination, and for every call of a tool that names none.
    */
   readonly destination?: string
 }
 
-/** Whether what a tool returns may be believed: data from outside can try to give orders. */
+/** Whether a tool's results can be trusted: data from outside may contain instructions. */
 export type Trust = 'trusted' | 'untrusted'
 
 export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
@@ -48,81 +48,88 @@ export type { AskedCall, Generated, GenerateRequest, Logger, Principal, Question
 export type { ToolRetry, WaitingInit, WaitingWords } from './tool-options.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 
-/** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
+/** A result that is more than JSON: text and images for the model, and optionally the value they represent. */
 export interface ToolContent {
   readonly content: readonly ContentPart[]
-  /** The result's `value` for programs and fronts; the model does not read it. Left out over `limits.resultChars`. */
+  /** The result's `value` for programs and fronts; the model does not read it. Dropped over `limits.resultChars`. */
   readonly value?: JsonValue
 }
 
-/** Return type of `execute` and of client handlers: without an output schema any JSON, or `ToolContent`. */
+/** Return type of `execute` and of client handlers: any JSON without an output schema, or `ToolContent`. */
 export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
 
-/** A result is only read: lists and objects that may not be written to are as good. */
+/** Allows read-only lists and objects, since results are only read. */
 type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
-/** The options that all tools share. */
+/** Options that all tools share. */
 export interface ToolInit<Name extends string, Input extends Schema, Output extends Schema> {
-  /** Any string, as you wish to read it: `agent.spawn`. Adapters encode it for each provider. */
+  /** Any name, such as `agent.spawn`. Adapters encode it for each provider. */
   readonly name: Name
-  /** The text by which the model decides when to call it. */
+  /** Tells the model what the tool does and when to call it. */
   readonly description: string
   /**
-   * A JSON Schema, or a Standard Schema that can describe itself as one: Zod 4.2, ArkType, Valibot by
+   * A JSON Schema, or a Standard Schema that can describe itself as one: Zod 4.2, ArkType, Valibot through
    * `toStandardJsonSchema`.
    */
   readonly input: Input
-  /** The schema of the result; a result that does not fit is an error for the model (`result_invalid`). */
+  /** Schema of the result; a result that does not fit is an error for the model (`result_invalid`). */
   readonly output?: Output
-  /** `once` by default: the safe assumption about a tool that says nothing. */
+  /** `once` by default, the safe assumption. */
   readonly effect?: EffectClass
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
   /**
-   * For a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
-   * `limits.awayMs` by default, 10 minutes.
+   * For a client-run tool: milliseconds that a call waits while no client can run it; 0 means it fails at once.
+   * Defaults to `limits.awayMs`, 10 minutes.
    */
   readonly awayMs?: number
-  /** False: never beside another call. True by default. */
+  /** Whether it may run at the same time as other calls. True by default. */
   readonly parallel?: boolean
-  /** True, or a function of the validated arguments: a person must approve the call first. */
+  /** Whether a person must approve a call first: true, or a function of the validated arguments. */
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
-   * Handling of the running tool when the user interrupts. `cancel` stops it. `finish` lets it go on until two seconds after the
-   * next input. `detach` answers the next input at once while the tool goes on, to the end of its `timeoutMs`; the model is told
-   * of its outcome in a note. `detach` is for tools with `execute`. `cancel` by default for pure tools, else `finish`.
+   * How to handle the running tool when the user interrupts. `cancel` stops it. `finish` lets it run until two seconds
+   * after the next input. `detach` answers the next input at once while the tool keeps running, up to its `timeoutMs`;
+   * a note tells the model its outcome. `detach` requires `execute`. Defaults to `cancel` for pure tools, else
+   * `finish`.
    */
   readonly onInterrupt?: InterruptPolicy
   /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
   readonly waiting?: WaitingInit<OutputOf<Input>>
-  /** Retries after a failure that may go away, for a pure or idempotent tool with `execute`. None by default. */
+  /** Retries after a transient failure, for a pure or idempotent tool with `execute`. None by default. */
   readonly retry?: ToolRetry
   /**
-   * True: an `ok` result ends the turn with `stop: 'tool'`, once the other calls of its step have settled; the model is not asked again.
-   * After any other result the turn continues.
+   * True if an `ok` result ends the turn, with `stop: 'tool'`: the other calls of its step settle first, and the model
+   * is not asked again. After any other result the turn continues.
    */
   readonly endsTurn?: boolean
-  /** True: it waits for something by being called again and again, so the same call with the same result is no loop. */
+  /**
+   * True if the tool waits for something by being called repeatedly, so that repeated calls with the same result are
+   * not treated as a loop.
+   */
   readonly polls?: boolean
   /**
-   * True: the model is not shown the tool until it finds it with `tools.search`. False: it is always shown. By default tools are shown
-   * unless there are more than 30, or their schemas take more than a fifth of the model's window.
+   * True: hidden from the model until it finds the tool with `tools.search`. False: always shown. By default tools are
+   * shown unless there are more than 30, or their schemas take more than a fifth of the model's window.
    */
   readonly defer?: boolean
-  /** For people: what the tool is called, `name` by default. */
+  /** Display name for people; `name` by default. */
   readonly title?: string
-  /** For people: what it does. */
+  /** Kind of work, for people. */
   readonly kind?: ToolKind
-  /** For people: one call, from its validated input. What it throws is logged, and nothing is shown. */
+  /** Describes one call for people, from its validated input. Errors are logged, and nothing is shown. */
   readonly describe?: (input: OutputOf<Input>) => CallDescription
-  /** `trusted` by default. Results of an untrusted tool are marked as such for policies. */
+  /** `trusted` by default. Policies see results of an untrusted tool as such. */
   readonly trust?: Trust
   /**
-   * False: what the host runs of it reaches nothing beyond this machine, not by a program that it starts either. Absent: it may, so an
-   * agent whose permissions forbid the network does not have it.
+   * False: whatever the host runs for it reaches nothing beyond this machine, including programs it starts. Absent: it
+   * may, so an agent whose permissions forbid the network does not get it.
    */
   readonly network?: boolean
-  /** For people: the codes of the errors that `execute` throws. Any tool may also fail as `timeoutMs`, `input` and `output` say. */
+  /**
+   * Codes of the errors that `execute` throws, for people. Any tool may also fail as described for `timeoutMs`, `input`
+   * and `output`.
+   */
   readonly errors?: readonly ErrorCode[]
 }
 
@@ -132,9 +139,9 @@ export interface ToolOptions<Name extends string, Input extends Schema, Output e
   /** Runs one call. `context.services` is what the host was given: annotate it as `context: ToolContext<Services>`. */
   readonly execute?: Run | undefined
   /**
-   * Like `execute`, for a tool that a client runs: the host runs it if no client takes the call within `awayMs`. It never runs for a call
-   * that a client has claimed, or that went to an app that does not claim (protocol version 1). Such a call ends as it would without a
-   * fallback.
+   * Like `execute`, but runs on the host if no client takes the call within `awayMs`. Never runs for a call that a
+   * client has claimed, or that went to an app that does not claim (protocol version 1); such a call ends as it would
+   * without a fallback.
    */
   readonly fallback?: RunFallback | undefined
 }
@@ -152,18 +159,20 @@ interface MisnamedToolFields {
 }
 
 export type Execute<Input, Result, Services> = {
-  // A method: a tool of any input is a tool. The host calls it with what the tool's schema has validated.
+  // A method, so that a tool with any input is assignable to `Tool`. The host calls it with validated input.
   run(input: Input, context: ToolContext<Services>): Result
 }['run']
 
-/** A checked tool. Make one with `tool()`. */
+/** A validated tool, created with `tool()`. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown> {
   readonly name: Name
   readonly description: string
   readonly input: Schema
-  /** Draft 2020-12, whatever the schema was written in. Calls are checked against it, and models are told it. */
+  /**
+   * Draft 2020-12, whatever dialect the schema was written in. Calls are validated against it, and models receive it.
+   */
   readonly inputSchema: JsonObject
-  /** Descriptions of what is left out or not checked of the input's schema, at most 10; absent if there are none. */
+  /** Parts of the input schema that are dropped or unchecked, at most 10; absent if there are none. */
   readonly schemaWarnings?: readonly string[]
   readonly output?: Schema
   readonly effect: EffectClass
@@ -183,13 +192,13 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly trust?: Trust
   readonly errors?: readonly ErrorCode[]
   readonly network?: boolean
-  /** The name of the source that brought it; absent for an agent's own. */
+  /** Name of the source that provides it; absent for an agent's own tool. */
   readonly source?: string
-  /** Absent: a connected client runs the tool. */
+  /** Absent if a connected client runs the tool. */
   readonly execute?: Execute<unknown, unknown, unknown> | undefined
-  /** Only for a tool that a client runs: the host runs it if no client takes the call in time. */
+  /** Only for a client-run tool: the host runs it if no client takes the call in time. */
   readonly fallback?: Execute<unknown, unknown, unknown>
-  /** For the compiler alone: nothing is there. */
+  /** Type information only; always undefined at runtime. */
   readonly types?: { readonly input: Input; readonly output: Output }
 }
 
@@ -230,7 +239,7 @@ type OneRuns<Result, FallbackResult, Constraint> = [Constraint] extends [Fallbac
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 
-/** The schema of a tool that does not say what it returns: anything. */
+/** The schema of a tool without an output schema: anything. */
 type Untold = StandardSchema
 
 const TOOL_FIELDS = {
@@ -284,7 +293,7 @@ const TIMEOUT_MS = 30_000
 const NAME_LENGTH_MAX = 256
 
 /**
- * Defines a tool. With `execute` the host runs it; without, a connected client does.
+ * Defines a tool. With `execute` the host runs it; without it, a connected client does.
  * @throws BatonError `invalid_tool` (name, description, time-out), `invalid_schema`
  */
 export function tool<
@@ -294,7 +303,7 @@ export function tool<
   const Input extends Schema = StandardSchema<any>,
   const Output extends Schema = Untold,
   Services = unknown,
-  // A type parameter of its own makes the compiler keep returned literals, such as `status: 'done'`.
+  // A separate type parameter makes the compiler keep returned literals, such as `status: 'done'`.
   const Result extends ToolResult<InputOf<Output>> = ToolResult<InputOf<Output>>,
   const FallbackResult extends ToolResult<InputOf<Output>> = ToolResult<InputOf<Output>>,
 >(
@@ -318,7 +327,7 @@ export function tool(init: unknown): unknown {
 type AnyToolInit = ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>
 
 /**
- * Does what `tool()` does, for who lists tools of others: it tells the `schemaWarnings` itself, in its log.
+ * Like `tool()`, for code that lists foreign tools and logs their `schemaWarnings` itself.
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
 export function makeTool(init: AnyToolInit): Tool {
@@ -328,12 +337,12 @@ export function makeTool(init: AnyToolInit): Tool {
     throw new BatonError({
       code: 'invalid_tool',
       message: `a tool needs a name, which is text, not ${describeValue(init.name)}`,
-      hint: 'Write one, such as name: "weather". The model asks for the tool by it.',
+      hint: 'Set one, such as name: "weather". The model calls the tool by its name.',
     })
   if (typeof init.description !== 'string')
     throw wrong(
       init.name,
-      `description must be text, by which the model chooses tools, not ${describeValue(init.description)}`,
+      `description must be text that tells the model when to call the tool, not ${describeValue(init.description)}`,
     )
   if (init.input === undefined)
     throw wrong(init.name, 'it has no input: a schema of Zod, Valibot or ArkType, or a JSON Schema with type "object"')
@@ -347,11 +356,11 @@ export function makeTool(init: AnyToolInit): Tool {
   if (awayMs !== undefined && !(Number.isFinite(awayMs) && awayMs >= 0))
     throw wrong(init.name, `awayMs must be a number, 0 or more, not ${describeValue(awayMs)}`)
   if (awayMs !== undefined && init.execute)
-    throw wrong(init.name, 'awayMs is for a tool that a client runs, and this one has an execute')
+    throw wrong(init.name, 'awayMs is for a tool that a client runs, but this one has execute')
   if (init.fallback && init.execute)
-    throw wrong(init.name, 'fallback is for a tool that a client runs, and this one has an execute')
+    throw wrong(init.name, 'fallback is for a tool that a client runs, but this one has execute')
   if (init.onInterrupt === 'detach' && !init.execute)
-    throw wrong(init.name, 'onInterrupt: "detach" is for a tool with an execute, and a client runs this one')
+    throw wrong(init.name, 'onInterrupt: "detach" is for a tool with execute, but a client runs this one')
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })

@@ -1,13 +1,14 @@
-// The calls of an agent's tools as the compiler knows them: in events they have the names, inputs and results of those tools.
+// The calls of an agent's tools as the compiler sees them: events have the names, inputs and results of those tools.
 import type { CallResult, CallView } from '../events/session-event.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { Agent } from './agent.ts'
 import type { Tool } from './tool.ts'
 
 /**
- * A call of one of the agent's own tools: ask for its `name`, and `input` and `result.value` have the types of that tool. Of an
- * agent whose tools are not known it is any call. The types are those of the tools: what a model wrote may not fit them, and
- * its call settles with `invalid_arguments`; tools of sources and of clients, and `result.read`, have names of their own.
+ * A call of one of the agent's own tools: narrowing by `name` gives `input` and `result.value` the types of that tool.
+ * For an agent with unknown tools it is any call. The types describe the tools: a model's arguments may not fit them,
+ * and the call then settles with `invalid_arguments`. Tools of sources and clients, and `result.read`, have other
+ * names.
  */
 export type AgentCall<A extends Agent> = [A['tools'][number]] extends [never] ? CallView : CallOf<A['tools'][number]>
 
@@ -21,7 +22,7 @@ type CallOf<T extends Tool> = T extends Tool
       }
   : never
 
-/** As JSON has it. */
+/** Input as JSON. */
 type InputOfCall<Input> = unknown extends Input ? JsonValue : Input extends JsonValue ? Input : Input & JsonObject
 
 type ResultOfCall<Output> = unknown extends Output
@@ -31,7 +32,10 @@ type ResultOfCall<Output> = unknown extends Output
         readonly value?: AsJson<Output>
       })
 
-/** A result as the call has it: without what is undefined, and any JSON where a value writes itself in its own way, such as a date. */
+/**
+ * A result in the call's form: without undefined fields, and any JSON for a value that serialises itself, such as a
+ * date.
+ */
 type AsJson<T> = T extends JsonValue
   ? T
   : T extends undefined

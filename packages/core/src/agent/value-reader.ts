@@ -1,6 +1,6 @@
-// Opens values that a caller hands in, whatever JavaScript may hold. It never reads a property: own data properties come
-// from their descriptors, so that no getter runs. It knows where in the value it is and how much was read, and not what
-// the value should be: the readers in `read-value.ts` say that.
+// Opens values that a caller passes in, whatever JavaScript may hold. It never reads a property: own data properties
+// come from their descriptors, so that no getter runs. It tracks the position and the amount read; the readers in
+// `read-value.ts` know the expected shape.
 import type { ErrorCode } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json.ts'
 import type { Refusal } from '../machine/refusal.ts'
@@ -8,18 +8,18 @@ import type { Refusal } from '../machine/refusal.ts'
 /** The outcome of a decoder. The refusal's message names the field: `parts[2].text must be text, not null`. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
 
-/** Gives the value's copy, or refuses it through the reader. */
+/** Returns the value's copy, or refuses it through the reader. */
 export type Read<T> = (reader: ValueReader, value: unknown) => T
 
-/** Bounds of one value that is handed in, however it is made: arrays may hold one thing many times. */
+/** Bounds of one value, however it is built: arrays may hold one object many times. */
 export const VALUE_LIMITS = {
-  /** Objects and arrays in one another. */
+  /** Nesting of objects and arrays. */
   depth: JSON_DEPTH_MAX,
-  /** Fields and items, all levels together. */
+  /** Total number of fields and items. */
   values: 100_000,
-  /** UTF-16 units of all texts together. */
+  /** Total UTF-16 units of all texts. */
   chars: 67_108_864,
-  /** Characters of base64 of all images and files together. */
+  /** Total base64 characters of all images and files. */
   mediaChars: 134_217_728,
 } as const
 
@@ -44,11 +44,11 @@ export interface PlainField {
 interface Failure {
   readonly code: ErrorCode
   readonly message: string
-  /** The value is of another kind than it should be, so that the right form is worth showing. */
+  /** The value is of the wrong kind, so the message should show the right form. */
   readonly isForm: boolean
 }
 
-/** One decoding: where it is, how much it has read, and why it refuses. */
+/** One decoding: its position, the amount read, and why it refuses. */
 export class ValueReader {
   readonly #subject: string
   readonly #path: (string | number)[] = []
@@ -63,18 +63,18 @@ export class ValueReader {
     this.#subject = subject
   }
 
-  /** Reads a part of the value. The place is left when it was read; after a refusal it stays, and names the field. */
+  /** Reads a part of the value. The position is reset afterwards; after a refusal it stays and names the field. */
   at<T>(key: string | number, value: unknown, read: Read<T>): T {
     this.#path.push(key)
     const { from, code } = this.#measured
     if (this.#path.length - from >= VALUE_LIMITS.depth && typeof value === 'object' && value !== null)
-      this.refuseAll(code, `${this.#where()} is deeper than ${VALUE_LIMITS.depth} levels, or the value holds itself`)
+      this.refuseAll(code, `${this.#where()} is deeper than ${VALUE_LIMITS.depth} levels, or the value contains itself`)
     const result = read(this, value)
     this.#path.pop()
     return result
   }
 
-  /** Reads a value whose levels count from here, whatever it stands in; too many are refused with this code. */
+  /** Reads a value with its own depth count; too many levels are refused with this code. */
   measure<T>(code: ErrorCode, value: unknown, read: Read<T>): T {
     const before = this.#measured
     this.#measured = { from: this.#path.length, code }
@@ -83,22 +83,22 @@ export class ValueReader {
     return result
   }
 
-  /** `problem` goes on after the field's name: `must be text, not null`. */
+  /** `problem` follows the field's name: `must be text, not null`. */
   refuse(problem: string): never {
     return this.#fail({ code: 'invalid_event', message: `${this.#where()} ${problem}`, isForm: false })
   }
 
-  /** Refuses a value of another kind, so that `explain` may add the right one. */
+  /** Refuses a value of the wrong kind, so that `explain` may add the right form. */
   refuseForm(problem: string): never {
     return this.#fail({ code: 'invalid_event', message: `${this.#where()} ${problem}`, isForm: true })
   }
 
-  /** A refusal that speaks of the whole value. */
+  /** Refuses the value as a whole. */
   refuseAll(code: ErrorCode, message: string): never {
     return this.#fail({ code, message, isForm: false })
   }
 
-  /** Adds what is expected to a refusal of the form. */
+  /** Adds the expected form to a refusal of the wrong kind. */
   explain(expected: string): void {
     if (this.#failure?.isForm)
       this.#failure = { ...this.#failure, message: `${this.#failure.message}; ${expected}`, isForm: false }
@@ -106,7 +106,10 @@ export class ValueReader {
 
   refusal(): Refusal {
     if (!this.#failure)
-      return { code: 'invalid_event', message: `${this.#where()} cannot be read: it is, or holds, a proxy that fails` }
+      return {
+        code: 'invalid_event',
+        message: `${this.#where()} cannot be read: it is or contains a proxy that throws`,
+      }
     const { code, message } = this.#failure
     return { code, message }
   }
@@ -117,7 +120,7 @@ export class ValueReader {
       this.refuseAll('input_too_large', `${this.#subject} has more than ${VALUE_LIMITS.chars} characters`)
   }
 
-  /** Base64 is not copied, so that it may be longer than other text. */
+  /** Base64 is not copied, so it may be longer than other text. */
   countMediaChars(chars: number): void {
     this.#mediaChars += chars
     const { mediaChars } = VALUE_LIMITS
@@ -126,8 +129,8 @@ export class ValueReader {
   }
 
   /**
-   * A copy of a plain object that has the fields it should have and no others; undefined for any other value, of which
-   * nothing was read or counted then.
+   * Copies a plain object with exactly the expected fields; undefined for any other value, without having read or
+   * counted any of it.
    */
   readPlain(
     value: unknown,
@@ -138,7 +141,7 @@ export class ValueReader {
       return undefined
     const keys = Reflect.ownKeys(value)
     for (const key of keys) if (typeof key === 'symbol' || !knows(key)) return undefined
-    // All of them before the first is read: what is wrong with one comes before what is wrong in another.
+    // Check all fields before reading the first, so that missing fields are reported before errors inside fields.
     const given: unknown[] = []
     for (const { name, isOptional } of fields) {
       const property = Reflect.getOwnPropertyDescriptor(value, name)
@@ -156,7 +159,7 @@ export class ValueReader {
     return copy
   }
 
-  /** The fields of a plain object by their names; one that is undefined is absent. */
+  /** The fields of a plain object by name; an undefined field counts as absent. */
   openObject(value: unknown, expected = 'a plain object'): ReadonlyMap<string, unknown> {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return this.refuseForm(`must be ${expected}, not ${describeValue(value)}`)
@@ -180,9 +183,9 @@ export class ValueReader {
     if (Object.getPrototypeOf(value) !== Array.prototype)
       return this.refuse(`must be ${expected}, not an array of a class`)
     const length = Number(Reflect.getOwnPropertyDescriptor(value, 'length')?.value)
-    // Before its keys are listed: a long one has as many.
+    // Before its keys are listed: a long array has one key per item.
     this.#countValues(length)
-    if (Reflect.ownKeys(value).length > length + 1) return this.refuse('has fields beside its items')
+    if (Reflect.ownKeys(value).length > length + 1) return this.refuse('has fields other than its items')
     const items: unknown[] = []
     for (let index = 0; index < length; index++) {
       const item = this.#readOwn(value, index)
@@ -196,10 +199,10 @@ export class ValueReader {
     const property = Reflect.getOwnPropertyDescriptor(value, key)
     if (property === undefined) return undefined
     const problem = !Object.hasOwn(property, 'value')
-      ? 'is a getter or a setter; only values are taken'
+      ? 'is a getter or a setter; only plain values are accepted'
       : property.enumerable
         ? undefined
-        : 'is hidden (not enumerable); only plain fields are taken'
+        : 'is hidden (not enumerable); only plain fields are accepted'
     return problem === undefined ? property.value : this.at(key, undefined, () => this.refuse(problem))
   }
 
@@ -219,7 +222,7 @@ export class ValueReader {
   }
 }
 
-/** Levels of a field's name in a message. */
+/** Maximum levels of a field's path in a message. */
 const SHOWN_LEVELS = 16
 
 function describePath(path: readonly (string | number)[]): string {
@@ -232,7 +235,7 @@ function describePath(path: readonly (string | number)[]): string {
   return path.length > SHOWN_LEVELS ? `${text}…` : text
 }
 
-/** In a few words, without running anything of the value's own. */
+/** Describes a value in a few words, without running any of its code. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -255,7 +258,7 @@ export function describeValue(value: unknown): string {
 
 const QUOTED_CHARS = 40
 
-/** Its beginning, so that no control character or direction of writing gets into a message. */
+/** The start of a text, escaped so that no control or bidirectional character gets into a message. */
 export function quote(text: string): string {
   const quoted = JSON.stringify(text.slice(0, QUOTED_CHARS)).replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,

@@ -1,4 +1,4 @@
-// Calls as events tell them: what each fact makes of a view, and how each end reads.
+// Calls in events: the view after each fact, and how each end reads.
 import { expect, test } from 'vitest'
 import type { Fact, Settlement } from '../machine/fact.ts'
 import type { CallView, SessionEvent } from './session-event.ts'
@@ -19,7 +19,7 @@ const BEGUN: readonly Fact[] = [
   },
 ]
 
-/** The views of the call after each fact, one record for each, a second apart. */
+/** The views of the call after each fact, with one record per fact, a second apart. */
 function view(...facts: readonly Fact[]): readonly (CallView | undefined)[] {
   const projection = new SessionProjection()
   projection.takeRecord({ pos: 0, nowMs: 0, facts: BEGUN })

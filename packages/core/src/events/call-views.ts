@@ -1,4 +1,4 @@
-// The calls of a turn as whole views: each fact about a call makes a new view of it.
+// The calls of a turn as complete views: each fact about a call produces a new view of it.
 import type { JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/call-end.ts'
@@ -20,37 +20,37 @@ export type CallFact = FactOf<
 >
 
 interface CallNotes {
-  /** Set for a call that a person has denied, and for one that waits for a person's answer. */
+  /** Set for a call that a person has denied or has to answer. */
   deniedByPerson: boolean
   readonly questions: Set<string>
-  /** Milliseconds that were left of its time when it asked: its clock stands still until it is answered. */
+  /** Milliseconds left when it asked: its timeout pauses until the question is answered. */
   heldMs: number | null
 }
 
 interface KnownCalls {
   readonly views: Map<string, CallView>
   readonly notes: Map<string, CallNotes>
-  /** Ids of calls whose newest view has not been told yet, in the order of their change. */
+  /** Ids of calls whose newest view has not been emitted, in order of change. */
   readonly changed: Set<string>
 }
 
-/** Never written to. */
+/** Never modified. */
 const NONE: KnownCalls = { views: new Map(), notes: new Map(), changed: new Set() }
 
-/** A call that was told before. */
+/** A call that was emitted before. */
 export interface KnownCall {
   readonly view: CallView
   readonly heldMs: number | null
-  /** Ids of those that are open. */
+  /** Ids of its open questions. */
   readonly questions: readonly string[]
 }
 
 /** The calls of one turn. */
 export class CallViews {
-  /** Created with the first call, since a session at rest has none. */
+  /** Created with the first call, since an idle session has none. */
   #known: KnownCalls | undefined
 
-  /** Takes up calls that were told before. */
+  /** Restores calls that were emitted before. */
   start(calls: readonly KnownCall[]): void {
     for (const { view, heldMs, questions } of calls) {
       const { views, notes } = this.#demand()
@@ -59,7 +59,7 @@ export class CallViews {
     }
   }
 
-  /** A new turn begins: all calls of the one before have settled. */
+  /** Clears the calls at the start of a turn: all earlier ones have settled. */
   clear(): void {
     this.#known = undefined
   }
@@ -69,7 +69,7 @@ export class CallViews {
   }
 
   propose(message: MessageId, fact: FactOf<'step-finished'>): void {
-    // They stand in the order of their parts.
+    // They are in the order of their parts.
     let next = 0
     for (const part of fact.parts) {
       if (part.type !== 'call') continue
@@ -86,7 +86,7 @@ export class CallViews {
     this.#set(changeView(call, { fact, nowMs, notes: this.#notesOf(fact.callId) }))
   }
 
-  /** Views that changed since the last time it was asked. */
+  /** Views that changed since the last call of this method. */
   takeChanged(): readonly CallView[] {
     const { changed, views } = this.#known ?? NONE
     if (changed.size === 0) return []
@@ -99,7 +99,7 @@ export class CallViews {
     return told
   }
 
-  /** Whether calls are open, and each of them waits for a person or a client. */
+  /** Whether calls are open, and all of them wait for a person or a client. */
   waitForOthers(): boolean {
     let open = 0
     const { views, notes } = this.#known ?? NONE
@@ -159,7 +159,7 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     step,
     name,
     ...(about as
-      Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'> | undefined), // as the tool's description was bounded
+      Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'> | undefined), // bounded when the tool described it
     input: readInput(text),
     runs,
     effect,
@@ -230,17 +230,17 @@ function withoutDeadline(call: CallView): CallView {
   return rest
 }
 
-/** Arguments that the ledger took are an object; what a person edited too. */
+/** Arguments accepted by the ledger are an object, and so are those edited by a person. */
 export function readInput(text: string): JsonValue {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
 }
 
-/** How a call ended, as events tell it. */
+/** The end of a call, as events report it. */
 export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
   switch (settlement.type) {
     case 'ok':
-      // The log of a former version may hold a value that no front could write.
+      // A log of a former version may hold a value that no front can write.
       if (settlement.value !== undefined && isDeeper(settlement.value))
         return { type: 'ok', content: settlement.content }
       return settlement as CallResult // it has the fields of the result

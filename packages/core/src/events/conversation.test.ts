@@ -1,4 +1,5 @@
-// The fold of events into messages as a front keeps it: begun with a page, grown backwards, and shown again and again.
+// The fold of events into messages as a front uses it: started with a page, extended backwards, and rendered
+// repeatedly.
 import { expect, test } from 'vitest'
 import type { ChatMessage } from './conversation.ts'
 import { Conversation } from './conversation.ts'

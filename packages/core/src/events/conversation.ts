@@ -1,4 +1,4 @@
-// The conversation as it stands: the fold of session events into messages. For lists, exports, and fronts that show a chat.
+// The current conversation: folds session events into messages. For lists, exports, and fronts that show a chat.
 import type { SourcePart, Usage } from '../messages.ts'
 import { wholeChars } from '../machine/cut-parts.ts'
 import type {
@@ -12,20 +12,20 @@ import type {
   UserMessageView,
 } from './session-event.ts'
 
-/** A message of the conversation, whole. */
+/** A complete message of the conversation. */
 export type ChatMessage = UserChatMessage | AssistantChatMessage
 
 export interface UserChatMessage extends UserMessageView {
-  /** It waits for the model to be free. */
+  /** Whether it is queued until the model is free. */
   readonly waits: boolean
   /** Present once the model has read it. */
   readonly exchange?: number
-  /** A provider refused its images and files for good, for this reason. */
+  /** Why a provider permanently refused its images and files. */
   readonly leftOut?: string
 }
 
 export interface AssistantChatMessage extends AnswerView {
-  /** In their order; one for each time that the model was asked. */
+  /** Steps in order, one per model call. */
   readonly steps: readonly StepView[]
   /** Present once the turn has ended. */
   readonly stop?: TurnStop
@@ -40,7 +40,7 @@ export interface StepView {
   readonly reasoning: string
   readonly calls: readonly CallView[]
   readonly sources: readonly SourcePart[]
-  /** Present once the model has finished it. */
+  /** Present once the model has finished the step. */
   readonly finish?: StepFinish
   readonly usage?: Usage
 }
@@ -59,14 +59,14 @@ export class Conversation {
   readonly #views = new WeakMap<WritableMessage, ChatMessage>()
   #all: readonly ChatMessage[] | undefined
 
-  /** Begins with a page of messages; the events go on from the page's `next`. */
+  /** Starts with a page of messages; feed events from the page's `next`. */
   constructor(page: readonly ChatMessage[] = []) {
     this.addOlder(page)
   }
 
   /**
-   * Oldest first; messages that wait stand last. The views are copies that never change: the same array is returned while
-   * nothing has changed, and the same view of a message while that one has not.
+   * The messages, oldest first, with queued ones last. Views are immutable copies: the same array is returned until
+   * something changes, and the same view until its message changes.
    */
   messages(): readonly ChatMessage[] {
     this.#all ??= this.#messages.map((message) => {
@@ -81,7 +81,7 @@ export class Conversation {
     return this.#byId.has(id)
   }
 
-  /** Puts an older page before all that is known; messages that are known already stay as they are. */
+  /** Adds an older page at the start; messages that are already known do not change. */
   addOlder(page: readonly ChatMessage[]): void {
     const older = page.filter(({ id }) => !this.#byId.has(id)).map(copyMessage)
     for (const message of older) this.#byId.set(message.id, message)
@@ -143,7 +143,7 @@ export class Conversation {
         break
       case 'text':
       case 'reasoning':
-        // Cut only where it repeats: a cut makes the engine copy all of a text that is being built.
+        // Cut only if it repeats: a cut makes the engine copy text that is still being built.
         if (event.offset < step[event.type].length) step[event.type] = step[event.type].slice(0, event.offset)
         step[event.type] += event.text
         break
@@ -189,7 +189,7 @@ export class Conversation {
     else this.#place(message)
   }
 
-  /** It stands behind all that the model has read, and before what waits. */
+  /** Places it after everything the model has read, and before queued messages. */
   #enter(id: MessageId, exchange: number): void {
     const message = this.#byId.get(id)
     if (message?.role !== 'user') return

@@ -1,11 +1,11 @@
-// Delivery events for fronts that write to devices, beside those of the conversation: who was asked to run a call, who spoke, where
-// in the log an event stands. Told only to a reader that asks for it.
+// Delivery events for fronts that write to devices, in addition to the conversation's: which client a call was offered
+// to, who spoke, and each event's place in the log. Emitted only to readers that request them.
 import type { Fact } from '../machine/fact.ts'
 import type { ProjectedRecord } from './event-values.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { EventBody, EventPlace } from './session-event.ts'
 
-/** Completes the events that a fact told, which are those from `told` on. */
+/** Completes the events emitted for a fact, which start at index `told`. */
 export function addDelivery(
   events: EventBody[],
   told: number,
@@ -16,7 +16,7 @@ export function addDelivery(
   if (events.length === told) return
   const { pos, nowMs, wallMs } = record
   const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
-  // Each was made for this reader alone.
+  // Each event was created for this reader.
   for (let event = told; event < events.length; event++) Object.assign(events[event] ?? {}, { at })
 }
 

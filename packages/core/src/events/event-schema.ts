@@ -1,4 +1,4 @@
-// Session events as JSON Schema (2020-12), for readers in other languages. Fields that are not named may come later.
+// Session events as JSON Schema (2020-12), for readers in other languages. Later versions may add fields.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { SessionEventType } from './session-event.ts'
 
@@ -13,7 +13,7 @@ const listOf = (items: JsonValue): JsonObject => ({ type: 'array', items })
 const oneOf = (...values: readonly string[]): JsonObject => ({ enum: values })
 const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
 
-/** `optional` fields have a name that ends with a question mark. */
+/** A name with a trailing question mark is an optional field. */
 function object(fields: Readonly<Record<string, JsonValue>>): JsonObject {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ''), schema]),
@@ -123,7 +123,7 @@ const CURSOR = object({
 const STEP = { message: TEXT, step: COUNT } as const
 const PIECE = { ...STEP, offset: COUNT, text: TEXT } as const
 
-/** The fields of each event, beside `type` and `cursor`. */
+/** Fields of each event, in addition to `type` and `cursor`. */
 const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValue>>>> = {
   'message-added': { message: refer('message') },
   'message-entered': { message: TEXT, exchange: COUNT },
@@ -199,7 +199,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   behind: {},
 }
 
-/** One session event. A kind of event that it does not name comes from a newer version. */
+/** One session event. An unknown type is from a newer version. */
 export const SESSION_EVENT_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'SessionEvent',

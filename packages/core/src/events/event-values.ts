@@ -1,9 +1,9 @@
-// Values of events, made of facts.
+// Event values derived from facts.
 import type { AssistantPart } from '../messages.ts'
 import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
 import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'
 
-/** A record, or what a reader is shown of one. */
+/** A record, or the part that a reader sees. */
 export interface ProjectedRecord {
   readonly pos: number
   readonly nowMs: number
@@ -21,10 +21,10 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   failed: 'failed',
 }
 
-/** Outcomes whose facts have no text: the text is what the turn's steps said. */
+/** Facts of turns that ended without an answer have no text: their text is in the steps. */
 export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['tool', 'interrupted', 'stopped', 'failed'])
 
-/** `finish`: why the model stopped in the last step. */
+/** @param finish why the model stopped in the last step */
 export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {
   if (outcome !== 'answered') return STOPS[outcome]
   if (finish === 'max-tokens') return 'max-tokens'
@@ -52,7 +52,7 @@ function textOf(text: string): { readonly type: 'text'; readonly text: string } 
   return { type: 'text', text }
 }
 
-/** The rest of the exchange that a conversation was taken back to, and what enters again in the same record. */
+/** The rest of the exchange after a rewind, and the inputs that enter again in the same record. */
 export function listKept(
   { exchange, index }: FactOf<'history-rewound'>,
   { facts }: ProjectedRecord,
@@ -65,7 +65,7 @@ export function listKept(
   }
 }
 
-/** Changes of the session as a whole, or of its waiting inputs. */
+/** Changes of the session as a whole, or of its queued inputs. */
 export function readSessionChange(
   fact: FactOf<'agent-changed' | 'model-set' | 'settings-set' | 'session-described' | 'plan-set' | 'input-withdrawn'>,
 ): readonly EventBody[] {
@@ -89,7 +89,7 @@ export function readSessionChange(
   }
 }
 
-/** Text that was told and does not stay. */
+/** Emitted text that does not stay. */
 export function takeBack(
   fact: FactOf<'answer-cut' | 'output-refused'>,
   messageOf: (step: number) => MessageId,
@@ -123,14 +123,14 @@ export function readWallMs({ nowMs, wallMs }: ProjectedRecord): number {
   return wallMs ?? nowMs
 }
 
-/** As the machine names the calls of a step, so that a call has its id while the model writes it. */
+/** Matches the machine's ids for the calls of a step, so that a call has its id while the model writes it. */
 export function nameCalls(birth: string, step: number): string {
   return `call_${birth === '' ? '' : `${birth}_`}${step}_`
 }
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
-/** `size`: tokens of the model's window. */
+/** @param size tokens of the model's window */
 export function createStepEnd(
   message: MessageId,
   { step, finish, usage, interrupted }: FactOf<'step-finished'>,
@@ -149,9 +149,9 @@ export function createStepEnd(
   return event
 }
 
-/** Completes a body that was made for this event alone. */
+/** Completes a body that was created for this event only. */
 export function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
   const event = body as EventBody & { cursor?: EventCursor }
   event.cursor = cursor
-  return event as SessionEvent // it has its cursor
+  return event as SessionEvent // it has its cursor now
 }

@@ -1,4 +1,4 @@
-// The start of a projection that has not read the log: a session's state, whose newest record is the last one it knows.
+// The start of a projection that has not read the log: a session's state, up to the state's newest record.
 import type { History } from '../machine/history.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
@@ -11,11 +11,11 @@ export interface ProjectionStart {
   /** Position of the record that began the newest turn. */
   readonly since: number | undefined
   readonly calls: readonly KnownCall[]
-  /** The logged part of the text that is being written. */
+  /** The logged part of the running step's text. */
   readonly progress: string
   /** Texts of the running turn's finished steps. */
   readonly texts: readonly StepText[]
-  /** The answers that the steps of the newest turn belong to. */
+  /** Answers of the newest turn, by step. */
   readonly steps: ReadonlyMap<number, MessageId>
 }
 

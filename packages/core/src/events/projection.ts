@@ -1,4 +1,5 @@
-// From facts and live frames to session events. Pure: the same records and frames give the same events, on every host.
+// Projects facts and live frames to session events. Pure: the same records and frames give the same events on every
+// host.
 import type { LiveFrame } from '../agent/session-api.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
@@ -39,17 +40,17 @@ import { TurnTexts } from './turn-texts.ts'
 import { WrittenStep } from './written-step.ts'
 
 export interface ProjectionInit {
-  /** Needed for a session that is not read from its first record: ids of calls derive from it. */
+  /** Needed if the session is not read from its first record: call ids derive from it. */
   readonly birth?: string
-  /** The start, in place of the first record. */
+  /** The start, instead of the first record. */
   readonly start?: ProjectionStart
-  /** The record that it reads first, where that began a turn: cursors of its events lead back there. */
+  /** The first record to read if it began a turn: cursors of its events point back to it. */
   readonly since?: number | undefined
-  /** If given, `limit` events tell of their use before they bite. */
+  /** With limits, `limit` events warn before a limit applies. */
   readonly limits?: TurnLimits
-  /** Tokens that the window of a model has. */
+  /** Tokens of a model's window. */
   readonly contextTokens?: (model: string) => number | undefined
-  /** Whether it tells what fronts need that write to devices. */
+  /** Whether to emit the events for fronts that write to devices. */
   readonly delivery?: boolean | undefined
 }
 
@@ -68,15 +69,15 @@ export class SessionProjection {
   #pos = 0
   #since: number | undefined
   #turn: TurnFold | undefined
-  /** The answer that each step of the newest turn belongs to. */
+  /** Answers by step of the newest turn. */
   #steps: Map<number, MessageId> | undefined
   #written: WrittenStep | undefined
-  /** The answer that begins: it is told behind what it answers. */
+  /** The answer about to begin: emitted after the messages it answers. */
   #begins: AnswerView | undefined
-  /** The condition that keeps the session from continuing, whatever is said. */
+  /** Why the session is at rest, regardless of new input. */
   #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
-  /** Events of the record that is being projected. */
+  /** Events of the record being projected. */
   #events: EventBody[] = []
 
   constructor(init: ProjectionInit = {}) {
@@ -93,17 +94,17 @@ export class SessionProjection {
     return since === undefined ? { pos: this.#pos } : { pos: this.#pos, since }
   }
 
-  /** Position of the record that comes next. */
+  /** Position of the next record. */
   get pos(): number {
     return this.#pos
   }
 
-  /** Takes up what a reader has read of the step that is being written, so that it is not told again. */
+  /** Restores what a reader has read of the running step, so that it is not emitted again. */
   resume(cursor: EventCursor): void {
     if (this.#written && cursor.attempt === this.#written.attempt) this.#written.resume(cursor)
   }
 
-  /** The events of a record. Records come in their order; a reader may begin at `since` of its cursor. */
+  /** The events of a record. Pass records in order; a reader may begin at `since` of its cursor. */
   takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
     const { pos, nowMs, facts } = record
     const before = this.cursor
@@ -125,7 +126,7 @@ export class SessionProjection {
     )
   }
 
-  /** Undefined for what was told before, or belongs to no step that is being written. */
+  /** Returns undefined for repeated pieces, and for pieces outside a running step. */
   takeLive(frame: LiveFrame): SessionEvent | undefined {
     if (frame.type === 'tool-progress')
       return { type: 'call-progress', callId: frame.callId, note: frame.note, cursor: this.cursor }
@@ -286,7 +287,7 @@ export class SessionProjection {
         this.#turn?.texts.cut(fact)
         break
       default:
-        break // facts of hosts and clients, and what other facts tell better
+        break // facts of hosts and clients, and facts that others report better
     }
   }
 
@@ -341,7 +342,7 @@ export class SessionProjection {
   #resetStep(reason: StepResetReason, error: EventError | undefined, retryAtMs: number | undefined): void {
     const written = this.#written
     this.#written = undefined
-    if (!written) return // of a summary
+    if (!written) return // a summary has none
     this.#tell({
       type: 'step-reset',
       message: written.message,
@@ -375,7 +376,7 @@ export class SessionProjection {
   #finishTurn(fact: FactOf<'turn-finished'>, { nowMs }: ProjectedRecord): void {
     const { turn, outcome, text, error } = fact
     this.#tellAnswer()
-    // An interrupt left nothing of the step, whether a reader has seen some of it or not.
+    // An interrupt dropped the whole step, even if a reader has seen some of it.
     this.#resetStep('interrupted', undefined, undefined)
     const fold = this.#turn
     fold?.account.finish(error?.code)
@@ -392,7 +393,7 @@ export class SessionProjection {
     })
   }
 
-  /** Empty: of a step of a turn before the one that the reader began with. */
+  /** Empty for a step of a turn before the reader's first one. */
   #messageOf(step: number): MessageId {
     return this.#steps?.get(step) ?? this.#turn?.message ?? ''
   }

@@ -1,11 +1,11 @@
-// Positions of the sentences of an answer, as a server notes it in the cursors of an app with a voice.
+// Positions of an answer's sentences, which a server keeps in the cursors of an app with a voice.
 import type { MessageId } from './session-event.ts'
 
-/** The server's own note; an app need not understand it. */
+/** The server's own note; apps need not understand it. */
 export interface SpeechPlace {
   /** Texts of records before this position are not spoken: their turns had ended when the session was opened. */
   readonly silentTo?: number
-  /** The answer that is being spoken. */
+  /** The answer being spoken. */
   readonly answer?: SpokenAnswer
 }
 
@@ -15,18 +15,20 @@ export interface SpokenAnswer {
   readonly step: number
   /** Offset of the step's text in the answer's text. */
   readonly base: number
-  /** The index of the next sentence. */
+  /** Index of the next sentence. */
   readonly index: number
-  /** The index of the step's first sentence. */
+  /** Index of the step's first sentence. */
   readonly first: number
   /** Offset of the next sentence in the step's text. */
   readonly from: number
-  /** How far the step's text was split; behind it stands `rest`. */
+  /** How far the step's text was split; `rest` follows it. */
   readonly at: number
-  /** The text behind `at`: an unfinished sentence, which the log may not have yet. */
+  /** The text after `at`: an unfinished sentence, which may not be in the log yet. */
   readonly rest: string
-  /** The marks that opened the code block around `rest`, or `{` in an answer that is a JSON object; else absent. */
+  /**
+   * The marks that opened the code block around `rest`, or `{` in an answer that is a JSON object; otherwise absent.
+   */
   readonly fence?: string
-  /** `rest` does not begin at the beginning of a line. */
+  /** `rest` does not start a line. */
   readonly inLine?: true
 }

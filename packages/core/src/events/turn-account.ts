@@ -1,4 +1,4 @@
-// A turn's use of its limits, and which `limit` events were sent.
+// A turn's use of its limits, and the `limit` events already emitted.
 import type { Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
 import type { FactOf } from '../machine/fact.ts'
@@ -6,11 +6,11 @@ import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'
 import type { EventBody, LimitName } from './session-event.ts'
 
-/** The limits of an agent that apply to a turn. */
+/** The agent's limits that apply to a turn. */
 export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
 
 export interface TurnAccountInit {
-  /** Null while its clock stands still. */
+  /** Null while its clock is paused. */
   readonly deadlineMs: number | null
   readonly turnMs: number
   readonly limits: TurnLimits | undefined
@@ -18,7 +18,7 @@ export interface TurnAccountInit {
 
 export type LimitEvent = Extract<EventBody, { readonly type: 'limit' }>
 
-/** The share of a limit at which it is told for the first time. */
+/** Share of a limit at which the first event is emitted. */
 const WARNED_AT = 0.8
 
 /** Codes with which a turn ends at a limit. */
@@ -49,7 +49,7 @@ export class TurnAccount {
     this.#remainingMs = turnMs
   }
 
-  /** Continues the account of a turn that began earlier. Its limit events are not sent again. */
+  /** Continues the account of a turn that began earlier. Its limit events are not emitted again. */
   static goOn({ nowMs, attempt }: State, turn: Turn, limits: TurnLimits | undefined): TurnAccount {
     const { deadline, remainingMs } = turn
     const account = new TurnAccount({
@@ -90,7 +90,7 @@ export class TurnAccount {
     this.#warnAll()
   }
 
-  /** The model may call no more tools in this turn. */
+  /** Called when the model's tool calls of this turn are used up. */
   endRounds(): void {
     this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
   }
@@ -166,7 +166,7 @@ export class TurnAccount {
   }
 }
 
-/** A sum of costs of which one is not known is not known either. */
+/** Adds usage. A sum of costs is unknown if one of them is. */
 export function addUsage(one: Usage | undefined, other: Usage): Usage {
   if (!one) return other
   const sum: { -readonly [Name in keyof Usage]: Usage[Name] } = {}

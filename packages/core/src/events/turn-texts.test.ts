@@ -1,4 +1,4 @@
-// The text of an answer that ended early: offsets of what was heard count in it, so it is joined like that of any other answer.
+// The text of an answer that ended early: offsets of heard text refer to it, so it is joined like any other answer.
 import { expect, test } from 'vitest'
 import { TurnTexts } from './turn-texts.ts'
 

@@ -1,4 +1,4 @@
-// Texts of a turn so far, step by step: the answer of a turn that was interrupted.
+// Texts of a turn so far, by step: the answer of an interrupted turn.
 import { wholeChars } from '../machine/cut-parts.ts'
 import type { FactOf } from '../machine/fact.ts'
 import { TEXT_SEPARATOR } from '../machine/turn.ts'
@@ -19,7 +19,7 @@ export class TurnTexts {
     if (text !== '') this.#steps = [...this.#steps, { step, text }]
   }
 
-  /** Cuts texts of steps; nothing stays of an answer that was not taken. */
+  /** Cuts the texts of steps; an answer that was not accepted leaves none. */
   cut(fact: FactOf<'answer-cut' | 'output-refused'>): void {
     const cuts = fact.type === 'answer-cut' ? fact.cuts : [{ step: fact.step, keepChars: 0 }]
     this.#steps = this.#steps.map(({ step, text }) => {

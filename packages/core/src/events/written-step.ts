@@ -1,5 +1,5 @@
-// A step while the model writes it: how much of it was told, so that each piece is told once, in its order, from whichever
-// of live frames, progress and the finished step it comes first.
+// A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
+// whichever arrives first: live frames, progress or the finished step.
 import type { LiveFrame } from '../agent/session-api.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
@@ -7,7 +7,7 @@ export interface WrittenStepInit {
   readonly message: MessageId
   readonly step: number
   readonly attempt: number
-  /** Before the number of a call in its id. */
+  /** Prefix of its call ids, before the call's number. */
   readonly callPrefix: string
   /** The logged text at the start of the reading. */
   readonly progress?: string
@@ -21,7 +21,7 @@ export class WrittenStep {
   readonly attempt: number
   readonly #callPrefix: string
   readonly #told = { text: 0, reasoning: 0 }
-  /** The text that was told, piece by piece, to compare it with the finished step. */
+  /** The emitted text in pieces, to compare with the finished step. */
   readonly #pieces: { readonly offset: number; readonly text: string }[] = []
   #inputs: number[] = []
   #progress: string
@@ -34,7 +34,7 @@ export class WrittenStep {
     this.#callPrefix = callPrefix
   }
 
-  /** The cursor of a reader that has read so far: made for each piece, so that the usual one is made at once. */
+  /** The cursor of a reader that has read this far. Created for each piece, so the common case is fast. */
   placeCursor(pos: number, since: number | undefined): EventCursor {
     const { attempt } = this
     const { text, reasoning } = this.#told
@@ -72,7 +72,10 @@ export class WrittenStep {
     }
   }
 
-  /** The part of this piece that was not sent yet. A piece behind a gap waits for the finished step, which has it all. */
+  /**
+   * The part of this piece that was not emitted yet. A piece behind a gap waits for the finished step, which has all of
+   * it.
+   */
   write(type: 'text' | 'reasoning', offset: number, text: string): readonly EventBody[] {
     const told = this.#told[type]
     if (offset > told || offset + text.length <= told) return []
@@ -84,8 +87,8 @@ export class WrittenStep {
   }
 
   /**
-   * The rest of the step's text. Where a model streamed something else than its answer has, as thoughts that turn out to be
-   * none of the text, only what both have stays.
+   * The rest of the step's text. If the model streamed something that is not in its final answer, such as thoughts,
+   * only the common part stays.
    */
   finish(text: string): readonly EventBody[] {
     const other = this.#pieces.find((piece) => !text.startsWith(piece.text, piece.offset))
@@ -93,18 +96,18 @@ export class WrittenStep {
     const keep = Math.min(text.length, other.offset + countCommon(other.text, text.slice(other.offset)))
     const { message, step } = this
     const cut = this.cutTo(keep)
-    // The offset stays at the furthest point that was sent: a reader that goes on from its cursor hears of it once.
+    // The offset stays at the furthest point that was sent: a reader that resumes from its cursor receives it once.
     this.#told.text = Math.max(this.#told.text, text.length)
     return text.length > keep ? [...cut, { type: 'text', message, step, offset: keep, text: text.slice(keep) }] : cut
   }
 
-  /** Takes the logged text: sent unless it was sent live, and kept for a step that is never finished. */
+  /** Takes the logged text: emitted unless it was already live, and kept for a step that is never finished. */
   noteProgress(offset: number, text: string): readonly EventBody[] {
     this.#progress = this.#progress.slice(0, offset) + text
     return this.write('text', offset, text)
   }
 
-  /** The step ends with so much of its progress. */
+  /** Ends the step with part of its progress. */
   salvage(textChars: number): { readonly text: string; readonly bodies: readonly EventBody[] } {
     const text = this.#progress.slice(0, textChars)
     return { text, bodies: this.finish(text) }
@@ -135,7 +138,7 @@ export class WrittenStep {
   }
 }
 
-/** UTF-16 units that two texts begin with alike, without half of a pair. */
+/** Length of the common prefix of two texts in UTF-16 units, without half of a pair. */
 function countCommon(one: string, other: string): number {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++

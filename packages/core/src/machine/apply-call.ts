@@ -1,4 +1,4 @@
-// The fold of facts about single calls: the ledger.
+// Folds facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
 import { countChars, measureLong, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
@@ -65,7 +65,7 @@ function callAfter(
       return questionAnswered(state, call, fact)
     case 'call-started': {
       const { attempt } = fact
-      // A question of an earlier attempt is still open: it stands, and the clock with it.
+      // A question of an earlier attempt is still open: it stays, and the clock stays paused.
       if (call.questions.length > 0 && waitsForAnswer(call))
         return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
       return { ...call, state: 'started', attempt, deadline: { atMs: fact.deadlineMs, generation: state.pos } }
@@ -79,7 +79,7 @@ function callAfter(
     case 'call-claimed':
       return { ...call, state: 'claimed' }
     case 'call-returned': {
-      // A claim of which the client never heard is none.
+      // A claim that the client never heard of does not count.
       const mayHaveActed = call.state === 'claimed' && fact.reason !== 'send_failed'
       return { ...call, state: 'ready', ...(mayHaveActed && { mayHaveActed }) }
     }
@@ -96,7 +96,7 @@ function callAfter(
 }
 
 function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
-  // The approval stays with the call: its time is looked at again when the call begins.
+  // The approval stays with the call: its expiry is checked again when the call begins.
   if (fact.decision === 'approve') return { ...call, state: 'ready' }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
   const { argumentsHash, approved, tokenHash } = fact.edited
@@ -106,12 +106,12 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 
-/** The newest decision for a tool, for a tool with these arguments, or for what it asked for, replaces the older one. */
+/** The newest decision for a tool, for a tool with these arguments, or for its destination replaces the older one. */
 function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
   const call = findCall(state, fact.callId)
   if (!call) return state
   const { name, argumentsHash, asksFor, asksEach } = call
-  // A person who changed the arguments has approved what those ask for, which is not known.
+  // A person who changed the arguments approved their destination, which is unknown.
   const stands = fact.remember !== undefined || !asksEach
   if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve' && stands)
     return remember(state, { name, argumentsHash: null, asksFor, decision: 'approve' })
@@ -128,7 +128,7 @@ function remember(state: State, decided: RememberedDecision): State {
   return { ...state, remembered: [...others, decided].slice(-RULES.remembered) }
 }
 
-/** The tool's own clock stands still while it waits for an answer. */
+/** The tool's own clock pauses while it waits for an answer. */
 function questionAsked(state: State, call: Call, fact: FactOf<'question-asked'>): Call {
   const deadline = { atMs: fact.expiresAtMs, generation: state.pos }
   const questions = [...call.questions, { n: fact.n, id: fact.questionId, deadline }]
@@ -143,7 +143,7 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
   return { ...answered, heldMs: null, deadline: { atMs: state.nowMs + call.heldMs, generation: state.pos } }
 }
 
-/** `order` asks which tools have run in the turn. */
+/** `order` checks which tools have run in the turn. */
 function noteDone(state: State, { callId, settlement }: FactOf<'call-settled'>): State {
   const { turn, step } = state
   if (!turn || step?.orphaned !== false || settlement.type !== 'ok') return state
@@ -162,7 +162,7 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     ...call,
     state: 'settled',
     settlement: settlement.type,
-    // No model reads what became of an answer's approval.
+    // No model reads the outcome of an answer's approval.
     resultChars: call.answer ? 0 : call.editedChars + (isOk ? countChars(settlement.content) : said),
     ...(media && { media }),
     ...(longChars !== undefined && { longChars }),
@@ -175,7 +175,7 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   }
 }
 
-/** Characters reserved for the text that the model gets where a settlement has none of its own. */
+/** Characters reserved for the text that the model gets if a settlement has none. */
 const SETTLED_CHARS = 50
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {
@@ -189,7 +189,7 @@ function updateCall(state: State, callId: string, change: (call: Call) => Call):
   return { ...state, step: { ...state.step, calls: changed } }
 }
 
-/** A late result is told to the model at most once. */
+/** The model learns of a late result at most once. */
 function forgetLate(state: State, callId: string): State {
   const recentCalls = state.recentCalls.map((call) => (call.callId === callId ? { ...call, tellLate: false } : call))
   const detached = state.detached.filter((call) => call.callId !== callId)

@@ -1,4 +1,4 @@
-// The fold of facts about clients: who is attached, what it can do, which tools it brought.
+// Folds facts about clients: which clients are attached, their capabilities, and the tools they provide.
 import type { FactOf } from './fact.ts'
 import type { Client, State } from './state.ts'
 
@@ -14,7 +14,7 @@ type ClientFact = FactOf<
 export function applyClientFact(state: State, fact: ClientFact): State {
   switch (fact.type) {
     case 'client-attached':
-      // One that attaches again can what it says now.
+      // A client that attaches again replaces its capabilities.
       return { ...state, clients: [...withoutClient(state, fact), clientFrom(fact, state.pos)] }
     case 'client-renewed':
       return renewClient(state, fact)

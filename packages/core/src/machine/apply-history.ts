@@ -1,4 +1,4 @@
-// The fold of facts about the history's index: what entered, what left, what was shortened.
+// Folds facts about the history's index: entries that were added, removed or shortened.
 import { spend } from './apply-turn.ts'
 import type { FactOf, StepCut } from './fact.ts'
 import type { MediaSize } from './size.ts'
@@ -53,7 +53,7 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
 function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   const entered = new Set(fact.entries.flatMap((entry) => entry.inputs))
   const told = new Set(fact.entries.flatMap((entry) => entry.notes))
-  // An input that is asked again is no more in the queue.
+  // A repeated input is no longer in the queue.
   const silent = new Set(state.queue.filter((item) => item.asks === false).map((item) => item.inputId))
   const asks = [...entered].some((inputId) => !silent.has(inputId))
   const entries = fact.entries.map(({ entry, inputs, notes, chars, media }): IndexEntry => ({
@@ -138,7 +138,7 @@ function summaryStarted(state: State, fact: FactOf<'summary-started'>): State {
   }
 }
 
-/** The summary stands under the number of the last entry that it replaces, so the index stays sorted. */
+/** The summary takes the number of the last entry that it replaces, so the index stays sorted. */
 function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State {
   const replaced = state.index.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
   const older = state.index.filter((entry) => entry.entry < fact.fromEntry)

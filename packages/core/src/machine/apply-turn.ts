@@ -1,4 +1,4 @@
-// The fold of facts about turns, steps and attempts.
+// Folds facts about turns, steps and attempts.
 import type { Usage } from '../messages.ts'
 import { takeCount } from './estimate.ts'
 import type { CallProposal, FactOf, SupersedeReason } from './fact.ts'
@@ -23,7 +23,7 @@ type TurnFact = FactOf<
   | 'turn-finished'
 >
 
-/** The turn's spending after a model call that is not a step. */
+/** The turn's spending after a model call outside a step. */
 export function spend({ tokens, costMicros }: Turn, usage: Usage): Pick<Turn, 'tokens' | 'costMicros'> {
   return {
     tokens: tokens + (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
@@ -84,7 +84,7 @@ function learnWindow(state: State, error: Failure | undefined): State {
   return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
 }
 
-/** A request that was answered and had more tokens than a refusal named says that the refusal was wrong. */
+/** An answered request with more tokens than a refusal named proves that the refusal was wrong. */
 function forgetWindow({ attempt, learntWindows }: State, { usage }: FactOf<'step-finished'>): Partial<State> {
   const isWrong = learntWindows?.some(
     ({ model, tokens }) => model === attempt?.model && tokens < (usage.inputTokens ?? 0),
@@ -92,7 +92,7 @@ function forgetWindow({ attempt, learntWindows }: State, { usage }: FactOf<'step
   return isWrong ? { learntWindows: learntWindows?.filter(({ model }) => model !== attempt?.model) ?? [] } : {}
 }
 
-/** Its output is void, and no part of the turn's text any more. */
+/** Its output is void and no longer part of the turn's text. */
 function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
   const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
   return by === undefined
@@ -149,7 +149,10 @@ function withoutWait(turn: Turn): Turn {
   return rest
 }
 
-/** The wait for the first word continues after a failure, unless its answer had begun. After a restart or a pause the wait begins anew. */
+/**
+ * The wait for the first word continues after a failure, unless its answer had begun. After a restart or a pause it
+ * starts over.
+ */
 function waitOn(turn: Turn, reason: SupersedeReason, progressChars: number): Turn {
   if (!turn.wait) return turn
   if (progressChars > 0 || reason === 'restart' || reason === 'paused' || reason === 'model-set')
@@ -213,7 +216,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       continuing: fact.finish === 'pause',
       tokens: turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
       costMicros: turn.costMicros + (fact.usage.costMicros ?? 0),
-      // No call of it is in the history where a person is asked about the answer.
+      // The history has no call for a person's approval of the answer.
       steps: [...turn.steps, { step, textChars, hasCalls: hasCalls && !asksPerson }],
     },
   }

@@ -1,4 +1,4 @@
-// The fold: what each fact does to the state. It holds no policy and changes only with a format version.
+// The fold: the effect of each fact on the state. It holds no policy and changes only with a format version.
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import { measureMedia } from './size.ts'
@@ -14,7 +14,7 @@ export function applyRecord(state: State, record: SessionRecord): State {
   return record.facts.reduce(apply, beginRecord(state, record.pos, record.nowMs, record.epoch))
 }
 
-/** The state in which a record's facts are decided and folded: its position and time stand already. */
+/** The state in which a record's facts are decided and folded: it already has the record's position and time. */
 export function beginRecord(state: State, pos: number, nowMs: number, epoch: number): State {
   return { ...state, pos, nowMs: Math.max(state.nowMs, nowMs), epoch }
 }
@@ -34,7 +34,7 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, queue: state.queue.filter((item) => item.inputId !== fact.inputId) }
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
-    // People are shown the plan; nothing is decided by it.
+    // The plan is for people; nothing is decided by it.
     case 'plan-set':
       return state
     case 'session-paused':
@@ -100,7 +100,7 @@ function opened(state: State, fact: FactOf<'session-opened'>): State {
   return { ...state, session, birth, principal, agent, specHash }
 }
 
-/** The running turn's next step asks the new model; the others stay behind it, as fallbacks. */
+/** The running turn's next step uses the new model; the others stay as fallbacks. */
 function withModel(turn: Turn, model: string): Turn {
   const models = [model, ...turn.models.filter((other) => other !== model)]
   return { ...turn, models, candidate: 0, failures: 0 }

@@ -1,13 +1,13 @@
-// How a call comes to ask a person, and whether there is one.
+// Asks a person about a call, if there is one.
 import { settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Call, State } from './state.ts'
 
-/** A person is asked, if there is one; else the model is told at once that nobody is. */
+/** Asks a person if there is one; otherwise the model learns at once that there is none. */
 export function requestApproval(draft: Draft, call: Call): void {
   if (!call.answer && !canAsk(draft.state)) {
-    const message = 'nobody is connected who could approve the call'
+    const message = 'no connected client can approve the call'
     settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
     return
   }
@@ -20,7 +20,7 @@ export function requestApproval(draft: Draft, call: Call): void {
   })
 }
 
-/** Whether a person is there who can be asked: behind one of the turn's inputs, or behind a client. */
+/** Whether a person can be asked: behind one of the turn's inputs, or behind a client. */
 export function canAsk(state: State): boolean {
   return state.turn?.asks === true || state.clients.some((client) => client.asks)
 }

@@ -1,4 +1,4 @@
-// Inputs that are decided together: each sees what those before it have done, and only what is owed at the end is begun.
+// Inputs decided together: each sees the outcome of the previous ones, and only effects owed at the end are started.
 import { expect, test } from 'vitest'
 import { testSpec, TestSession } from '../testing/test-session.ts'
 import { SeenInputs } from './check.ts'
@@ -70,7 +70,7 @@ test('a refused input leaves those around it as they are', () => {
 test.each([
   ['as the session’s time', 0, 0, undefined],
   ['a minute behind it', 0, -60_000, -60_000],
-  // The session's own time never goes back, so the record has a later one than the clock.
+  // Session time never goes back, so the record has a later time than the clock.
   ['set back with the session’s clock', -60_000, -60_000, -60_000],
 ])('a record says what the wall clock said where that differs: %s', (_, clockMs, wallMs, told) => {
   const { state } = new TestSession().user('a').says('A')

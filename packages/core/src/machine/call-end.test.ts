@@ -1,4 +1,4 @@
-// The words at the end of a call, by kind of tool: for the model, and to people and programs. The table of
+// The description of a call's end, by kind of tool: for the model, and for people and programs. The table of
 // docs/error-handling.md ("How a call ends") is written out here.
 import { describe, expect, test } from 'vitest'
 import { readCallResult } from '../events/call-views.ts'
@@ -35,8 +35,8 @@ const dieThrice: Play = (session) => die(die(die(session)))
 const RAN = 'it may have run'
 const NOT = 'it has no effect'
 const LATE = 'no result came in the time of the call'
-const OVER = 'the turn ended before a result came'
-const GRACE = 'the turn was interrupted, and no result came in the time that was left'
+const OVER = 'the turn ended before a result arrived'
+const GRACE = 'the turn was interrupted, and no result arrived in the remaining time'
 
 interface Row {
   readonly tool: string
@@ -169,7 +169,7 @@ describe('the end of a call', () => {
       const [type, code, message] = each.says
       expect(readCallResult(settled.settlement)).toMatchObject({ type, code, message })
       expect(renderSettlement(settled.settlement)).toEqual([{ type: 'text', text: each.model }])
-      // Who reads that a tool may have run, reads its late result too.
+      // A model that reads that a tool may have run also reads its late result.
       const mayHaveRun = message.endsWith(RAN)
       expect(settled.tellLate || !mayHaveRun).toBe(true)
     },

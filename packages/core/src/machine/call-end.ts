@@ -1,9 +1,9 @@
-// How the end of a call reads: one rule for a model, a person and a program. An end without a message of its own says in a
-// sentence why it came and whether the tool may have had its effect, and has a code beside it.
+// Describes the end of a call, with one rule for models, people and programs. An end without its own message says in a
+// sentence why it happened and whether the tool may have had its effect, and has a code.
 import type { ErrorCode } from '../errors.ts'
 import type { Settlement } from './fact.ts'
 
-/** The ends for which the machine, and not a tool or a person, has the words. */
+/** Ends that the machine describes, not a tool or a person. */
 export type SilentEnd = Extract<Settlement, { readonly type: 'timed-out' | 'cancelled' | 'unknown' }>
 
 export interface CallEnd {
@@ -36,14 +36,14 @@ function findCode(type: SilentEnd['type'], reason: string): CallEnd['code'] {
   return isTimeout ? 'tool_result_timeout' : 'tool_result_unknown'
 }
 
-/** By the word that the log has. */
+/** Sentences by the reason in the log. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['deadline', 'no result came in the time of the call'],
-  ['turn-over', 'the turn ended before a result came'],
+  ['turn-over', 'the turn ended before a result arrived'],
   ['interrupt', 'the turn was interrupted'],
-  ['grace-over', 'the turn was interrupted, and no result came in the time that was left'],
+  ['grace-over', 'the turn was interrupted, and no result arrived in the remaining time'],
   ['stop', 'the session was stopped'],
   ['restart', 'the process that ran the tool died'],
-  ['executor-lost', 'what ran the tool died'],
+  ['executor-lost', 'the executor of the tool died'],
   ['recovery_exhausted', 'each process that ran the tool died'],
 ])

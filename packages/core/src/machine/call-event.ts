@@ -1,4 +1,4 @@
-// Turns the outcome of a call event, as the table gives it, into facts.
+// Turns the outcome of a call event, from the table, into facts.
 import { describeEffect } from './call-end.ts'
 import type { Fact, Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'
@@ -17,7 +17,7 @@ export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   return call.effect === 'once' ? cell.once : cell.repeatable
 }
 
-/** Applies an event that needs no data of its own. */
+/** Applies an event that needs no further data. */
 export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void {
   const { callId } = call
   switch (callOutcome(call, event)) {
@@ -36,7 +36,7 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
       settleUnrun(draft, call, {
         type: 'denied',
         code: 'approval_expired',
-        message: 'the approval of the call came too late or not at all',
+        message: 'the call was not approved in time',
       })
       break
     case 'settle-gone': {
@@ -55,30 +55,32 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
   }
 }
 
-/** Whether the call may have had its effect already: also by a client that claimed it and left. */
+/** Whether the call may already have had its effect, including through a client that claimed it and left. */
 function hadEffect(call: Call): boolean {
   return call.effect !== 'pure' && (mayHaveRun(call) || call.mayHaveActed === true)
 }
 
-/** A call that waited to begin, though a client that left may have run it. */
+/** Settles a call that was waiting to begin, although a client that left may have run it. */
 function settleUnrun(draft: Draft, call: Call, settlement: Extract<Settlement, { readonly message: string }>): void {
   const begun = hadEffect(call)
   const message = begun ? `${settlement.message}: ${describeEffect(begun)}` : settlement.message
   settle(draft, call, { ...settlement, message }, begun)
 }
 
-/** A pure or idempotent tool whose process died is started again, but one that kills its process not for ever. */
+/**
+ * Restarts a pure or idempotent tool whose process died, a limited number of times in case the tool kills its process.
+ */
 function startAgain(draft: Draft, call: Call): void {
   if (call.attempt < RULES.recoveries) {
     startTool(draft, call)
     return
   }
-  // It was begun each time, and may have had its effect.
+  // It was started each time, and may have had its effect.
   if (call.effect === 'idempotent') {
     settle(draft, call, { type: 'unknown', reason: 'recovery_exhausted' }, true)
     return
   }
-  const message = `the tool was started ${call.attempt} times and each time the process died`
+  const message = `the tool was started ${call.attempt} times, and the process died each time`
   settle(draft, call, { type: 'error', code: 'recovery_exhausted', message }, true)
 }
 
@@ -88,7 +90,10 @@ export function startTool(draft: Draft, call: Call): void {
   emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
 }
 
-/** Whether its tool may continue without the turn: not if it waits for the user's answer, and at most `RULES.detached` at once. */
+/**
+ * Whether its tool may continue without the turn: not while it waits for the user's answer, and at most
+ * `RULES.detached` at once.
+ */
 export function mayDetach(state: State, call: Call): boolean {
   const isRunning = call.state === 'started' && call.onInterrupt === 'detach' && !waitsForAnswer(call)
   return isRunning && state.detached.length < RULES.detached
@@ -100,7 +105,10 @@ export function detachCall(draft: Draft, call: Call): void {
   settle(draft, call, { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }, true)
 }
 
-/** A note about a call. `words` are the tool's own: they are quoted, because the note stands beside the user's words. */
+/**
+ * Adds a note about a call. `words` are the tool's own and are quoted, because the note appears next to the user's
+ * words.
+ */
 export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?: string): void {
   emit(draft, makeNote(draft.state, call, said, words))
 }
@@ -114,15 +122,15 @@ function makeNote({ counters }: State, call: NotedCall, said: string, words?: st
 
 export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
 
-/** A detached tool ends without an outcome of its own. `why` follows the tool's name, such as `did not end in its time`. */
+/** Ends a detached tool without an outcome. `why` follows the tool's name, such as `did not end in its time`. */
 export function loseDetached(draft: Draft, call: Call, why: string): void {
   emit(draft, { type: 'result-ignored', callId: call.callId, reason: 'late', outcome: 'error', preview: why })
   noteOutcome(draft, call, `${why}: ${hadEffect(call) ? 'it may have had its effect' : 'it has no effect'}`)
 }
 
-/** The facts with which a copy of the session lets go of a detached tool: it runs for the session itself. */
+/** Facts with which a copied session drops a detached tool, which runs for the original session. */
 export function leaveToOriginal(state: State, call: Call): readonly Fact[] {
-  const why = 'goes on in the conversation that this one is a copy of, and its outcome is told there'
+  const why = 'continues in the original conversation, which will report its outcome'
   const { callId } = call
   return [
     { type: 'result-ignored', callId, reason: 'late', outcome: 'error', preview: why },
@@ -134,7 +142,7 @@ export function applyCallEventToAll(draft: Draft, event: CallEvent): void {
   for (const call of draft.state.step?.calls ?? []) applyCallEvent(draft, call, event)
 }
 
-/** A client is gone, or cannot be written to: what it did not take may go to another. */
+/** A client is unreachable or has detached: the calls that it did not accept may be offered to another. */
 export function dropClient(draft: Draft, connection: string): void {
   if (!isAttached(draft.state, connection)) return
   emit(draft, { type: 'client-detached', connection })
@@ -142,7 +150,7 @@ export function dropClient(draft: Draft, connection: string): void {
     if (call.offer?.connection === connection) applyCallEvent(draft, call, 'detach')
 }
 
-/** `tellLate`: the model is told of a result that still comes, since it was told that there is none. */
+/** @param tellLate whether the model learns about a late result, because it was told that there is none */
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
   emit(draft, { type: 'call-settled', callId: call.callId, settlement, tellLate })
 }

@@ -1,4 +1,4 @@
-// Which calls run at once: all, unless one wants to be alone or the cap is reached.
+// Which calls run at the same time: all, unless a call must run alone or the cap is reached.
 import { expect, test } from 'vitest'
 import type { CallState } from './state.ts'
 import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'

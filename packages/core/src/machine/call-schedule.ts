@@ -1,4 +1,4 @@
-// Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
+// Starts the calls of the open step that can begin now: requests approvals, starts server tools, offers client calls.
 import { requestApproval } from './ask-person.ts'
 import { applyCallEvent, startTool } from './call-event.ts'
 import { findHolder } from './client-tools.ts'
@@ -8,8 +8,8 @@ import { emit } from './draft.ts'
 import type { Call } from './state.ts'
 
 /**
- * Does nothing while the session is paused or the step's turn is over. One pass: what begins changes its own call alone, so
- * the calls that run are counted once and kept in count.
+ * Does nothing while the session is paused or the step's turn has ended. One pass: a starting call changes only itself,
+ * so running calls are counted once and kept in count.
  */
 export function scheduleCalls(draft: Draft): void {
   if (draft.state.phase !== 'calling') return
@@ -45,7 +45,7 @@ function count(running: Running, call: Call): void {
   if (!call.parallel) running.alone += 1
 }
 
-/** A call that wants no other beside it waits for all that run, and all wait for it. */
+/** A call that must run alone waits for all running ones, and all others wait for it. */
 function mayBegin({ spec, state }: Draft, call: Call, running: Running): boolean {
   if (running.isHeldUp || running.alone > 0 || (!call.parallel && running.calls > 0)) return false
   if (call.runs === 'client') return findHolder(state, call) !== undefined
@@ -65,7 +65,7 @@ function begin(draft: Draft, call: Call): void {
   if (!client) return
   const { callId } = call
   const { connection } = client
-  // It moves from one client straight to the next: the new one's clock starts when that one comes to the call.
+  // The call moves directly from one client to the next: the new client's clock starts when it reaches the call.
   if (call.clock.mode === 'running') setCallClock(draft, call, 'held')
   emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
   // A client without claims acts on what it reads, so delivery is the claim and is committed before it.

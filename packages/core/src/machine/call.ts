@@ -8,11 +8,11 @@ export interface CallClock {
   readonly deadline: Deadline | null
   readonly remainingMs: number
   readonly awayRemainingMs: number
-  /** Restarts after which it was given a rest of time. */
+  /** Number of restarts that gave it extra time. */
   readonly graces: number
 }
 
-/** A call as it was handed to a client. */
+/** A call as offered to a client. */
 export interface Offer {
   readonly number: number
   readonly connection: string
@@ -23,31 +23,31 @@ export interface Offer {
 
 export interface Call extends Omit<CallProposal, 'about'> {
   readonly state: CallState
-  /** Starts of a server tool. */
+  /** Number of starts of a server tool. */
   readonly attempt: number
   readonly approvals: number
-  /** The newest request, also once it was granted: a call begins within its time only. */
+  /** The newest request, even after it was granted: a call may only begin before it expires. */
   readonly approval: { readonly id: string; readonly deadline: Deadline } | null
-  /** The last offer, also after it was taken back. */
+  /** The last offer, even after it was withdrawn. */
   readonly offer: Offer | null
   /** A client that had claimed it left, and may have acted. */
   readonly mayHaveActed?: true
   readonly clock: CallClock
-  /** Set for a started server tool; null while it waits for an answer of its user. */
+  /** Set for a started server tool; null while it waits for its user's answer. */
   readonly deadline: Deadline | null
-  /** Milliseconds that were left of `deadline` when the tool asked its user; null while it runs. */
+  /** Milliseconds left of `deadline` when the tool asked its user; null while it runs. */
   readonly heldMs: number | null
   /** Questions of the tool, over all its attempts. */
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
-  /** The part of `resultChars` that may go behind a handle; absent if that would save little. */
+  /** The part of `resultChars` that may move behind a handle; absent if that would save little. */
   readonly longChars?: number
   /** Images and files of its result; absent if it has none. */
   readonly media?: MediaSize
-  /** Length of the arguments that a person put in place of the model's: the model is shown them. */
+  /** Length of the arguments that a person put in place of the model's; the model sees them. */
   readonly editedChars: number
-  /** Whether the model is told of a result that comes after the settlement. */
+  /** Whether the model learns of a result that arrives after the settlement. */
   readonly tellLate: boolean
 }
 
@@ -58,7 +58,7 @@ export interface Question {
   readonly deadline: Deadline | null
 }
 
-/** A step whose calls are not all settled. */
+/** A step with unsettled calls. */
 export interface OpenStep {
   readonly step: number
   readonly exchange: number

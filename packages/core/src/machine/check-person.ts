@@ -1,4 +1,5 @@
-// Whether what a person answers may be acted on: it must name an open request, in time, and be the session's own principal.
+// Whether a person's answer may be acted on: it must name an open request, be in time, and come from the session's own
+// principal.
 import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { InputOf } from './input.ts'
@@ -14,7 +15,7 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   const call = findApproval(state, approvalId)
   const { by } = call?.answer ?? {}
   if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
-  if (!by && isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
+  if (!by && isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
   if (!call) return refuse(explainMissing(state, approvalId))
   if (call.state !== 'awaiting-approval' || !call.approval) return refuse(`it was answered; the call is ${call.state}`)
   if (state.nowMs > call.approval.deadline.atMs) return refuse('the request has expired')
@@ -25,23 +26,23 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
     : undefined
 }
 
-/** The request stays open when an edit is refused: nothing is lost. */
+/** A refused edit leaves the request open: nothing is lost. */
 function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
   const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
   if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
   const parsed = parseJson(edited.arguments)
   if (!parsed.ok || !isJsonObject(parsed.value))
-    return refuse('invalid_arguments', 'the edited arguments are no JSON object')
+    return refuse('invalid_arguments', 'the edited arguments are not a JSON object')
   if (edited.check.invalid === undefined) return undefined
   return refuse('invalid_arguments', edited.check.invalid)
 }
 
-/** In a session without a principal nobody asks who speaks. */
+/** Sessions without a principal do not check the speaker. */
 function isStranger(state: State, principal: string): boolean {
   return state.principal !== '' && principal !== state.principal
 }
 
-/** Ids of requests are made of the call and a number, so that an old one can be told from one that never was. */
+/** Request ids contain the call and a number, which distinguishes an old request from an invented one. */
 function explainMissing(state: State, approvalId: string): string {
   const asked = (callId: string): number | undefined => {
     const prefix = `approval_${callId}_`
@@ -61,7 +62,7 @@ function explainMissing(state: State, approvalId: string): string {
 export function checkAnswer(state: State, input: InputOf<'question-answer'>): Refusal | undefined {
   const { questionId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
-  if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
+  if (isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
   const found = findQuestion(state, questionId)
   if (!found) return refuse('no such question is open: it was answered or withdrawn, or was never asked')
   if (found.question.deadline && state.nowMs > found.question.deadline.atMs) return refuse('the question has expired')
@@ -70,7 +71,7 @@ export function checkAnswer(state: State, input: InputOf<'question-answer'>): Re
   return refuse(`the answer must be JSON of at most ${RULES.questionJsonChars} characters`)
 }
 
-/** Checks a tool's question. One of an attempt that is over passes, and has no effect. */
+/** Checks a tool's question. A question of an ended attempt passes, and has no effect. */
 export function checkQuestion({
   callId,
   n,
@@ -82,9 +83,9 @@ export function checkQuestion({
   if (!(Number.isInteger(n) && n >= 1 && n <= RULES.questions))
     return refuse(`a call may ask questions 1 to ${RULES.questions}, not ${n}`)
   if (message.trim() === '' || message.length > RULES.questionChars)
-    return refuse(`a question has between 1 and ${RULES.questionChars} characters, not ${message.length}`)
+    return refuse(`a question must have 1 to ${RULES.questionChars} characters, not ${message.length}`)
   if (jsonChars(schema) > RULES.questionJsonChars)
     return refuse(`the schema of the answer must be JSON of at most ${RULES.questionJsonChars} characters`)
   if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return undefined
-  return refuse(`timeoutMs must be over 0, not ${timeoutMs}`)
+  return refuse(`timeoutMs must be above 0, not ${timeoutMs}`)
 }

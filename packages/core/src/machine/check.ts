@@ -1,4 +1,5 @@
-// Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
+// Whether an input is well-formed and allowed, without deciding anything. Fronts and workflows check before they
+// accept.
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { StoredPart } from '../messages.ts'
@@ -17,14 +18,16 @@ import type { State } from './state.ts'
 import { findCall, readTurnOf } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
 
-/** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
+/**
+ * Returns undefined if the input may be decided. A repeated input is always allowed: it gets the same answer as before.
+ */
 export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
   return seenAt(state, input) === undefined ? checkNew(spec, state, input) : undefined
 }
 
-/** The same for an input whose id was not seen. */
+/** The same for an input with a new id. */
 export function checkNew(spec: Spec, state: State, input: Input): Refusal | undefined {
-  // Requests and calls are checked by name first: that says more than that the phase does not allow the input.
+  // Requests and calls are checked by name first: that is more specific than an error about the phase.
   const unbound =
     input.type === 'approval'
       ? checkApproval(state, input)
@@ -70,7 +73,7 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
 export function seenAt(state: State, input: Input): number | undefined {
   if (!('inputId' in input)) return undefined
   const { inputId } = input
-  // Nearly always all of them are looked through: ids that differ do so at their end, where that is seen for nothing.
+  // Usually all of them are compared: different ids differ at the end, so the last character is a cheap test.
   const last = inputId.length - 1
   const code = inputId.charCodeAt(last)
   for (const { inputId: other, pos } of state.recentInputs)
@@ -81,7 +84,7 @@ export function seenAt(state: State, input: Input): number | undefined {
 type Remembered = State['recentInputs']
 
 /**
- * An index of accepted inputs, for a host that decides one input after another. It answers as `seenAt` does. Use it where a
+ * An index of accepted inputs, for a host that decides one input after another. It answers like `seenAt`. Use it if a
  * state remembers many inputs: comparing all their ids costs more than the rest of a short decision.
  */
 export class SeenInputs {
@@ -95,7 +98,7 @@ export class SeenInputs {
     return this.#ids?.has(input.inputId) === true ? seenAt(state, input) : undefined
   }
 
-  /** Mostly one id came, and the oldest went. */
+  /** Usually one id was added and the oldest was dropped. */
   #follow(list: Remembered): void {
     const before = this.#list
     this.#list = list
@@ -121,24 +124,25 @@ function checkParts(spec: Spec, state: State, parts: readonly StoredPart[], outp
 
 function checkOutput({ limits }: Spec, { queue }: State, output: JsonObject): Refusal | undefined {
   const chars = jsonChars(output)
-  const message = `the output schema has ${chars} characters as JSON; at most ${RULES.outputChars} are taken`
+  const message = `the output schema has ${chars} characters as JSON; at most ${RULES.outputChars} are allowed`
   if (chars > RULES.outputChars) return { code: 'input_too_large', message }
   if (output['type'] !== 'object')
     return { code: 'invalid_schema', message: 'the output schema’s root must have type "object"' }
   const waiting = queue.reduce((sum, item) => sum + item.heldChars, 0)
   if (waiting + chars <= limits.queueChars) return undefined
-  return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
+  return { code: 'queue_full', message: `${waiting} characters of inputs are already waiting` }
 }
 
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {
   const { inputChars, queueInputs, queueChars } = spec.limits
   if (empty) return { code: 'invalid_event', message: 'the input is empty' }
   if (chars > inputChars)
-    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputChars} are taken` }
-  if (state.queue.length >= queueInputs) return { code: 'queue_full', message: `${queueInputs} inputs wait already` }
+    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputChars} are allowed` }
+  if (state.queue.length >= queueInputs)
+    return { code: 'queue_full', message: `${queueInputs} inputs are already waiting` }
   const waiting = state.queue.reduce((sum, item) => sum + item.heldChars, 0)
   if (waiting + chars > queueChars)
-    return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
+    return { code: 'queue_full', message: `${waiting} characters of inputs are already waiting` }
   return undefined
 }
 
@@ -150,18 +154,18 @@ function checkInterrupted({ counters }: State, { turn }: InputOf<'interrupt'>): 
 function checkDescription({ title, meta }: InputOf<'describe'>): Refusal | undefined {
   const refuse = (message: string): Refusal => ({ code: 'invalid_event', message })
   if (typeof title === 'string' && title.length > RULES.titleChars)
-    return refuse(`a title has at most ${RULES.titleChars} characters, not ${title.length}`)
+    return refuse(`a title may have at most ${RULES.titleChars} characters, not ${title.length}`)
   if (meta === undefined || (isJsonObject(meta) && jsonChars(meta) <= RULES.metaChars)) return undefined
   return refuse(`meta must be a JSON object of at most ${RULES.metaChars} characters`)
 }
 
 function checkRewind(spec: Spec, state: State, input: InputOf<'rewind'>): Refusal | undefined {
   if (state.turn && !input.interrupt)
-    return { code: 'turn_in_progress', message: 'the session has a running turn; a rewind that interrupts ends it' }
+    return { code: 'turn_in_progress', message: 'the session has a running turn; rewind with interrupt to end it' }
   if (input.again && input.replace)
-    return { code: 'invalid_event', message: 'a rewind asks again, or replaces what was said, and not both' }
+    return { code: 'invalid_event', message: 'a rewind may have `again` or `replace`, not both' }
   if (input.again && state.phase === 'paused')
-    return { code: 'illegal_input', message: 'a paused session asks nothing again' }
+    return { code: 'illegal_input', message: 'a paused session cannot ask again' }
   const index = input.index ?? state.index
   if (!index.some((entry) => entry.exchange === input.exchange && entry.role === 'user'))
     return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
@@ -177,7 +181,10 @@ function checkRewind(spec: Spec, state: State, input: InputOf<'rewind'>): Refusa
 
 function checkWithdrawal({ queue }: State, { target }: InputOf<'withdraw'>): Refusal | undefined {
   if (queue.some(({ inputId }) => inputId === target)) return undefined
-  return { code: 'unknown_input', message: `no input "${target.slice(0, 100)}" waits: it was read, or is not known` }
+  return {
+    code: 'unknown_input',
+    message: `no input "${target.slice(0, 100)}" is queued: it was already read, or is unknown`,
+  }
 }
 
 function checkClient(state: State, input: InputOf<'client-attached'>): Refusal | undefined {
@@ -185,35 +192,35 @@ function checkClient(state: State, input: InputOf<'client-attached'>): Refusal |
   if (state.principal !== '' && principal !== state.principal)
     return { code: 'unauthorized', message: 'the session belongs to another principal' }
   if (leaseMs !== undefined && !(leaseMs > 0 && leaseMs <= RULES.leaseMs))
-    return { code: 'invalid_event', message: `leaseMs must be over 0 and at most ${RULES.leaseMs}, not ${leaseMs}` }
+    return { code: 'invalid_event', message: `leaseMs must be above 0 and at most ${RULES.leaseMs}, not ${leaseMs}` }
   const known = state.clients.find((client) => client.connection === connection)
   if (known && known.principal !== principal)
-    return { code: 'unauthorized', message: `the connection ${connection} is another principal's` }
+    return { code: 'unauthorized', message: `the connection ${connection} belongs to another principal` }
   if (known || state.clients.length < RULES.clients) return undefined
-  return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+  return { code: 'rate_limited', message: `a session accepts ${RULES.clients} clients at once` }
 }
 
 function checkClientTools(state: State, { connection, tools }: InputOf<'client-tools'>): Refusal | undefined {
   if (!isAttached(state, connection))
-    return { code: 'illegal_input', message: `no client ${connection} is attached that could bring tools` }
+    return { code: 'illegal_input', message: `the client ${connection} is not attached, so it cannot provide tools` }
   if (tools.length > RULES.clientTools)
-    return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools, not ${tools.length}` }
+    return { code: 'invalid_event', message: `a client may provide ${RULES.clientTools} tools, not ${tools.length}` }
   const others = countFixedTools(state, connection)
   if (others + tools.length <= RULES.clientTools) return undefined
-  const most = `a session takes ${RULES.clientTools} tools of clients at once`
-  return { code: 'rate_limited', message: `${most}; the other clients have brought ${others}` }
+  const most = `a session accepts ${RULES.clientTools} client tools at once`
+  return { code: 'rate_limited', message: `${most}; the other clients provide ${others}` }
 }
 
-/** A client does other things with a call that is over than with one that another client has. */
+/** Clients handle a settled call differently from another client's call, so the codes differ. */
 function checkClaim(state: State, { callId, offer, connection }: InputOf<'call-claimed'>): Refusal | undefined {
   const call = findCall(state, callId)
   if (call?.state === 'settled' || (!call && state.recentCalls.some((closed) => closed.callId === callId)))
     return { code: 'call_over', message: `${callId}: the call has settled` }
   if (!call) return { code: 'call_over', message: `${callId}: the session has no such call, or had it long ago` }
   const isOwn = call.offer?.number === offer && call.offer.connection === connection
-  // A claim that is made again by who has it is answered as before.
+  // A claim repeated by its holder is answered as before.
   if (isOwn && (callOutcome(call, 'claim') === 'claim' || call.state === 'claimed')) return undefined
-  return { code: 'call_not_offered', message: `${callId}: the call is ${call.state}, and not offered to this client` }
+  return { code: 'call_not_offered', message: `${callId}: the call is ${call.state} and not offered to this client` }
 }
 
 /** Words and sentences are counted in the text, which the state does not hold. */
@@ -225,5 +232,8 @@ function checkHeard({ counters }: State, heard: Heard): Refusal | undefined {
     return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${heard.chars}` }
   const { message } = heard
   if (message === undefined || (readTurnOf(message) ?? Infinity) <= counters.turn) return undefined
-  return { code: 'invalid_event', message: `heard.message names no answer of this session: "${message.slice(0, 100)}"` }
+  return {
+    code: 'invalid_event',
+    message: `heard.message is not an answer of this session: "${message.slice(0, 100)}"`,
+  }
 }

@@ -1,4 +1,4 @@
-// Tools that clients bring: each client's own, kept while it is away, and run by nobody who did not bring them.
+// Tools provided by clients: kept while their client is away, and run only by clients that provide them.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
 import { apply } from './apply.ts'

@@ -1,12 +1,12 @@
-// Tools that clients bring: whose they are, who may run their calls, and which lists give way to newer ones.
+// Tools provided by clients: their owners, the clients that may run their calls, and lists replaced by newer ones.
 import type { ClientToolSpec } from './input.ts'
 import { RULES } from './spec.ts'
 import type { Call, Client, ClientToolList, State } from './state.ts'
 
 /**
- * The tools that clients brought, each name once: those of attached clients before those of clients that are gone, and
- * among them the newest. Sorted by name, so that what a model is told does not depend on who came when. An agent's own
- * tool of the same name wins over all of them; that is not looked at here.
+ * Client tools with unique names: attached clients win over absent ones, and newer lists over older ones. Sorted by
+ * name, so that the model's view does not depend on the order of arrival. An agent's own tool of the same name wins
+ * over all of them; that is not checked here.
  */
 export function listClientTools(state: State): readonly ClientToolSpec[] {
   const named = new Map<string, ClientToolSpec>()
@@ -17,7 +17,7 @@ export function listClientTools(state: State): readonly ClientToolSpec[] {
 
 export interface BroughtTool {
   readonly tool: ClientToolSpec
-  /** Null: of an older record, which did not say whose it is. */
+  /** Null for an older record, which did not name its client. */
   readonly connection: string | null
 }
 
@@ -41,9 +41,9 @@ function isHere(state: State, { connection }: ClientToolList): boolean {
 }
 
 /**
- * Who runs a client call: of a tool that a client brought that client, or when it is gone another one that brought the
- * same name; of the agent's own tools the client that came last, of those that can run it: after a reconnect the older
- * connection may only look alive.
+ * The client that runs a call. For a client's tool: that client or, if it has detached, another one with a tool of that
+ * name. For an agent's tool: the latest client that can run it, since after a reconnect the older connection may only
+ * look alive.
  */
 export function findHolder(state: State, call: Pick<Call, 'name' | 'broughtBy'>): Client | undefined {
   const { name, broughtBy } = call
@@ -59,13 +59,13 @@ export function bringsTool(state: State, connection: string | null, name: string
   return list?.tools.some((tool) => tool.name === name) ?? false
 }
 
-/** Whether anybody, also one who is gone for now, still has the tool of a call that clients brought. */
+/** Whether any client, even an absent one, still has the client tool of a call. */
 export function isStillBrought(state: State, { name, broughtBy }: Pick<Call, 'name' | 'broughtBy'>): boolean {
   if (broughtBy === undefined) return bringsTool(state, null, name)
   return state.clientTools.some(({ connection }) => connection !== null && bringsTool(state, connection, name))
 }
 
-/** Tools that attached clients other than this one hold: nothing can take their place. */
+/** Number of tools of the other attached clients, which cannot be replaced. */
 export function countFixedTools(state: State, connection: string): number {
   const fixed = state.clientTools.filter((list) => list.connection !== connection && isHere(state, list))
   return fixed.reduce((sum, { tools }) => sum + tools.length, 0)
@@ -76,7 +76,10 @@ export interface DroppedTools {
   readonly names: readonly string[]
 }
 
-/** The tools that absent clients lose to a new list: tools of the same names, then whole lists, oldest first, for room. */
+/**
+ * The tools that absent clients lose to a new list: first tools of the same names, then whole lists, oldest first, to
+ * make room.
+ */
 export function planDrops(
   state: State,
   connection: string,

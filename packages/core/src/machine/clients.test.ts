@@ -1,4 +1,4 @@
-// Clients by what they can do, and those that hold their place by a lease.
+// Clients with different capabilities, and clients with a lease.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 import { apply } from './apply.ts'

@@ -1,5 +1,5 @@
-// Clocks that stop: a client call's while no client is attached or while its client is busy, a turn's while only people
-// are waited for; and the time that a restart leaves.
+// Clocks that pause: a client call's while no client is attached or its client is busy, a turn's while it waits only
+// for people; and the time left after a restart.
 import { describe, expect, test } from 'vitest'
 import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 

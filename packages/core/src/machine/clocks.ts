@@ -1,4 +1,4 @@
-// Clocks that stop: a turn's while only people are waited for, a client call's while no client is attached.
+// Clocks that pause: a turn's while it waits only for people, a client call's while no client is attached.
 import type { ClockMode } from './fact.ts'
 import { findHolder } from './client-tools.ts'
 import type { Draft } from './draft.ts'
@@ -7,7 +7,7 @@ import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { waitsForAnswer } from './state.ts'
 
-/** Brings every clock into the mode that the decided state asks for. Called once, at the end of each decision. */
+/** Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
   setTurnClock(draft)
@@ -23,7 +23,7 @@ function setTurnClock(draft: Draft): void {
   emit(draft, { type: 'turn-clock-set', deadlineMs: runs ? state.nowMs + remainingMs : null, remainingMs })
 }
 
-/** Every open call waits for an approval, an answer or for a client to come; each such wait has its own limit. */
+/** Whether every open call waits for an approval, an answer or a client; each such wait has its own limit. */
 function waitsForPeople(state: State): boolean {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   return (
@@ -67,7 +67,7 @@ export function setCallClock(draft: Draft, call: Call, mode: ClockMode): void {
   emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces: clock.graces })
 }
 
-/** The time in which the host was down is no time of the turn: nothing could happen in it. */
+/** Downtime of the host does not count towards the turn: nothing could happen in it. */
 export function prolongTurn(draft: Draft, downMs: number): void {
   const deadline = draft.state.turn?.deadline
   if (!deadline || downMs <= 0) return
@@ -76,8 +76,8 @@ export function prolongTurn(draft: Draft, downMs: number): void {
 }
 
 /**
- * After a restart no client is attached. Deadlines stay where they are, or a host that crashes again and again would hold a
- * call for ever; what is left is at least 10 s, three times at most.
+ * After a restart no client is attached. Deadlines do not move, or a crashing host would hold a call forever, but at
+ * least 10 s remain, three times at most.
  */
 export function graceAfterRestart(draft: Draft, call: Call): void {
   const { clock, callId } = call

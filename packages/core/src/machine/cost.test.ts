@@ -1,5 +1,5 @@
-// The cost of a turn with a short and with a long history: decisions, folds and the request. Its steps are counted, and are the
-// same; its time is printed, and never asserted.
+// The cost of a turn with a short and with a long history: decisions, folds and the request. The counted steps must be
+// equal; the time is printed and never asserted.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSpec } from '../agent/agent.ts'
 import { defineAgent } from '../agent/agent.ts'
@@ -14,7 +14,7 @@ interface Running {
   readonly spec: Spec
 }
 
-/** From here on the window and the ids that are remembered are full. */
+/** After this many turns the window and the remembered ids are full. */
 const SHORT_TURNS = 300
 const LONG_TURNS = 5000
 const MEASURED_TURNS = 100
@@ -34,7 +34,7 @@ test('a turn takes the same steps after hundreds and after ten thousand messages
       `${long.steps} steps, ${long.microseconds.toFixed(1)} µs with ${2 * LONG_TURNS}`,
   )
   expect(session.state.counters.entry).toBeGreaterThan(2 * LONG_TURNS)
-  // A turn is a question and an answer, decided, folded and materialised.
+  // A turn is a question and an answer: decided, folded and built into a request.
   expect(short.steps).toBeGreaterThan(100)
   expect(long.steps / short.steps).toBeLessThan(1.2)
   expect(session.state.index.length).toBeLessThanOrEqual(20 * 2)
@@ -52,7 +52,7 @@ function talk(session: Running, turns: number): void {
     const serial = session.state.counters.turn
     take(session, { type: 'user-input', inputId: `in-${serial}`, parts: [{ type: 'text', text: 'a question' }] })
     const { attempt } = session.state
-    // As a host makes the request of it.
+    // Built the way a host builds the request.
     const told = session.history.messages(attempt?.fromEntry ?? 0, attempt?.toEntry ?? 0)
     if (told.length > 20 * 2) throw new Error(`the request has ${told.length} messages`)
     take(session, {
@@ -68,7 +68,7 @@ function talk(session: Running, turns: number): void {
   }
 }
 
-/** @throws Error when it is refused, or changes nothing: then nothing would be measured */
+/** @throws Error if the input is refused or changes nothing: then nothing would be measured */
 function take(session: Running, input: Input): void {
   const decision = decide(session.spec, session.state, input, session.state.nowMs + 1)
   if (decision.type === 'refused') throw new Error(decision.refusal.message)

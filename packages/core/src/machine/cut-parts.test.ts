@@ -1,4 +1,4 @@
-// An answer shortened to what was spoken of it.
+// An answer shortened to the part that was spoken.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readText } from '../messages.ts'
@@ -56,7 +56,7 @@ test('whatever is cut where: a beginning, at most one unit longer than asked for
       expect(kept.length).toBeLessThanOrEqual(chars + 1)
       expect(/\p{Surrogate}/u.test(kept)).toBe(false)
       const asked = whole.slice(0, wholeChars(whole, chars))
-      // Blank pieces alone may be missing.
+      // Only blank pieces may be missing.
       expect(asked.replaceAll(/\s/g, '').startsWith(kept.replaceAll(/\s/g, ''))).toBe(true)
     }),
     { seed: 7 },

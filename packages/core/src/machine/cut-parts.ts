@@ -1,7 +1,10 @@
-// Shortens an assistant message to what was spoken of it.
+// Shortens an assistant message to the part that was spoken.
 import type { AssistantPart } from '../messages.ts'
 
-/** Keeps `keepChars` of the text; calls and thoughts stay. The shortened text loses its provider state, which vouched for the whole. */
+/**
+ * Keeps `keepChars` of the text; calls and thoughts stay. Shortened text loses its provider state, which vouched for
+ * the whole.
+ */
 export function cutParts(parts: readonly AssistantPart[], keepChars: number): readonly AssistantPart[] {
   let left = keepChars
   return parts.flatMap((part): readonly AssistantPart[] => {
@@ -13,7 +16,7 @@ export function cutParts(parts: readonly AssistantPart[], keepChars: number): re
   })
 }
 
-/** Never between the halves of a surrogate pair, which providers refuse: the whole pair stays. */
+/** Never splits a surrogate pair, which providers refuse: the whole pair stays. */
 export function wholeChars(text: string, chars: number): number {
   if (chars >= text.length) return text.length
   if (chars <= 0) return 0

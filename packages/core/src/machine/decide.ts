@@ -1,4 +1,4 @@
-// Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
+// Policy: the outcome of an input in a state. One table lookup, one row, then everything that follows from it.
 import { beginRecord } from './apply.ts'
 import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
@@ -27,7 +27,7 @@ import { SESSION_TABLE } from './table.ts'
 export type Decision =
   | {
       readonly type: 'decided'
-      /** Nothing happened when there are none: nothing is to be committed. */
+      /** Empty if nothing happened: there is nothing to commit. */
       readonly facts: readonly Fact[]
       /** Performed after the facts are committed. */
       readonly effects: readonly Effect[]
@@ -37,12 +37,12 @@ export type Decision =
     }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** Decides one input at `nowMs`. Pure: the same arguments give the same decision, anywhere and for ever. */
+/** Decides one input at `nowMs`. Pure: the same arguments always give the same decision. */
 export function decide(spec: Spec, state: State, input: Input, nowMs: number): Decision {
   return decideUnless(seenAt(state, input), { spec, state, nowMs }, input)
 }
 
-/** `seen`: the position at which the input was accepted before. */
+/** @param seen position at which the input was accepted before */
 function decideUnless(
   seen: number | undefined,
   { spec, state, nowMs }: Pick<BatchStart, 'spec' | 'state' | 'nowMs'>,
@@ -106,7 +106,7 @@ const ROWS = {
   'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
 } as const satisfies Record<Action, unknown>
 
-/** The key of the awaited effect that this input answers: it is not withdrawn. */
+/** Key of the awaited effect that this input answers, which is not withdrawn. */
 function answeredBy(state: State, input: Input): string | undefined {
   switch (input.type) {
     case 'model-finished':
@@ -134,7 +134,7 @@ function answeredBy(state: State, input: Input): string | undefined {
   }
 }
 
-/** Work that died needs nobody to end it. */
+/** Dead work needs no abort. */
 function lostKey(state: State, work: LostWork): string {
   if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
   return `${state.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
@@ -143,9 +143,9 @@ function lostKey(state: State, work: LostWork): string {
 export interface DecidedBatch {
   readonly state: State
   readonly records: readonly SessionRecord[]
-  /** To be performed once the records are stored. */
+  /** Effects to perform once the records are stored. */
   readonly effects: readonly Effect[]
-  /** One for each input, in their order. */
+  /** One answer per input, in order. */
   readonly answers: readonly (Accepted | Refused)[]
 }
 
@@ -153,22 +153,19 @@ export interface BatchStart {
   readonly spec: Spec
   readonly state: State
   readonly nowMs: number
-  /** Wall-clock time, which may have been set; `nowMs` by default. */
+  /** Wall-clock time, which may have been changed; `nowMs` by default. */
   readonly wallMs?: number
   /** Index of the inputs that this session has seen, for a host that decides one after another. */
   readonly seen?: SeenInputs
 }
 
-/** Up to so many ids of inputs are looked through. */
+/** Maximum remembered ids to compare one by one. */
 const LISTED_MAX = 16
 
-/** From so many milliseconds between them on, a record says beside the session's time what the wall clock said. */
+/** Difference in milliseconds from which a record also stores the wall clock. */
 const APART_MS = 1000
 
-/**
- * Decides several inputs on top of each other, as one commit. An effect that a later input withdraws again is not begun
- * at all.
- */
+/** Decides several inputs in sequence, as one commit. An effect that a later input withdraws is never started. */
 export function decideBatch(
   { spec, state: before, nowMs, wallMs = nowMs, seen }: BatchStart,
   inputs: readonly Input[],
@@ -216,9 +213,9 @@ function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): r
 
 export interface Opening {
   readonly session: string
-  /** Letters and digits that no other log of this session had; empty where a log never begins anew. */
+  /** Letters and digits unique to this log among the session's logs; empty if a log is never restarted. */
   readonly birth?: string
-  /** The principal who owns the session; empty if nobody asks. */
+  /** The principal who owns the session; empty if it is not checked. */
   readonly principal?: string
   readonly spec: Spec
   readonly nowMs: number
@@ -233,7 +230,7 @@ export function openSession(opening: Opening): SessionRecord {
   return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts: [opened] }
 }
 
-/** The record of a decision, as it is committed. */
+/** The record of a decision, as committed. */
 export function makeRecord(
   input: Input,
   decided: { readonly state: State; readonly facts: readonly Fact[] },

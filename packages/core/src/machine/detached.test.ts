@@ -1,4 +1,4 @@
-// Tools that go on when the user interrupts (`onInterrupt: 'detach'`), and how the model learns what came of them.
+// Tools that keep running when the user interrupts (`onInterrupt: 'detach'`), and how the model learns their outcome.
 import { describe, expect, test } from 'vitest'
 import { listUntrusted } from '../messages.ts'
 import { serverTool, TestSession, toOutcome } from '../testing/test-session.ts'
@@ -31,7 +31,7 @@ test('the next input is answered at once, the tool is not aborted, and its outco
     'user: go',
     'assistant: I book',
     'call_1_0 book {}',
-    'call_1_0 = Still running. The user spoke meanwhile; a note will tell the outcome.',
+    'call_1_0 = Still running. The user spoke meanwhile; a note will report the outcome.',
     'user: and the weather?',
   ])
   session.send(finished('table 4'))
@@ -118,7 +118,7 @@ test('beside it another call has its two seconds', () => {
     'user: go',
     'call_1_0 book {}',
     'call_1_1 put {}',
-    'call_1_0 = Still running. The user spoke meanwhile; a note will tell the outcome.',
+    'call_1_0 = Still running. The user spoke meanwhile; a note will report the outcome.',
     'call_1_1 = Error: cancelled (it has no effect)',
     'user: The tool "book" (call_1_0) has ended: "table 4"',
     'user: next',

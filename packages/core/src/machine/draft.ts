@@ -1,4 +1,4 @@
-// A decision in the making: facts are folded as they are decided, so each rule sees the state that it decides in.
+// A decision in progress: facts are folded as they are decided, so each rule sees the current state.
 import { apply } from './apply.ts'
 import { findBroughtTool, isStillBrought } from './client-tools.ts'
 import type { Fact } from './fact.ts'
@@ -16,7 +16,7 @@ export function emit(draft: Draft, fact: Fact): void {
   draft.state = apply(draft.state, fact)
 }
 
-/** The agent's own tool of a name, else the one that a client brought. */
+/** The agent's own tool with this name, else a client's. */
 export function findTool(
   draft: Draft,
   name: string,
@@ -25,12 +25,12 @@ export function findTool(
   if (own) return { tool: own }
   const brought = findBroughtTool(draft.state, name)
   if (!brought) return undefined
-  // Whatever its client says of it, it runs where it came from.
+  // Whatever its client declares, it runs at that client.
   const tool: ToolSpec = { ...brought.tool, runs: 'client' }
   return { tool, ...(brought.connection !== null && { broughtBy: brought.connection }) }
 }
 
-/** Whether the tool of an open call is still there. */
+/** Whether the tool of an open call still exists. */
 export function hasTool(draft: Draft, call: Pick<Call, 'name' | 'broughtBy'>): boolean {
   const isOwn = call.broughtBy === undefined && draft.spec.tools.some((tool) => tool.name === call.name)
   return isOwn || isStillBrought(draft.state, call)

@@ -1,7 +1,7 @@
-// Effects that the machine asks of its host, and the pure account of those still outstanding.
+// Effects that the machine requests from its host, and the pure account of the outstanding ones.
 import type { Call, Deadline, State } from './state.ts'
 
-/** Effects that somebody must answer; each is named by its key. */
+/** Effects that need an answer; each has a key. */
 export type AwaitedEffect =
   | {
       readonly type: 'call-model'
@@ -12,9 +12,9 @@ export type AwaitedEffect =
       readonly toEntry: number
       /** `none`: the tool rounds are used up; the model is told to answer from what it has. */
       readonly choice: 'auto' | 'none'
-      /** The model said nothing and is asked once more. */
+      /** The answer was empty, and the model is asked once more. */
       readonly again: boolean
-      /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+      /** Milliseconds for the first piece of its answer to arrive; absent: no limit. */
       readonly firstWordMs?: number
     }
   | { readonly type: 'summarise'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
@@ -24,7 +24,7 @@ export type AwaitedEffect =
   | { readonly type: 'ask-question'; readonly callId: string; readonly questionId: string }
   | { readonly type: 'set-timer'; readonly timer: string; readonly generation: number; readonly atMs: number }
 
-/** Effects that nobody answers: each withdraws an awaited one. */
+/** Effects without an answer: each withdraws an awaited one. */
 export type WithdrawingEffect =
   | { readonly type: 'abort-model' | 'abort-summary'; readonly attempt: number }
   | { readonly type: 'abort-tool'; readonly callId: string; readonly attempt: number }
@@ -41,7 +41,7 @@ export function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
 
 /**
  * Every effect that still waits for an answer. Recovery is: fold, then perform these.
- * @param other leaves out what this state owes for the same reason: for a call or a wait that is the same object in both
+ * @param other skips effects both states owe, judged by the identity of the call or wait
  */
 export function outstanding(state: State, other?: State): readonly AwaitedEffect[] {
   const effects: AwaitedEffect[] = []
@@ -69,7 +69,7 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
       fromEntry: attempt.fromEntry,
       toEntry: attempt.toEntry,
     })
-  // The effects of a call depend on who is attached, too.
+  // The effects of a call also depend on the attached clients.
   const beside = other?.clients === state.clients ? other : undefined
   const calls = beside?.step?.calls
   if (state.step?.calls !== calls)
@@ -90,7 +90,7 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
   return effects
 }
 
-/** Whether the death of its host takes something from a session: a turn, a client, an input that waits, or anything that is owed. */
+/** Whether the death of its host loses anything of a session: a turn, a client, a queued input, or outstanding work. */
 export function losesByRestart(state: State): boolean {
   const { turn, clients, queue } = state
   return turn !== null || clients.length > 0 || queue.length > 0 || outstanding(state).length > 0
@@ -123,7 +123,7 @@ export function isAttached(state: State, connection: string): boolean {
   return state.clients.some((client) => client.connection === connection)
 }
 
-/** The name of an awaited effect: equal for the same debt, in any process. */
+/** The key of an awaited effect: equal for the same debt, in any process. */
 export function effectKey(effect: AwaitedEffect): string {
   switch (effect.type) {
     case 'call-model':
@@ -145,8 +145,8 @@ export function effectKey(effect: AwaitedEffect): string {
 }
 
 /**
- * The effects of a change of state: what is owed now and was not before, and what was owed and is not any more,
- * except the one that `answered` names. Derived, so that no row of the table can forget one.
+ * Effects of a state change: starts what is newly owed and withdraws what is no longer owed, except the effect named by
+ * `answered`. Derived, so that no row of the table can forget an effect.
  */
 export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
   const owed = outstanding(before, after)
@@ -157,7 +157,7 @@ export function effectsBetween(before: State, after: State, answered: string | u
   return effects
 }
 
-/** Above so many effects on both sides they are named, and found by their names. */
+/** Above this number of effects on both sides, they are compared by key. */
 const COMPARED_MAX = 16
 
 /** The effects that `others` lacks. */
@@ -169,7 +169,7 @@ function subtract(effects: readonly AwaitedEffect[], others: readonly AwaitedEff
   return effects.filter((effect) => !keys.has(effectKey(effect)))
 }
 
-/** As their keys say. */
+/** Compares what their keys contain. */
 function isSameEffect(one: AwaitedEffect | undefined, other: AwaitedEffect | undefined): boolean {
   if (!one || !other || one.type !== other.type) return false
   switch (one.type) {

@@ -6,7 +6,10 @@ const SUBMIT = [...TOOLS, serverTool('submit', { endsTurn: true }), clientTool('
 const ENDED = { type: 'turn-finished', turn: 1, outcome: 'tool', text: '' }
 
 test('an ok result ends the turn, and the model is not asked again', () => {
-  const session = new TestSession({ tools: SUBMIT }).user('go').says({ calls: ['submit'] }).returns('call_1_0', 'sent')
+  const session = new TestSession({ tools: SUBMIT })
+    .user('go')
+    .says({ calls: ['submit'] })
+    .returns('call_1_0', 'sent')
   expect(session.factTypes()).toEqual(['call-settled', 'step-closed', 'turn-finished'])
   expect(session.fact('turn-finished')).toEqual(ENDED)
 })
@@ -27,12 +30,18 @@ test('an error, a denial and a time-out continue the turn', () => {
 })
 
 test('a client tool ends it by the result of its client', () => {
-  const session = new TestSession({ tools: SUBMIT }).attach('phone').user('go').says({ calls: ['choose'] })
+  const session = new TestSession({ tools: SUBMIT })
+    .attach('phone')
+    .user('go')
+    .says({ calls: ['choose'] })
   expect(session.clientReturns('call_1_0', 'red').fact('turn-finished')).toEqual(ENDED)
 })
 
 test('an input that came meanwhile begins the next turn, and the model reads the result there', () => {
-  const session = new TestSession({ tools: SUBMIT }).user('go').says({ calls: ['submit'] }).user('and now?')
+  const session = new TestSession({ tools: SUBMIT })
+    .user('go')
+    .says({ calls: ['submit'] })
+    .user('and now?')
   session.returns('call_1_0', 'sent')
   expect(session.factTypes()).toEqual(
     expect.arrayContaining(['turn-finished', 'turn-started', 'inputs-entered', 'model-started']),
@@ -42,25 +51,47 @@ test('an input that came meanwhile begins the next turn, and the model reads the
 
 test('a turn that may not answer yet continues', () => {
   const order = [{ answer: true, after: ['read'] }] as const
-  const session = new TestSession({ tools: SUBMIT, order }).user('go').says({ calls: ['submit'] }).returns('call_1_0')
+  const session = new TestSession({ tools: SUBMIT, order })
+    .user('go')
+    .says({ calls: ['submit'] })
+    .returns('call_1_0')
   expect(session.factTypes().at(-1)).toBe('model-started')
-  expect(session.says({ calls: ['read'] }).returns('call_2_0').fact('turn-finished')).toEqual(ENDED)
+  expect(
+    session
+      .says({ calls: ['read'] })
+      .returns('call_2_0')
+      .fact('turn-finished'),
+  ).toEqual(ENDED)
 })
 
 test('stopWhen names a tool, and a number of rounds', () => {
   const byTool = new TestSession({ stopWhen: [{ tool: 'put' }] }).user('go').says({ calls: ['read'] })
   expect(byTool.returns('call_1_0').factTypes().at(-1)).toBe('model-started')
-  expect(byTool.says({ calls: ['put'] }).returns('call_2_0').fact('turn-finished')).toEqual(ENDED)
+  expect(
+    byTool
+      .says({ calls: ['put'] })
+      .returns('call_2_0')
+      .fact('turn-finished'),
+  ).toEqual(ENDED)
 
   const byRounds = new TestSession({ stopWhen: [{ rounds: 2 }] }).user('go').says({ calls: ['read'] })
   expect(byRounds.returns('call_1_0').factTypes().at(-1)).toBe('model-started')
   const failure = { type: 'error', code: 'tool_failed', message: 'no' } as const
-  expect(byRounds.says({ calls: ['read'] }).returns('call_2_0', failure).fact('turn-finished')).toEqual(ENDED)
+  expect(
+    byRounds
+      .says({ calls: ['read'] })
+      .returns('call_2_0', failure)
+      .fact('turn-finished'),
+  ).toEqual(ENDED)
 })
 
 test('each turn counts its own rounds and results', () => {
   const session = new TestSession({ stopWhen: [{ rounds: 2 }, { tool: 'put' }] }).user('go').says({ calls: ['put'] })
-  session.returns('call_1_0').user('again').says({ calls: ['read'] }).returns('call_2_0')
+  session
+    .returns('call_1_0')
+    .user('again')
+    .says({ calls: ['read'] })
+    .returns('call_2_0')
   expect(session.factTypes().at(-1)).toBe('model-started')
 })
 

@@ -1,4 +1,4 @@
-// The estimate of a request's tokens: what the provider counted last, and what has changed since.
+// The estimate of a request's tokens: the provider's last count, and the changes since.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 import { requestTokens } from './estimate.ts'

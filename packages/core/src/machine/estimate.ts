@@ -1,19 +1,21 @@
-// Estimates the input tokens of a request: the provider's count of the last one, and what has changed since. Until a provider has
-// counted, characters stand for tokens.
+// Estimates the input tokens of a request from the provider's count of the last one and the changes since. Until a
+// provider has counted, it estimates from characters.
 import type { FactOf } from './fact.ts'
 import type { Spec } from './spec.ts'
 import type { Counted, IndexEntry, State } from './state.ts'
 
-/** Characters that a token of the overhead was measured with, and the first guess for everything else. */
+/** Characters per token assumed for the overhead, and the first guess for everything else. */
 export const CHARS_PER_TOKEN = 4
-/** Tokens that a provider writes around a message. */
+/** Tokens that a provider adds around a message. */
 const MESSAGE_TOKENS = 4
-/** Around a tool's result, with what its text has more than other text (recorded: 3 to 40). */
+/** Tokens around a tool's result, including the difference between its text and other text (recorded: 3 to 40). */
 const RESULT_TOKENS = { least: 0, most: 100 }
-/** Least characters that say what a character costs. A first request has hidden prompts in it, so it takes more of them. */
+/**
+ * Minimum characters to learn the cost of a character from. A first request includes hidden prompts, so it needs more.
+ */
 const LEARNS_FROM_CHARS = 400
 const LEARNS_FROM_FIRST_CHARS = 4000
-/** Tokens of 1,000 characters: a provider that counts fewer or more counts something else. */
+/** Tokens per 1,000 characters: a provider outside these bounds counts something else. */
 const DENSITY = { least: 50, most: 2000 }
 
 type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
@@ -24,12 +26,12 @@ interface Measured extends Pick<Spec, 'models'> {
   readonly window: Pick<Spec['window'], 'overheadTokens'>
 }
 
-/** UTF-16 units of the next request, as the log has them. */
+/** UTF-16 units of the next request, as logged. */
 export function requestChars(spec: Measured, { index }: Pick<State, 'index'>): number {
   return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
 }
 
-/** Estimated tokens of a request with these entries to the model whose turn it is. */
+/** Estimated tokens of a request with these entries to the turn's current model. */
 export function requestTokens(spec: Measured, state: Estimated, index = state.index): number {
   const { counted, turn, tokensPer1000Chars } = state
   const model = turn ? turn.models[turn.candidate] : (state.model ?? spec.models[0])
@@ -40,7 +42,7 @@ export function requestTokens(spec: Measured, state: Estimated, index = state.in
   return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
 }
 
-/** The data that the next estimate needs. If the provider did not count, the count before stays. */
+/** Data for the next estimate. If the provider did not count, the previous count stays. */
 export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
   const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
   const { inputTokens, outputTokens } = fact.usage
@@ -68,7 +70,10 @@ export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<Sta
   }
 }
 
-/** Tokens that are left of the counted request: entries that left take their share with them, and thoughts of an exchange that is over are not sent again. */
+/**
+ * Tokens left of the counted request: removed entries take their share with them, and thoughts of an ended exchange are
+ * not sent again.
+ */
 function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: number): number {
   const { tokens, historyChars, overheadChars, toEntry } = counted
   const kept = indexChars(index.filter(({ entry }) => entry <= toEntry))
@@ -79,7 +84,7 @@ function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: nu
   return overheadTokens + (tokens - overheadTokens) * share - Math.min(thoughts, tokens) * share
 }
 
-/** Tokens that came after the count: the answer, which was counted too, the results of its calls, and what was said. */
+/** Tokens added after the count: the answer, which was counted too, the results of its calls, and new inputs. */
 function addedTokens(
   counted: Counted,
   index: readonly IndexEntry[],
@@ -94,7 +99,10 @@ function addedTokens(
   return counted.answerTokens + framing + counted.answerCalls * tokensPerResult + (rest * density) / 1000
 }
 
-/** The growth since the last count says what a character costs, or, if the characters are few, what a result costs beside them. */
+/**
+ * Learns the cost of a character from the growth since the last count or, if there are few characters, the extra cost
+ * of a result.
+ */
 function learn(state: State, inputTokens: number): Learnt {
   const { counted, attempt, turn, index, tokensPer1000Chars, tokensPerResult } = state
   const chars = attempt?.chars ?? 0
@@ -110,7 +118,7 @@ function learn(state: State, inputTokens: number): Learnt {
   const added = index.filter(({ entry }) => entry > counted.toEntry)
   const isWhole = indexChars(index) - indexChars(added) === counted.historyChars
   const rest = indexChars(added) - counted.answerChars
-  // The count for pictures is a guess, and says nothing about characters.
+  // The count for images is a guess, and says nothing about characters.
   if (!isWhole || rest < 0 || added.some(({ media }) => media)) return { tokensPer1000Chars, tokensPerResult }
   const kept = keptTokens(counted, index, turn?.exchange ?? 0)
   const without = (known: Partial<Learnt>): number =>
@@ -124,7 +132,9 @@ function learn(state: State, inputTokens: number): Learnt {
   return { tokensPer1000Chars, tokensPerResult: approach(tokensPerResult, each, RESULT_TOKENS) }
 }
 
-/** Half the old value and half the new: one odd count (a cached image, a hidden prompt) does not swing it. */
+/**
+ * The average of the old and the new value, so that one odd count (a cached image, a hidden prompt) has limited effect.
+ */
 function approach(
   before: number,
   seen: number,

@@ -1,4 +1,4 @@
-// Random conversations with fixed seeds: the invariants hold after every record, and the session's table tells the truth.
+// Random conversations with fixed seeds: the invariants hold after every record, and the session's table is correct.
 import { expect, test } from 'vitest'
 import type { Coverage } from '../testing/index.ts'
 import { createCoverage, explore } from '../testing/index.ts'

@@ -1,4 +1,4 @@
-// Facts: the machine's decisions, for ever. Facts hold content; state, their fold, holds none.
+// Facts: the machine's permanent decisions. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
@@ -8,15 +8,15 @@ import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
 import type { Effectful, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
 import type { EntryMedia, IndexEntry } from './state.ts'
 
-/** How a call ended. There is exactly one for each call. */
+/** How a call ended. Each call has exactly one settlement. */
 export type Settlement =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   /** `reason`: absent in older records. `begun`: see `cancelled`. */
   | { readonly type: 'timed-out'; readonly reason?: string; readonly begun?: true }
-  /** `begun`: it was running, and may have had an effect. `detached`: it still runs, and a note tells its outcome. */
+  /** `begun`: it was running, and may have had an effect. `detached`: it still runs; a note will report its outcome. */
   | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true; readonly detached?: true }
-  /** `message`: what the tool knows of it, where the tool itself lost its executor. */
+  /** `message`: what the tool knows about it, if the tool itself lost its executor. */
   | { readonly type: 'unknown'; readonly reason: string; readonly message?: string }
 
 export type SettlementType = Settlement['type']
@@ -33,7 +33,7 @@ export type InputBody =
       readonly message?: string
     }
 
-/** A call as it enters the ledger, with what its tool says of itself, so that later changes of the agent leave it alone. */
+/** A call as it enters the ledger, with its tool's properties, so that later changes of the agent do not affect it. */
 export interface CallProposal {
   readonly callId: string
   readonly name: string
@@ -47,22 +47,22 @@ export interface CallProposal {
   readonly provenance?: Provenance
   /** The description for people. */
   readonly about?: JsonObject
-  /** The client that brought the tool; absent for the agent's own. */
+  /** The client that provides the tool; absent for the agent's own. */
   readonly broughtBy?: string
-  /** Present: the call must be approved before it starts. */
+  /** If present, the call must be approved before it starts. */
   readonly asks?: true
-  /** Beside `asks`: see `CallCheck.asksFor`. */
+  /** Only with `asks`: see `CallCheck.asksFor`. */
   readonly asksFor?: string
-  /** Beside `asksFor`: see `CallCheck.asksEach`. */
+  /** Only with `asksFor`: see `CallCheck.asksEach`. */
   readonly asksEach?: true
   /**
-   * No tool: the step's answer, which waits for a person. `as`: whether the answer is a value alone, or the text of all steps. `by`: who
-   * may decide; absent: the session's own principal.
+   * The approval is for the step's answer and not for a tool. `as`: whether the answer is just a value, or the text of
+   * all steps. `by`: the principal that may decide; by default the session's own.
    */
   readonly answer?: { readonly as: 'text' | 'value'; readonly by?: readonly string[] }
-  /** Repairs of its text before it was read, such as `trailing-comma`; absent if there were none. */
+  /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
   readonly repairs?: readonly string[]
-  /** Only in older records, in place of `asks`. */
+  /** Only in older records, instead of `asks`. */
   readonly tokenHash?: string
 }
 
@@ -73,14 +73,14 @@ export type QuestionAnswer =
 export interface EnteredInputs {
   readonly entry: number
   readonly inputs: readonly string[]
-  /** Late results that the model is told with these inputs. */
+  /** Late results that the model learns with these inputs. */
   readonly notes: readonly number[]
   readonly chars: number
-  /** The images and files of the inputs; absent where they have none, and in older records. */
+  /** Images and files of the inputs; absent if there are none, and in older records. */
   readonly media?: EntryMedia
 }
 
-/** Who sent an answer back: a tool had to run before it, the agent's `checkAnswer` did, or a person. */
+/** The party that sent an answer back: the order of calls, the agent's `checkAnswer`, or a person. */
 export type AnswerRefuser = 'order' | 'check' | 'person'
 
 export type SupersedeReason =
@@ -88,7 +88,7 @@ export type SupersedeReason =
 export type TurnOutcome = 'answered' | 'tool' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
-/** Characters that an entry of the history has from now on. */
+/** New size of a history entry in characters. */
 export interface EntrySize {
   readonly entry: number
   readonly chars: number
@@ -98,22 +98,22 @@ export type Fact =
   | {
       readonly type: 'session-opened'
       readonly session: string
-      /** Part of every call's id: a log that begins anew under an old name must not repeat the ids of the lost one. */
+      /** Part of every call id: a log restarted under an old name must not repeat the ids of the lost one. */
       readonly birth: string
       readonly principal: string
       readonly agent: string
       readonly specHash: string
     }
-  /** `agent`: its name, where that changed too. */
+  /** `agent`: its name, if that changed too. */
   | { readonly type: 'agent-changed'; readonly specHash: string; readonly agent?: string }
   | { readonly type: 'model-set'; readonly model: string }
   | { readonly type: 'settings-set'; readonly settings: ModelSettings | null }
   /** Without a connection, as in older records: the tools of all clients together. */
   | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
-  /** A client that is gone lost these to a newer one. */
+  /** A disconnected client lost these to a newer one. */
   | { readonly type: 'client-tools-dropped'; readonly connection: string | null; readonly names: readonly string[] }
   | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
-  /** Usage of a model call that no step or summary has: a tool made it, or its answer was thrown away. */
+  /** Usage of a model call that is not in a step or summary: a tool made it, or its answer was discarded. */
   | {
       readonly type: 'model-used'
       readonly callId?: string
@@ -121,7 +121,7 @@ export type Fact =
       readonly model: string
       readonly usage: Usage
     }
-  /** Absent fields stay as they are. */
+  /** Absent fields do not change. */
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
@@ -132,13 +132,13 @@ export type Fact =
       readonly connection: string
       readonly principal: string
       readonly sequential: boolean
-      /** Only in older records, in place of what a client can: 1 is without claims, 2 with. */
+      /** Only in older records, instead of the capabilities: 1 is without claims, 2 with. */
       readonly protocol?: 1 | 2
       readonly claims?: boolean
       readonly reportsPlayback?: boolean
       readonly asks?: boolean
       readonly tools?: readonly string[]
-      /** Present: it is gone by then, unless its lease is renewed. */
+      /** If present, the client is dropped at that time unless its lease is renewed. */
       readonly untilMs?: number
     }
   | { readonly type: 'client-renewed'; readonly connection: string; readonly untilMs: number }
@@ -158,9 +158,9 @@ export type Fact =
       readonly untilMs?: number
       readonly model?: string
       readonly settings?: ModelSettings
-      /** JSON Schema that its answer fits, in place of the agent's. */
+      /** JSON Schema for its answer, replacing the agent's. */
       readonly output?: JsonObject
-      /** Its sender cannot be asked anything. */
+      /** Its sender cannot answer questions. */
       readonly asks?: false
       /** W3C trace context of its sender. */
       readonly traceparent?: string
@@ -168,7 +168,7 @@ export type Fact =
   | { readonly type: 'input-withdrawn'; readonly inputId: string }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
-  /** `untrusted`: the tool whose words the note tells, where its results are not to be believed. */
+  /** `untrusted`: the tool quoted in the note, if its results are untrusted. */
   | { readonly type: 'note-queued'; readonly note: number; readonly text: string; readonly untrusted?: string }
   // Turns and steps
   | {
@@ -177,11 +177,11 @@ export type Fact =
       readonly exchange: number
       readonly models: readonly string[]
       readonly settings?: ModelSettings
-      /** JSON Schema that the answer fits; absent: the agent's, where it has one. */
+      /** JSON Schema for the answer; if absent, the agent's, if any. */
       readonly output?: JsonObject
       readonly deadlineMs: number
     }
-  /** An input that came into the running turn brought a model or settings of its own. */
+  /** An input that entered the running turn has its own model or settings. */
   | { readonly type: 'turn-settings-set'; readonly models: readonly string[]; readonly settings: ModelSettings }
   | { readonly type: 'turn-clock-set'; readonly deadlineMs: number | null; readonly remainingMs: number }
   | {
@@ -192,9 +192,9 @@ export type Fact =
       readonly fromEntry: number
       readonly toEntry: number
       readonly choice: 'auto' | 'none'
-      /** Characters that the request holds: the provider's count of them calibrates the estimate. */
+      /** Characters of the request: the provider's token count calibrates the estimate. */
       readonly chars: number
-      /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+      /** Milliseconds for the first piece of its answer to arrive; absent: no limit. */
       readonly firstWordMs?: number
     }
   | { readonly type: 'attempt-progressed'; readonly attempt: number; readonly offset: number; readonly text: string }
@@ -203,7 +203,7 @@ export type Fact =
       readonly attempt: number
       readonly reason: SupersedeReason
       readonly error?: Failure
-      /** Present: the next attempt waits until then. */
+      /** If present, the next attempt waits until then. */
       readonly retryAtMs?: number
     }
   | { readonly type: 'attempt-failed'; readonly attempt: number; readonly error: Failure }
@@ -224,18 +224,18 @@ export type Fact =
       readonly checked?: 'accept' | 'again' | 'ask' | 'failed'
     }
   /**
-   * The answer is not taken; the model is told why and asked again, unless the turn ends. Without `by` it does not fit the agent's output
-   * schema.
+   * The answer is not accepted; the model gets the reason and is asked again, unless the turn ends. Without `by`, it
+   * does not fit the agent's output schema.
    */
   | { readonly type: 'output-refused'; readonly step: number; readonly issue: string; readonly by?: AnswerRefuser }
-  /** The text of an attempt that could not be asked any more, taken from its progress. */
+  /** The text of an attempt that can no longer finish, taken from its progress. */
   | { readonly type: 'step-salvaged'; readonly step: number; readonly attempt: number; readonly textChars: number }
   | { readonly type: 'step-closed'; readonly step: number; readonly entry: number }
   | {
       readonly type: 'turn-finished'
       readonly turn: number
       readonly outcome: TurnOutcome
-      /** The whole answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
+      /** The full answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
       readonly text: string
       /** `issues`: what the last answer lacked of the output schema. */
       readonly error?: { readonly code: ErrorCode; readonly message: string; readonly issues?: string }
@@ -255,9 +255,9 @@ export type Fact =
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly principal: string
       readonly reason?: string
-      /** Decides later calls of the tool too, or those with these arguments. */
+      /** Also decides later calls of the tool, or those with these arguments. */
       readonly remember?: 'tool' | 'arguments'
-      /** The new arguments. In older records they were not approved; with a `tokenHash` they had to be, in their turn. */
+      /** The new arguments. In older records not yet approved; with a `tokenHash` they needed their own approval. */
       readonly edited?: {
         readonly arguments: string
         readonly argumentsHash: string
@@ -284,13 +284,13 @@ export type Fact =
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
   | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
-  /** No client took it in time: from now on the server runs it. */
+  /** No client accepted it in time: the server runs it instead. */
   | { readonly type: 'call-taken-over'; readonly callId: string }
   | {
       readonly type: 'call-clock-set'
       readonly callId: string
       readonly mode: ClockMode
-      /** When it fires; null while held. */
+      /** The time it fires; null while held. */
       readonly deadlineMs: number | null
       readonly remainingMs: number
       readonly awayRemainingMs: number
@@ -311,7 +311,7 @@ export type Fact =
     }
   // History
   | (MessageLimit & { readonly type: 'window-moved'; readonly fromEntry: number })
-  /** From now on requests have the beginnings of these calls' results, and handles for the rest. */
+  /** Later requests contain the beginnings of these calls' results, and handles for the rest. */
   | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
   | (MessageLimit & {
       readonly type: 'summary-started'
@@ -331,7 +331,7 @@ export type Fact =
   | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
   | { readonly type: 'grace-started'; readonly untilMs: number }
   | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
-  /** A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. */
+  /** A provider refused these permanently: notes replace their images and files, or an input without any. */
   | {
       readonly type: 'inputs-left-out'
       readonly inputs: readonly string[]
@@ -339,12 +339,12 @@ export type Fact =
       readonly steps?: readonly number[]
       /** In the provider's words; at most 200 characters. */
       readonly reason: string
-      /** It refused the size of the request, and the oldest images and files made room. */
+      /** It refused the request's size, and the oldest images and files were removed. */
       readonly tooLarge?: true
-      /** Sizes of the entries from now on. `media`: their newest images and files, which stay; none if absent. */
+      /** New sizes of the entries. `media`: their newest images and files, which stay; none if absent. */
       readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]
     }
-  /** `chars`: only so much of the answer's text was played so far; absent: all of it is shown, or handed to a voice. */
+  /** `chars`: how much of the answer's text was played so far; absent: all is displayed, or passed to a voice. */
   | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }
   | {
       readonly type: 'history-rewound'
@@ -354,28 +354,28 @@ export type Fact =
     }
   | { readonly type: 'host-restarted'; readonly downMs: number }
 
-/** `waiting`: written, but the client has older calls to answer first. `away`: no client is attached. */
+/** `waiting`: written, but the client has older calls to finish first. `away`: no client is attached. */
 export type ClockMode = 'held' | 'waiting' | 'running' | 'away'
 
 export interface StepCut {
   readonly step: number
-  /** Characters of the step's text that stay; 0 takes the text away. */
+  /** Characters of the step's text that stay; 0 removes the text. */
   readonly keepChars: number
 }
 
 export type FactType = Fact['type']
 export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
 
-/** The error for a fact of a newer version: its effect on the session is unknown. */
+/** The error for a fact of a newer version, whose effect on the session is unknown. */
 export function createUnknownFactError(fact: { readonly type: string }, where = 'a record'): BatonError {
   const type = JSON.stringify(String(fact.type).slice(0, 40))
   return new BatonError({
     code: 'log_version_unknown',
-    message: `${where} holds a fact that this Baton does not know: ${type}`,
+    message: `${where} has a fact that this version of Baton does not know: ${type}`,
   })
 }
 
-/** Facts that tell of a host or a front, not of the conversation: they are no part of the canonical log. */
+/** Facts about a host or a front rather than the conversation; excluded from the canonical log. */
 export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',

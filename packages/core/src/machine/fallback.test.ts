@@ -1,4 +1,4 @@
-// Client tools with a fallback: the server takes a call over that no client began in time, and no other.
+// Client tools with a fallback: the server takes over a call only if no client began it in time.
 import { expect, test } from 'vitest'
 import type { SpecChange } from '../testing/test-session.ts'
 import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
@@ -25,7 +25,7 @@ test('a client that comes before the time is over runs it', () => {
   expect(session.call(CALL)).toMatchObject({ runs: 'client', state: 'offered' })
 })
 
-/** A client claimed the call, and left. */
+/** A client claimed the call and left. */
 function claimedAndLeft(effect: 'once' | 'idempotent' | 'pure'): TestSession {
   const session = new TestSession({ tools: [clientTool('spawn', { effect, awayMs: 3000, fallback: true })] })
   session
@@ -35,7 +35,7 @@ function claimedAndLeft(effect: 'once' | 'idempotent' | 'pure'): TestSession {
   return session.claim(CALL).detach('phone')
 }
 
-// A repeat by the app and one by the fallback are two acts, also where each may be repeated.
+// A repeat by the app and one by the fallback are two acts, even if each may be repeated.
 test.each(['once', 'idempotent', 'pure'] as const)(
   'a call of a tool that is %s is not taken over once a client claimed it',
   (effect) => {

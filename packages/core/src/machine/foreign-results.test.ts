@@ -1,5 +1,5 @@
-// A call that a client runs takes the holder's result alone, wherever the holder is. Every way to settle a call
-// from outside (both WebSocket protocols, HTTP, ACP, programs, Temporal) reaches the machine as one of the rows below.
+// A client-run call accepts only its holder's result, wherever the holder is connected. Every way to settle a call from
+// outside (both WebSocket protocols, HTTP, ACP, programs, Temporal) reaches the machine as one of the rows below.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 
@@ -9,7 +9,7 @@ const APP = { claims: false, sequential: true, reportsPlayback: false, asks: fal
 
 type Tool = 'spawn' | 'look'
 
-/** `one` was asked for the call, and claimed it; `two` is another client of the same principal. */
+/** `one` got the offer of the call and claimed it; `two` is another client of the same principal. */
 function claimed(tool: Tool = 'spawn'): TestSession {
   return new TestSession()
     .attach('two', LEASE)
@@ -19,7 +19,7 @@ function claimed(tool: Tool = 'spawn'): TestSession {
     .claim(CALL)
 }
 
-/** The holder's state when the result comes; the lease of `two` is renewed. */
+/** The holder's state when the result arrives; the lease of `two` is renewed. */
 const PLACES: Readonly<Record<string, () => TestSession>> = {
   'holder here': () => claimed(),
   'holder away within its lease': () => claimed().after(30_000).attach('two', LEASE),
@@ -105,7 +105,7 @@ describe('a result of a call that moved', () => {
   })
 })
 
-// Version 1 has no names of devices and no claims: delivery is the claim, and an app that reconnected has a new connection.
+// Version 1 has no device names and no claims: delivery is the claim, and a reconnected app has a new connection.
 describe('a result of a call that was written to an app of version 1', () => {
   const written = (): TestSession =>
     new TestSession()

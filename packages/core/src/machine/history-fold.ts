@@ -1,4 +1,4 @@
-// The fold of a history with its bodies: what each fact does to the messages that a model is told.
+// Folds a history with its bodies: the effect of each fact on the messages sent to a model.
 import type { AssistantPart, MediaSource, StoredMessage, UserMessage } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
@@ -14,7 +14,7 @@ export interface HistoryEntry {
   readonly entry: number
   readonly exchange: number
   readonly role: 'user' | 'step' | 'summary'
-  /** None where nothing visible is left of an answer. */
+  /** Empty if nothing visible is left of an answer. */
   readonly messages: readonly StoredMessage[]
 }
 
@@ -24,7 +24,7 @@ export interface PlainHistory {
   exchange: number
   lastTurn: { readonly turn: number; readonly pos: number } | null
   texts: readonly { readonly step: number; readonly text: string }[]
-  /** Progress of the running attempt; the text of an ended one is in the history, or nowhere. */
+  /** Progress of the running attempt; the text of an ended one is in the history, or dropped. */
   progress: { readonly attempt: number; readonly text: string }
   plan: readonly PlanEntry[]
   /** Tools whose untrusted results left the window. */
@@ -33,14 +33,14 @@ export interface PlainHistory {
 
 export interface HistoryNote {
   readonly text: string
-  /** The tool whose untrusted words it tells. */
+  /** The tool whose untrusted words it quotes. */
   readonly untrusted?: string
 }
 
 export interface HistoryContent extends PlainHistory {
   readonly inputs: Map<string, InputBody>
   readonly notes: Map<number, HistoryNote>
-  /** Entries that left the window; kept only where a rewind may ask for them. */
+  /** Entries that left the window; kept only if a rewind may need them. */
   readonly left: HistoryEntry[] | null
   open: OpenBody | null
 }
@@ -89,7 +89,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.open?.settlements.set(fact.callId, fact.settlement)
       break
     case 'output-refused':
-      // Its output is void for people. The model still reads it, and why it was not taken.
+      // Its output is void for people. The model still reads it, with the reason.
       content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
       break
     case 'step-closed':
@@ -120,7 +120,7 @@ function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
   return { declined: fact.declined, ...(fact.reason !== undefined && { reason: fact.reason }) }
 }
 
-/** Facts that change what stands in the history already. */
+/** Facts that change existing history. */
 function foldEdit(content: HistoryContent, fact: Fact): void {
   switch (fact.type) {
     case 'window-moved':
@@ -152,7 +152,7 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
   }
 }
 
-/** Messages remember what entered with them, so that its body can go when they go. */
+/** Messages remember the inputs and notes they contain, so that their bodies are removed with them. */
 interface UserEntry extends HistoryEntry {
   readonly inputs: readonly string[]
   readonly notes: readonly number[]
@@ -193,7 +193,7 @@ function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<
   if (first) rebase(content, first.entry + 1)
 }
 
-/** The bodies change too, so that asked again they come without what was left out. */
+/** Changes the bodies too, so that a repeated input comes without the removed content. */
 function leaveOut(content: HistoryContent, fact: FactOf<'inputs-left-out'>): void {
   const { inputs, steps = [], sizes } = fact
   const staying = new Map(sizes.flatMap(({ entry, media }) => (media ? [[entry, media] as const] : [])))
@@ -244,11 +244,11 @@ function openStep(
 type StepEntry = HistoryEntry & { readonly step: number }
 
 export function isStepOf(entry: HistoryEntry, steps: ReadonlySet<number>): boolean {
-  return entry.role === 'step' && steps.has((entry as StepEntry).step) // closeStep makes them with their number
+  return entry.role === 'step' && steps.has((entry as StepEntry).step) // set by closeStep
 }
 
 function isStep(entry: HistoryEntry, step: number | undefined): boolean {
-  return entry.role === 'step' && (entry as StepEntry).step === step // closeStep makes them with their number
+  return entry.role === 'step' && (entry as StepEntry).step === step // set by closeStep
 }
 
 function closeStep(content: HistoryContent, entry: number): void {
@@ -273,7 +273,7 @@ function drop(content: HistoryContent, fromEntry: number): void {
   content.entries = content.entries.filter(({ entry }) => entry >= fromEntry)
 }
 
-/** Frees what no rewind can ask for, bodies included. */
+/** Frees what no rewind can need, bodies included. */
 function leave(content: HistoryContent, entries: readonly HistoryEntry[]): void {
   if (content.left) {
     content.left.push(...entries)
@@ -308,7 +308,7 @@ function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finishe
   rebase(content, fact.toEntry)
 }
 
-/** Marks the answers from an entry on: what stands before them is not what their model saw. */
+/** Marks the answers from an entry on: the preceding messages are not what their model saw. */
 function rebase(content: HistoryContent, fromEntry: number): void {
   content.entries = content.entries.map((entry) => {
     const [first] = entry.messages
@@ -317,7 +317,7 @@ function rebase(content: HistoryContent, fromEntry: number): void {
   })
 }
 
-/** The first cut entry may leave altogether, and a step that is still open stands behind it too. */
+/** The first cut entry may disappear completely, and a step that is still open follows it too. */
 function cutAnswer(content: HistoryContent, fact: FactOf<'answer-cut'>): void {
   const first = content.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))
   for (const cut of fact.cuts) cutStep(content, cut.step, cut.keepChars)

@@ -1,4 +1,4 @@
-// The history with its bodies: what of it is kept, what is given back, and what a cut or a rewind leaves.
+// The history with its bodies: what it keeps, what it returns, and what a cut or a rewind leaves.
 import { describe, expect, test } from 'vitest'
 import { createHistory } from './history.ts'
 import type { History } from './history.ts'
@@ -287,7 +287,7 @@ test('a history goes on from what was kept of it, at any moment', () => {
   for (const cut of session.records.keys()) {
     const early = createHistory({ keepAll: true })
     for (const record of session.records.slice(0, cut)) early.fold(record)
-    const kept = JSON.parse(JSON.stringify(early.takeSnapshot())) as ReturnType<History['takeSnapshot']> // as a snapshot has it
+    const kept = JSON.parse(JSON.stringify(early.takeSnapshot())) as ReturnType<History['takeSnapshot']> // as in a snapshot
     const later = createHistory({ snapshot: kept })
     expect(later.takeSnapshot()).toEqual(early.takeSnapshot())
     for (const record of session.records.slice(cut)) later.fold(record)

@@ -1,4 +1,4 @@
-// The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
+// The history with its bodies, folded from records: turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
 import { listUntrusted } from '../messages.ts'
@@ -16,7 +16,7 @@ export type { OpenQuestion } from './open-body.ts'
 export interface OpenCall {
   readonly callId: string
   readonly name: string
-  /** JSON text; those of a person who edited them, where one did. */
+  /** JSON text, as edited by a person if one did. */
   readonly arguments: string
   /** It has ended, and only waits for the other calls of its step. */
   readonly settled: boolean
@@ -24,7 +24,7 @@ export interface OpenCall {
   readonly about?: JsonObject
 }
 
-/** A history as JSON. It stands in snapshots, which are disposable, so its shape may change with any version. */
+/** A history as JSON. Stored in snapshots, which are disposable, so its shape may change with any version. */
 export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly inputs: readonly (readonly [string, InputBody])[]
   readonly notes: readonly (readonly [number, HistoryNote])[]
@@ -40,16 +40,18 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
 
 export interface History {
   fold(record: SessionRecord): void
-  /** The messages of a request; the same objects each time, so that what was encoded of them can be kept. */
+  /** The messages of a request; the same objects each time, so that their encoding can be cached. */
   messages(fromEntry: number, toEntry: number): readonly StoredMessage[]
   entries(): readonly HistoryEntry[]
   openCall(callId: string): OpenCall | undefined
-  /** The answer to the nth question of an open call; undefined while it is open or was not asked. */
+  /** The answer to the nth question of an open call; undefined while it is open or not asked. */
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
-  /** As the newest `plan-set` has it. */
+  /** The plan of the newest `plan-set`. */
   plan(): readonly PlanEntry[]
-  /** Tools whose untrusted results the model has read since the conversation began, also where they have left the window since. */
+  /**
+   * Tools whose untrusted results the model has read since the conversation began, even if they have left the window.
+   */
   untrusted(): readonly string[]
   /** The assistant's parts of the step whose calls are open. */
   openParts(): readonly AssistantPart[]
@@ -57,22 +59,22 @@ export interface History {
   progressText(): string
   /** Texts of the running turn's finished steps. */
   turnTexts(): readonly { readonly step: number; readonly text: string }[]
-  /** The running turn's finished steps, with the results of their calls: what the window still has. */
+  /** The running turn's finished steps and their results, up to what the window still has. */
   turnMessages(): readonly StoredMessage[]
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
-  /** Whether it has every entry that a state has: a rewind may ask for what had left the window. */
+  /** Whether it has every entry of a state: a rewind may need entries that left the window. */
   has(index: readonly IndexEntry[]): boolean
-  /** Takes up what another one has folded from the same records, in place of its own. */
+  /** Replaces its content with another history folded from the same records. */
   takeOver(other: History): void
-  /** All that it knows, for a snapshot. */
+  /** All its content, for a snapshot. */
   takeSnapshot(): HistorySnapshot
 }
 
 export interface HistoryOptions {
-  /** Keeps what left the window too, for a rewind that reaches behind it. */
+  /** Also keeps what left the window, for a rewind that reaches further back. */
   readonly keepAll?: boolean
-  /** Goes on from a snapshot. */
+  /** Continues from a snapshot. */
   readonly snapshot?: HistorySnapshot
 }
 
@@ -87,7 +89,7 @@ interface Described {
 
 class FoldedHistory implements History {
   #content: HistoryContent
-  /** Calls of the open step by their ids, made when the first of them is asked for. */
+  /** Calls of the open step by id, built on first use. */
   #openCalls: { readonly of: readonly AssistantPart[]; readonly byId: ReadonlyMap<string, Described> } | undefined
 
   constructor(content: HistoryContent) {

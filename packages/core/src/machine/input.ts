@@ -1,5 +1,5 @@
-// Everything that can come into a session, by who may say it. A host lets nobody speak in its own name: what comes from
-// outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
+// All inputs of a session, grouped by their submitters. A host never lets callers speak as the host: outside inputs are
+// a `UserCommand` or a `ClientReport`. The machine itself does not know who submits an input.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
@@ -7,29 +7,29 @@ import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
 import type { PlanEntry, ToolSpec } from './spec.ts'
 
-/** How much of the answer the user took in, counted over the turn's whole text. */
+/** How much of the answer the user heard or read, counted over the turn's full text. */
 export type Played =
   | { readonly type: 'all' }
   | { readonly type: 'chars'; readonly chars: number }
-  /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
+  /** A version 1 app does not report it: everything if the answer was passed to its voice, else nothing. */
   | { readonly type: 'display' }
 
-/** Title and meta that people and programs gave it. */
+/** How much of an answer the user heard, as a sender reports it. */
 export type Heard =
   | Exclude<Played, { readonly type: 'chars' }>
   | { readonly type: 'none' }
-  /** As much of the newest answer as a voice has reported; all if none has. */
+  /** As much of the newest answer as a voice has reported; everything without a voice. */
   | { readonly type: 'reported' }
   | HeardPlace
 
 /**
- * A place in the answer `message`, or in the newest one. If a newer answer than `message` has begun, nothing of the newer one was
- * heard. The session counts the characters, and hands on `chars` alone.
+ * A place in the answer `message`, or in the newest one. If an answer newer than `message` has begun, nothing of the
+ * newer one was heard. The session counts the characters, and passes on only `chars`.
  */
 export type HeardPlace =
   /** UTF-16 units of the answer's text, such as up to the `end` of a sentence. */
   | { readonly type: 'chars'; readonly chars: number; readonly message?: string }
-  /** The first words of what a voice says of the answer, as `Intl.Segmenter` counts words. */
+  /** The first words of an answer as a voice speaks it, counted by `Intl.Segmenter`. */
   | { readonly type: 'words'; readonly words: number; readonly message?: string }
   /** Up to the end of this sentence (counted from 0), or of its first words. */
   | { readonly type: 'sentence'; readonly index: number; readonly words?: number; readonly message?: string }
@@ -39,39 +39,40 @@ export interface Failure {
   readonly message: string
   readonly retryable: boolean
   readonly retryAfterMs?: number
-  /** Tokens of the model's window, where its refusal names them. */
+  /** Tokens of the model's window, if its refusal names them. */
   readonly contextTokens?: number
 }
 
 /** The result of a tool or a client. */
 export type Outcome =
-  /** `value`: what the content is the text of, where it is JSON and short enough to be kept twice. */
+  /** `value`: the value that the content represents, if it is JSON and short enough to be stored twice. */
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
 
 /** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
 export type Delivery = 'queue' | 'steer' | 'interrupt'
 
-/** The host's findings about one call of an answer before it handed the answer in. */
+/** The host's findings about one call before it submitted the answer. */
 export interface CallCheck {
-  /** Hash of the raw arguments; finds a decision that is remembered for them. */
+  /** Hash of the raw arguments; finds a decision remembered for them. */
   readonly argumentsHash: string
   /** The fault of the arguments, in words that the model can act on. */
   readonly invalid?: string
-  /** Present: a person must approve. */
+  /** If present, a person must approve. */
   readonly asks?: true
   /**
-   * Beside `asks`: earlier decisions to approve do not count, but for those of a call of the tool that asked for the same. A person who
-   * approves the call approves later ones that ask for the same. Empty: the decision is about this call alone.
+   * Only with `asks`: earlier approvals do not count, except for calls of the tool with the same destination. A person
+   * who approves the call also approves later ones with the same destination. Empty: the decision applies to this call
+   * only.
    */
   readonly asksFor?: string
-  /** Beside `asksFor`: the approval stands for later calls only if the person says so (`remember`). */
+  /** Only with `asksFor`: the approval applies to later calls only if the person says so (`remember`). */
   readonly asksEach?: true
-  /** Present: a policy denies the call, in words for the model. No person can approve it. */
+  /** If present, a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
-  /** The call's description for people: a title, a kind, places, a diff. The machine only keeps it. */
+  /** The call's description for people: a title, a kind, places, a diff. The machine only stores it. */
   readonly about?: JsonObject
-  /** Repairs of its text before it was read. */
+  /** Repairs of its text before it was parsed. */
   readonly repairs?: readonly string[]
   /** The call could not be read; `invalid` says why. */
   readonly unreadable?: true
@@ -84,7 +85,7 @@ export interface ClientToolSpec extends ToolSpec {
 
 /** Whether the step's text fits the agent's output schema. */
 export interface OutputCheck {
-  /** In words that a model can act on; null when it fits. */
+  /** In words that a model can act on; null if it fits. */
   readonly issue: string | null
 }
 
@@ -92,14 +93,14 @@ export interface OutputCheck {
 export type AnswerCheck =
   | { readonly verdict: 'accept' }
   | { readonly verdict: 'again'; readonly reason: string }
-  /** A person decides: one of `by`, where it is there, else the session's own. */
+  /** A person decides: one of `by` if present, else the session's own principal. */
   | { readonly verdict: 'ask'; readonly reason: string; readonly title?: string; readonly by?: readonly string[] }
-  /** It threw, took too long or gave no verdict: the answer is not taken. */
+  /** It threw, timed out or returned no verdict: the answer is not accepted. */
   | { readonly verdict: 'failed'; readonly message: string }
 
 /**
- * Inputs that a person or a program may give through a session. `asks` (true by default) says whether who sends an input can be
- * asked for approvals and questions while it is answered.
+ * Inputs that a person or a program may submit through a session. `asks` (true by default) says whether the sender can
+ * answer approvals and questions during the answer.
  */
 export type UserCommand =
   | {
@@ -109,16 +110,16 @@ export type UserCommand =
       readonly delivery?: Delivery
       readonly model?: string
       readonly settings?: ModelSettings
-      /** JSON Schema that the answer fits, in place of the agent's. Inputs that differ in it are not answered together. */
+      /** JSON Schema for the answer, replacing the agent's. Inputs with different schemas are not answered together. */
       readonly output?: JsonObject
       readonly heard?: Heard
       readonly asks?: boolean
       /**
-       * Another input follows at once, and one answer is for both. If none comes within the silence of a batch (2 s by default), this
-       * one is answered alone.
+       * Another input follows at once, and one answer is for both. If none arrives within the silence of a batch (2 s
+       * by default), this one is answered alone.
        */
       readonly more?: true
-      /** W3C trace context of whoever sends it: the parent of its turn's spans. */
+      /** W3C trace context of its sender: the parent of its turn's spans. */
       readonly traceparent?: string
     }
   | {
@@ -132,7 +133,7 @@ export type UserCommand =
       readonly type: 'urgent-event'
       readonly inputId: string
       readonly name: string
-      /** In the brackets before the name, for the model; `Event` by default. */
+      /** Label in brackets before the name, for the model; `Event` by default. */
       readonly label?: string
       readonly detail?: JsonValue
       readonly message?: string
@@ -145,31 +146,34 @@ export type UserCommand =
   | {
       readonly type: 'rewind'
       readonly inputId: string
-      /** This exchange and all later ones leave the history. */
+      /** This exchange and all later ones are removed from the history. */
       readonly exchange: number
       /** Removes only the entries of that exchange from this one on; absent: all of them. */
       readonly fromEntry?: number
-      /** Whether the inputs that leave that exchange are asked again. */
+      /** Whether the removed inputs of that exchange are asked again. */
       readonly again: boolean
-      /** A running turn ends first. Without it a rewind is refused while one runs. */
+      /** Ends a running turn first; otherwise a rewind is refused while one runs. */
       readonly interrupt?: true
-      /** Said in place of what leaves, under the id of this input. */
+      /** Replaces the removed messages, under the id of this input. */
       readonly replace?: {
         readonly parts: readonly StoredPart[]
         readonly model?: string
         readonly settings?: ModelSettings
       }
-      /** JSON Schema that the new answer fits; the host takes it from the turn that is taken back. */
+      /** JSON Schema for the new answer; the host takes it from the rewound turn. */
       readonly output?: JsonObject
-      /** The index as it stood, where state no longer has it; the host folds it from the log. */
+      /** The index at that time, if state no longer has it; the host folds it from the log. */
       readonly index?: readonly IndexEntry[]
     }
   | { readonly type: 'set-model'; readonly model: string }
-  /** Settings of all turns from the next one on; those of an input win. Null: none. */
+  /** Settings of all turns from the next one on; an input's own win. Null: none. */
   | { readonly type: 'set-settings'; readonly settings: ModelSettings | null }
-  /** Takes back an input that waits. */
+  /** Withdraws a queued input. */
   | { readonly type: 'withdraw'; readonly target: string }
-  /** The session's title (null: none; at most 200 characters), and the notes of programs about it (replaced whole). */
+  /**
+   * The session's title (null: none; at most 200 characters), and the programs' metadata about it (replaced as a
+   * whole).
+   */
   | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'pause' }
   | { readonly type: 'continue' }
@@ -182,49 +186,52 @@ export type UserCommand =
       readonly principal: string
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly reason?: string
-      /** Decides later calls of this tool too, or those with the same arguments. */
+      /** Also decides later calls of this tool, or those with the same arguments. */
       readonly remember?: 'tool' | 'arguments'
-      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. They are approved. */
+      /** Only for `edit`: the new arguments as JSON text, and the host's findings about them. They are approved. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
-      /** Only where an answer is approved: the turn's whole answer. State holds no text, so the host brings it. */
+      /** Only to approve an answer: the turn's full answer, which the host supplies because state holds no text. */
       readonly answer?: string
     }
   | ({ readonly type: 'question-answer'; readonly questionId: string; readonly principal: string } & QuestionReply)
 
-/** A person's reply to a question of a tool: a value, which the host has checked against its schema, or a refusal to answer. */
+/** A person's reply to a tool's question: a value, which the host has validated, or a refusal to answer. */
 export type QuestionReply =
   | { readonly value: JsonValue }
   /** `reason`: for the tool. */
   | { readonly decline: true; readonly reason?: string }
 
-/** Reports of an attached client, or of the front that carries it: about its own calls and its display. */
+/** Reports of an attached client, or of the front that carries it, about its own calls and its display. */
 export type ClientReport =
   | {
       readonly type: 'client-attached'
-      /** Attached again under the same name, a client with a lease renews it; one without changes nothing. */
+      /** Attaching again under the same name renews a client's lease; without a lease nothing changes. */
       readonly connection: string
       readonly principal: string
-      /** Whether the client answers its calls strictly one after another. */
+      /** Whether the client runs its calls strictly one after another. */
       readonly sequential: boolean
-      /** Whether it claims a call before it acts on it; else delivery is the claim. */
+      /** Whether it claims a call before it acts on it; otherwise delivery counts as the claim. */
       readonly claims: boolean
-      /** Whether it says how much of an answer was heard; else its front says `display`. */
+      /** Whether it reports how much of an answer was heard; otherwise its front reports `display`. */
       readonly reportsPlayback: boolean
-      /** Whether a person behind it can be asked for approvals and questions. */
+      /** Whether a person behind it can answer approvals and questions. */
       readonly asks: boolean
       /** Names of the agent's own client tools that it can run; all by default. */
       readonly tools?: readonly string[]
-      /** Milliseconds after which a client without a connection counts as gone; at most an hour. Absent: never. */
+      /** Milliseconds before a client without a connection counts as disconnected; at most an hour. Absent: never. */
       readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }
-  /** The tools that this client brings, in place of those that it brought before. */
+  /** The tools that this client provides, replacing its earlier ones. */
   | { readonly type: 'client-tools'; readonly connection: string; readonly tools: readonly ClientToolSpec[] }
   | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
-  /** The answer of this turn is shown as a whole, or handed to a voice; with `chars`, a voice played so much of its text. */
+  /**
+   * The answer of this turn is displayed as a whole, or passed to a voice; with `chars`, a voice has played that much
+   * of its text.
+   */
   | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }
 
 /** A model attempt (a summary's too), or one start of a server tool. */
@@ -232,14 +239,14 @@ export type LostWork =
   | { readonly type: 'model'; readonly attempt: number }
   | { readonly type: 'tool'; readonly callId: string; readonly attempt: number }
 
-/** Inputs that only the host may give: answers to effects, and news of its work and its process. */
+/** Inputs reserved to the host: answers to effects, and news of its work and its process. */
 export type HostReport =
   | {
       readonly type: 'model-finished'
       readonly attempt: number
       readonly model: string
       readonly parts: readonly ModelPart[]
-      /** One for each call among `parts`, in their order. */
+      /** One check per call in `parts`, in order. */
       readonly checks: readonly CallCheck[]
       readonly finish: FinishReason
       readonly usage: Usage
@@ -261,10 +268,10 @@ export type HostReport =
       readonly type: 'plan-set'
       readonly callId: string
       readonly attempt: number
-      /** At most 100, of 1,000 characters each; further ones and longer texts are cut. */
+      /** At most 100, of 1,000 characters each; the rest is cut. */
       readonly entries: readonly PlanEntry[]
     }
-  /** A tool asked a model, and this is what it cost. The call may be over. */
+  /** Usage of a tool's model request. The call may have ended. */
   | {
       readonly type: 'model-used'
       readonly callId: string
@@ -286,9 +293,9 @@ export type HostReport =
       readonly timeoutMs: number
     }
   | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
-  /** The whole host died and came back: nobody is attached, nothing runs. */
+  /** The whole host died and restarted: no client is attached, and nothing runs. */
   | { readonly type: 'host-restarted'; readonly downMs: number }
-  /** One piece of work died with its process; everything else goes on. */
+  /** One piece of work died with its process; everything else continues. */
   | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
 

@@ -1,4 +1,4 @@
-// Notes in the place of content that a provider refused, for its own sake or for the size of the request.
+// Notes that replace content refused by a provider, because of the content or the size of the request.
 import type { MediaSource, StoredPart, ToolMessage } from '../messages.ts'
 import type { FactOf, InputBody } from './fact.ts'
 import { isMedia } from './media.ts'
@@ -6,7 +6,7 @@ import { text } from './render.ts'
 
 type LeftOut = Pick<FactOf<'inputs-left-out'>, 'reason' | 'tooLarge'>
 
-/** The body of an input of which its media are left out but the newest `stay`, or, where it has none, all of it. */
+/** The body of an input with all but the newest `stay` media replaced, or, if it has none, all of its content. */
 export function leaveOutOfInput(body: InputBody, left: LeftOut, stay: number): InputBody {
   if (body.type === 'user' && body.parts.some(isMedia)) {
     const note = createNotes(left, body.parts, stay)
@@ -15,7 +15,7 @@ export function leaveOutOfInput(body: InputBody, left: LeftOut, stay: number): I
   return { type: 'user', parts: [text(describeLeftOut('input', left.reason))] }
 }
 
-/** The results of a step without their media but the newest `stay`. */
+/** The results of a step with all but the newest `stay` media replaced. */
 export function leaveOutOfResults(
   message: ToolMessage<MediaSource>,
   left: LeftOut,
@@ -30,7 +30,7 @@ export function leaveOutOfResults(
   return { ...message, parts }
 }
 
-/** Called with each of the parts in their order. */
+/** Returns a function to call with each part in order. */
 function createNotes(
   { reason, tooLarge }: LeftOut,
   parts: readonly StoredPart[],

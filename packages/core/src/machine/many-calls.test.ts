@@ -1,5 +1,5 @@
-// One answer with thousands of calls: what a decision about them costs grows with their number, not with its square. Steps
-// are counted, by V8's precise coverage: every run of a function or of a block in it.
+// One answer with thousands of calls: the cost of deciding them grows linearly with their number. Steps are counted by
+// V8's precise coverage: every run of a function or of a block in it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import type { Input } from './input.ts'
@@ -9,7 +9,7 @@ import { serverTool, TestSession } from '../testing/test-session.ts'
 const FEW = 1000
 const MANY = 3000
 
-/** A session whose model is about to answer, of an agent that may have so many calls. */
+/** A session whose model is about to answer, with an agent that may have this many calls. */
 function open(count: number, parallelCalls: number): TestSession {
   const tools = [serverTool('act'), serverTool('alone', { parallel: false })]
   return new TestSession({ tools, limits: { callsPerTurn: count, parallelCalls } }).user('go')

@@ -1,4 +1,5 @@
-// Limits of images and files: each part, all of an input, how many; in inputs and in results, whatever holds the bytes.
+// Limits of images and files: per part, per input and in number; in inputs and in results, however the bytes are
+// stored.
 import type { StoredPart } from '../messages.ts'
 import { TestSession } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'
@@ -29,17 +30,17 @@ test('an agent takes 20 MiB in a part, 64 MiB and 32 parts in an input', () => {
   const mib = 1024 * 1024
   expect(findLargeMedia([kept(20 * mib)], DEFAULT_LIMITS)).toBeUndefined()
   expect(findLargeMedia([kept(20 * mib + 1)], DEFAULT_LIMITS)).toBe(
-    'the image at 0 has 20971521 bytes; at most 20971520 are taken (mediaBytes)',
+    'the image at 0 has 20971521 bytes; at most 20971520 are allowed (mediaBytes)',
   )
   const four = [kept(16 * mib), kept(16 * mib), kept(16 * mib), kept(16 * mib)]
   expect(findLargeMedia(four, DEFAULT_LIMITS)).toBeUndefined()
   expect(findLargeMedia([...four, kept(1)], DEFAULT_LIMITS)).toBe(
-    'its images and files have 67108865 bytes; at most 67108864 are taken (inputMediaBytes)',
+    'its images and files have 67108865 bytes; at most 67108864 are allowed (inputMediaBytes)',
   )
   const many = Array.from({ length: 32 }, () => address)
   expect(findLargeMedia(many, DEFAULT_LIMITS)).toBeUndefined()
   expect(findLargeMedia([...many, kept(0)], DEFAULT_LIMITS)).toBe(
-    'it has 33 images and files; at most 32 are taken (mediaParts)',
+    'it has 33 images and files; at most 32 are allowed (mediaParts)',
   )
 })
 
@@ -86,6 +87,6 @@ test('the value beside a result counts as the result does', () => {
   expect(session.fact('call-settled').settlement).toEqual({
     type: 'error',
     code: 'result_too_large',
-    message: 'the result’s value has 11 characters as JSON; at most 10 are taken',
+    message: 'the result’s value has 11 characters as JSON; at most 10 are allowed',
   })
 })

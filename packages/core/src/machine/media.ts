@@ -1,4 +1,4 @@
-// Pictures and files as the machine sees them: how many, and how large. What their bytes are it never asks.
+// Images and files as the machine sees them: their number and size. It never inspects their bytes.
 import type { FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
 import type { Limits } from './spec.ts'
 
@@ -8,7 +8,7 @@ export function isMedia(part: StoredPart): part is StoredMedia {
   return part.type === 'image' || part.type === 'file'
 }
 
-/** Bytes that are sent with a request; none for an address. */
+/** Bytes sent with a request; none for an address. */
 export function countMediaBytes(source: MediaSource): number {
   if (source.type === 'blob') return source.bytes
   if (source.type === 'url') return 0
@@ -17,7 +17,7 @@ export function countMediaBytes(source: MediaSource): number {
   return Math.floor((data.length * 3) / 4) - padding
 }
 
-/** Names the part of an input or a result that is over its limit, with the value and the limit. */
+/** Describes the first violation of a limit in an input or result, with the value and the limit. */
 export function findLargeMedia(
   parts: readonly StoredPart[],
   { mediaBytes, inputMediaBytes, mediaParts }: Limits,
@@ -28,11 +28,11 @@ export function findLargeMedia(
     if (!isMedia(part)) continue
     const bytes = countMediaBytes(part.source)
     if (bytes > mediaBytes)
-      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are taken (mediaBytes)`
+      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are allowed (mediaBytes)`
     count += 1
     total += bytes
   }
-  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are taken (mediaParts)`
+  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are allowed (mediaParts)`
   if (total <= inputMediaBytes) return undefined
-  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are taken (inputMediaBytes)`
+  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are allowed (inputMediaBytes)`
 }

@@ -1,10 +1,10 @@
-// Results that go behind handles because a request would not fit its model's window, in the middle of a turn too.
+// Results that move behind handles because a request would not fit its model's window, even within a turn.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 import { createHistory } from './history.ts'
 import type { WindowSpec } from './spec.ts'
 
-/** Room for 1,000 tokens, which are 4,000 characters. */
+/** Room for 1,000 tokens, or 4,000 characters. */
 const WINDOW = { contextTokens: 1500, reserveTokens: 500 }
 
 function look(session: TestSession, step: number, chars: number): TestSession {
@@ -15,7 +15,7 @@ function open(window: Partial<WindowSpec> = WINDOW): TestSession {
   return new TestSession({ window }).user('go')
 }
 
-/** Whether each result in the request is sent as a beginning and a handle. */
+/** For each result in the request, whether it is sent as a beginning and a handle. */
 function listMoved({ state, history }: TestSession): readonly boolean[] {
   const messages = history.messages(state.attempt?.fromEntry ?? 0, state.attempt?.toEntry ?? 0)
   return messages.flatMap((message) =>

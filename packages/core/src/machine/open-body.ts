@@ -4,11 +4,11 @@ import type { AssistantMessage, AssistantPart, MediaSource, ResultPart, StoredMe
 import type { CallProposal, QuestionAnswer, Settlement } from './fact.ts'
 import { isVisible, renderSettlement, text } from './render.ts'
 
-/** A question of a tool that has no answer yet. */
+/** An unanswered question of a tool. */
 export interface OpenQuestion {
   readonly callId: string
   readonly questionId: string
-  /** From 1, for each call. */
+  /** From 1, per call. */
   readonly n: number
   readonly message: string
   /** JSON Schema of the answer. */
@@ -26,7 +26,7 @@ export interface PlainOpenBody {
   readonly parts: readonly AssistantPart[]
   /** See `AssistantMessage.rebased`. */
   readonly rebased: boolean
-  /** The calls of the step that say something of themselves. */
+  /** The calls of the step that have a description or a provenance. */
   readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
 }
 
@@ -34,7 +34,7 @@ export interface PlainOpenBody {
 export interface OpenBody extends PlainOpenBody {
   readonly edited: Map<string, string>
   readonly settlements: Map<string, Settlement>
-  /** By their ids. */
+  /** Questions by id. */
   readonly questions: Map<string, AskedQuestion>
 }
 
@@ -48,7 +48,7 @@ export function describeCalls(calls: readonly CallProposal[]): OpenBody['describ
   }))
 }
 
-/** The approval of an answer is a call for people alone: no model reads it. */
+/** The approval of an answer is a call for people only: no model reads it. */
 function withoutApproval(open: OpenBody): readonly AssistantPart[] {
   const approval = open.described.find(({ answer }) => answer)
   if (!approval) return open.parts

@@ -1,4 +1,4 @@
-// Calls and answers that come too early: the machine denies them, whatever the model does.
+// Premature calls and answers: the machine denies them, whatever the model does.
 import { expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 

@@ -1,13 +1,13 @@
-// The order of calls that an agent demands. The machine keeps it, whatever the model does and whether or not its provider can be told
-// which tool to call.
+// The order of calls that an agent demands. The machine enforces it, whatever the model does and whether or not its
+// provider supports a tool choice.
 import type { Spec } from './spec.ts'
 import type { Turn } from './state.ts'
 
-/** The name of the call that stands for the approval of an answer; no tool has it. */
+/** The name of the call that represents the approval of an answer; no tool has it. */
 export const ANSWER_APPROVAL = 'answer.approve'
 
 /**
- * The tools that must have an `ok` result in this turn before the call, or before the answer (without `name`). Empty: it may come now.
+ * The tools that need an `ok` result in this turn before the call, or before the answer (without `name`). Empty if it is allowed now.
  * @param done tools that have one
  */
 export function findMissing(
@@ -22,8 +22,8 @@ export function findMissing(
 }
 
 /**
- * Whether the turn ends now that the calls of a step have settled: at a tool with `endsTurn`, or by `stopWhen`. A turn whose answer still
- * needs the result of another tool continues.
+ * Whether the turn ends now that the calls of a step have settled: at a tool with `endsTurn`, or by `stopWhen`. It
+ * continues while the answer still requires another tool's result.
  */
 export function endsAtCalls(
   spec: Pick<Spec, 'tools' | 'stopWhen' | 'firstTool' | 'order'>,
@@ -36,12 +36,12 @@ export function endsAtCalls(
   return isMet && findMissing(spec, done).length === 0
 }
 
-/** Words for the model whose call came too early. */
+/** Message to the model about a premature call. */
 export function describeMissing(name: string, missing: readonly string[]): string {
   return `"${name}" may run only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first, then "${name}" again`
 }
 
-/** Words for the model whose answer came too early. */
+/** Message to the model about a premature answer. */
 export function describeEarlyAnswer(missing: readonly string[]): string {
   return `it may come only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first`
 }

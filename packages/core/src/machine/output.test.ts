@@ -1,4 +1,4 @@
-// Answers to a schema: one that does not fit is asked for once more, with what is wrong; then the turn fails.
+// Answers with a schema: an answer that does not fit is requested once more, with the reason; then the turn fails.
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../json.ts'
 import type { Saying } from '../testing/test-session.ts'

@@ -1,4 +1,4 @@
-// From the calls of an answer to the calls of the ledger: which may run, and how the others settle at once.
+// Turns the calls of an answer into calls of the ledger: which may run, and how the others settle at once.
 import type { JsonParsed } from '../json.ts'
 import { isJsonObject, JSON_DEPTH_MAX, parseJson } from '../json.ts'
 import type { FinishReason } from '../messages.ts'
@@ -14,7 +14,7 @@ export interface Proposed {
   readonly proposal: CallProposal
   /** The text for the history: the raw one, or `{}` if that is not a JSON object. */
   readonly arguments: string
-  /** Present: the call never starts. */
+  /** If present, the call never starts. */
   readonly settlement?: Settlement
 }
 
@@ -38,12 +38,12 @@ export function proposeCalls(
   })
 }
 
-/** The id of a step's nth call, counted from 0. */
+/** The id of a step's nth call, starting at 0. */
 export function nameCall(birth: string, step: number, index: number): string {
   return `call_${birth === '' ? '' : `${birth}_`}${step}_${index}`
 }
 
-/** A host that forgets a check must not start a call that needs an approval. */
+/** A call without a check must not start: it may need an approval. */
 const UNCHECKED: CallCheck = { argumentsHash: '', invalid: 'the arguments were not checked' }
 
 function makeProposal(
@@ -86,7 +86,7 @@ interface Asked {
   readonly finish: FinishReason
 }
 
-/** Why a call does not run, most fundamental reason first; undefined when it may. */
+/** Why a call does not run, most fundamental reason first; undefined if it may. */
 function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   const { part, parsed, check, attempt, finish } = asked
   const before = draft.state.turn?.calls ?? 0
@@ -100,7 +100,7 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   }
   if (before + asked.index >= most)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
-  // It names no tool for sure.
+  // Its tool's name is unreliable.
   if (check.unreadable)
     return { type: 'error', code: 'invalid_arguments', message: check.invalid ?? 'it cannot be read' }
   if (!findTool(draft, part.name))
@@ -126,7 +126,10 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   return undefined
 }
 
-/** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
+/**
+ * Finish reasons after which a call may run, if its arguments are complete. Never the reason alone: servers misreport
+ * it.
+ */
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
 
 /** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
@@ -137,7 +140,7 @@ function recallDecision(
 ): 'approve' | 'deny' | undefined {
   const remembered = state.remembered.findLast((one) => {
     if (one.name !== tool) return false
-    // That a destination was approved since does not approve the very call that a person does not want.
+    // A later approval of the destination does not approve the very call that a person denied.
     if (asksFor !== undefined && one.decision === 'approve' && isDenied(state, tool, argumentsHash)) return false
     if (one.asksFor !== undefined) return one.asksFor === asksFor
     const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash

@@ -1,4 +1,4 @@
-// Valid and invalid records, whoever wrote them.
+// Valid and invalid records, from any writer.
 import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { TestSession } from '../testing/test-session.ts'
@@ -26,7 +26,7 @@ function findIssue(value: unknown): string | undefined {
   }
 }
 
-/** A session in which much happened, as it would be read from a store. */
+/** An eventful session, as read from a store. */
 function converse(): readonly SessionRecord[] {
   const session = new TestSession({ window: { exchanges: 2, keepExchanges: 1, summarise: true } })
   session
@@ -44,17 +44,11 @@ describe('a number that nobody can count on is refused', () => {
   test.each<[Partial<Record<keyof SessionRecord, unknown>>, string]>([
     [
       { epoch: 2 ** 53 },
-      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 9007199254740992',
+      'log_damaged: record 0 is not a record: epoch must be a safe whole number, not 9007199254740992',
     ],
-    [
-      { epoch: 1e300 },
-      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 1e+300',
-    ],
-    [
-      { epoch: 0.5 },
-      'log_damaged: record 0 is not a record: epoch must be a whole number that can be counted on, not 0.5',
-    ],
-    [{ pos: '0' }, 'log_damaged: a record is not a record: pos must be a whole number that can be counted on, not "0"'],
+    [{ epoch: 1e300 }, 'log_damaged: record 0 is not a record: epoch must be a safe whole number, not 1e+300'],
+    [{ epoch: 0.5 }, 'log_damaged: record 0 is not a record: epoch must be a safe whole number, not 0.5'],
+    [{ pos: '0' }, 'log_damaged: a record is not a record: pos must be a safe whole number, not "0"'],
     [
       { nowMs: 8.64e15 + 1 },
       'log_damaged: record 0 is not a record: nowMs must be milliseconds of a date, not 8640000000000001',
@@ -82,7 +76,7 @@ test.each([null, undefined, 'x', 1, [], {}])('%j is no record', (value) => {
 test('a fact of a newer version is told as that, and never becomes the state', () => {
   const newer = { ...sound, facts: [{ type: 'session-cloned', from: 'x' }] }
   expect(findIssue(newer)).toBe(
-    'log_version_unknown: record 0 holds a fact that this Baton does not know: "session-cloned"',
+    'log_version_unknown: record 0 has a fact that this version of Baton does not know: "session-cloned"',
   )
   expect(() => apply(initialState('s'), { type: 'session-cloned' } as never)).toThrow('does not know: "session-cloned"')
   expect(() => apply(initialState('s'), { type: 'constructor' } as never)).toThrow('does not know')
@@ -111,7 +105,7 @@ test('of a session everything is a record; without a field, or with one of anoth
         }
       }
   console.log(`${refused} changes of facts refused, ${taken} taken: ${[...kept].join(', ')}`)
-  // Optional ones may be missing; none may be of another kind but what is any JSON.
+  // Optional fields may be missing; no field may be of another kind, except fields that hold any JSON.
   expect(taken).toBeLessThan(refused / 10)
   expect([...kept].sort()).toMatchInlineSnapshot(`
     [

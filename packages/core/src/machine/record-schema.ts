@@ -1,5 +1,5 @@
-// The schema of records: every fact with its fields. It stands before each fold of what was stored or comes from elsewhere.
-// A fact that it does not know comes from a newer Baton; fields that it does not know are additions, and are let be.
+// The schema of records: every fact with its fields. Applied before folding anything that was stored or comes from
+// elsewhere. An unknown fact is from a newer Baton; unknown fields are additions, and are ignored.
 import { BatonError } from '../errors.ts'
 import type { FactOf, FactType } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
@@ -148,7 +148,7 @@ const checkIndex = checkList(
   }),
 )
 
-/** Every field that a fact's type has, so that none is forgotten here. */
+/** Every field of a fact's type, so that none is forgotten here. */
 type FieldsOf<Type extends FactType> = FieldChecks & {
   readonly [Name in Exclude<keyof FactOf<Type>, 'type'>]-?: FieldChecks[string]
 }
@@ -361,7 +361,7 @@ const checkHead = checkFields({
   facts: checkList(checkFields({ type: checkText })),
 })
 
-/** @throws BatonError `log_damaged` (the field, and what is wrong with it), `log_version_unknown` (a fact of a newer version) */
+/** @throws BatonError `log_damaged` (the field, and its fault), `log_version_unknown` (a fact of a newer version) */
 export function checkRecord(value: unknown): asserts value is SessionRecord {
   const pos = isObject(value) ? value['pos'] : undefined
   const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
@@ -371,7 +371,7 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
     throw new BatonError({ code: 'log_damaged', message })
   }
   refuse(checkHead(value))
-  const { facts } = value as SessionRecord // of this form, but for what each fact holds
+  const { facts } = value as SessionRecord // of this form, apart from the facts' content
   for (const [index, fact] of facts.entries()) {
     const check = CHECKS.get(fact.type)
     if (!check) throw createUnknownFactError(fact, where)
@@ -380,11 +380,11 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   }
 }
 
-/** Largest epoch of a record from elsewhere. A store counts on from the largest epoch it has seen, and must not run out of numbers. */
+/** Maximum epoch of a foreign record: a store counts on from the largest epoch, and must not run out of numbers. */
 const FOREIGN_EPOCH_MAX = 2 ** 40
 
 /**
- * Checks records that come from elsewhere (an import, another store) before a store takes them. Their epochs are 2^40 at most.
+ * Validates foreign records (an import, another store) before a store accepts them. Their epochs are at most 2^40.
  * @throws BatonError `log_damaged`, `log_version_unknown`
  */
 export function checkRecords(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
@@ -394,7 +394,7 @@ export function checkRecords(values: readonly unknown[]): asserts values is read
     if (epoch > FOREIGN_EPOCH_MAX)
       throw new BatonError({
         code: 'log_damaged',
-        message: `record ${pos} has epoch ${epoch}; a record from elsewhere may have ${FOREIGN_EPOCH_MAX} at most`,
+        message: `record ${pos} has epoch ${epoch}; a record from elsewhere may have at most ${FOREIGN_EPOCH_MAX}`,
       })
   }
 }

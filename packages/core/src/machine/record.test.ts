@@ -64,7 +64,7 @@ describe('a record', () => {
       'log_damaged: record 3 follows position 3',
     )
     expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(4, 1)))).toBe(
-      'log_damaged: record 4 has epoch 1, but epoch 2 was seen before it',
+      'log_damaged: record 4 has epoch 1, but an earlier record has epoch 2',
     )
   })
 
@@ -84,7 +84,7 @@ test('a change of what a snapshot holds comes with a new version of it', () => {
       return [key, ...(isPlain ? names(inner).map((name) => `${key}.${name}`) : [])]
     })
   const shape = shortHash(JSON.stringify([...names(state), ...names(history.takeSnapshot())].toSorted()))
-  // When this fails, raise SNAPSHOT_VERSION and write the new shape down here.
+  // When this fails, raise SNAPSHOT_VERSION and update the shape here.
   expect([SNAPSHOT_VERSION, shape]).toEqual([9, '3e53b23ba5b35812'])
 })
 

@@ -1,4 +1,4 @@
-// Records and snapshots: what a store keeps, with their format version.
+// Records and snapshots: the contents of a store, with their format version.
 import { BatonError } from '../errors.ts'
 import type { Fact } from './fact.ts'
 import { HOST_FACTS } from './fact.ts'
@@ -10,15 +10,18 @@ import { isObject } from './value-checks.ts'
 import type { State } from './state.ts'
 import { initialState } from './state.ts'
 
-/** Version of records. Frozen: every later Baton reads records of this version; new facts may only be added. */
+/** Version of records. Frozen: every later Baton reads records of this version; facts may only be added. */
 export const FORMAT_VERSION = 1
 
-/** Version of snapshots: raised with every change of a state's or a history's content. An older one is folded again from its log. */
+/**
+ * Version of snapshots, raised with every change of a state's or a history's content. Older ones are folded again from
+ * the log.
+ */
 export const SNAPSHOT_VERSION = 9
 
-/** The stored envelope of an input: enough to tell what it was, without its content. */
+/** The stored envelope of an input: enough to identify it, without its content. */
 export interface InputEnvelope {
-  /** `offer-reached`: as `call-reached` was called in older records. */
+  /** `offer-reached`: the name of `call-reached` in older records. */
   readonly type: InputType | 'session-opened' | 'offer-reached'
   readonly inputId?: string
   readonly callId?: string
@@ -30,16 +33,16 @@ export interface InputEnvelope {
 export interface SessionRecord {
   readonly version: number
   readonly pos: number
-  /** The session's time: deadlines are counted in it. It never goes back, and no clock that is set moves it. */
+  /** Session time, which deadlines use. It never goes back, and setting a clock does not move it. */
   readonly nowMs: number
-  /** The wall clock, for people, where it is a second or more apart from `nowMs`. */
+  /** The wall clock, for people, if it differs from `nowMs` by a second or more. */
   readonly wallMs?: number
   readonly epoch: number
   readonly input: InputEnvelope
   readonly facts: readonly Fact[]
 }
 
-/** A log folded up to some position, from which a reader can continue. */
+/** A log folded up to a position, from which a reader can continue. */
 export interface Snapshot {
   readonly version: number
   readonly state: State
@@ -47,7 +50,7 @@ export interface Snapshot {
 }
 
 /**
- * Checks that a record is one, field by field, and can be folded on top of `state`.
+ * Checks that a value is a record, field by field, and can be folded on top of `state`.
  * @throws BatonError `log_version_unknown`, `log_damaged`
  */
 export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
@@ -58,7 +61,7 @@ export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: Sessio
   if (record.epoch < state.epoch)
     throw new BatonError({
       code: 'log_damaged',
-      message: `record ${record.pos} has epoch ${record.epoch}, but epoch ${state.epoch} was seen before it`,
+      message: `record ${record.pos} has epoch ${record.epoch}, but an earlier record has epoch ${state.epoch}`,
     })
 }
 
@@ -72,8 +75,8 @@ export function checkVersion(version: number): void {
 }
 
 /**
- * Whether a session of so many records can go on from what a store gave as its snapshot. One that cannot is left out: the
- * log has what it has.
+ * Whether a session with this many records can continue from a store's snapshot. An unusable one is ignored: the log
+ * has everything.
  */
 export function isUsableSnapshot(value: unknown, session: string, lastPos: number): value is Snapshot {
   if (!isObject(value) || value['version'] !== SNAPSHOT_VERSION) return false
@@ -82,7 +85,7 @@ export function isUsableSnapshot(value: unknown, session: string, lastPos: numbe
   return state['session'] === session && Number.isSafeInteger(state['pos']) && Number(state['pos']) <= lastPos
 }
 
-/** Every field is there and of the same kind; one that may be null may be anything. */
+/** Whether every field exists and is of the same kind; a field that may be null may be anything. */
 function isLike(value: unknown, model: object): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false
   return Object.entries(model).every(([name, like]) => {
@@ -109,10 +112,10 @@ function findBirth(records: readonly SessionRecord[]): string {
   return opened?.type === 'session-opened' ? opened.birth : ''
 }
 
-/** Ids of calls stand in many places, also in what the model is told of late results. */
+/** Call ids occur in many places, including notes about late results. */
 function withoutBirth(fact: Fact, birth: string): Fact {
   if (birth === '') return fact
-  return JSON.parse(JSON.stringify(fact).replaceAll(`call_${birth}_`, 'call_')) as Fact // the same fact, other ids
+  return JSON.parse(JSON.stringify(fact).replaceAll(`call_${birth}_`, 'call_')) as Fact // the same fact with other ids
 }
 
 const VARYING: ReadonlySet<string> = new Set([
@@ -125,10 +128,10 @@ const VARYING: ReadonlySet<string> = new Set([
   'broughtBy',
   'traceparent',
 ])
-/** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
+/** Fields that hold words of people, models and tools: whatever their keys, they belong to the conversation. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value', 'meta'])
 
-/** Takes out times (`…Ms`), attempts and random tokens, at every depth but inside of content. */
+/** Removes times (`…Ms`), attempts and random tokens at every depth, except inside content. */
 function withoutTimes<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutTimes) as Value
   if (typeof value !== 'object' || value === null) return value

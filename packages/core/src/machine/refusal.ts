@@ -1,4 +1,4 @@
-// The answer to the sender of an input: that it is accepted, or why not.
+// The answer to the sender of an input: accepted, or why not.
 import type { ErrorCode } from '../errors.ts'
 
 export interface Refusal {
@@ -8,11 +8,11 @@ export interface Refusal {
 
 export interface Accepted {
   readonly type: 'accepted'
-  /** Position of the record that holds it; of the first one, for an input that was sent again. */
+  /** Position of its record; the first one for a repeated input. */
   readonly pos: number
-  /** For a claim: the client had claimed the call before. */
+  /** For a claim: the client had already claimed the call. */
   readonly again?: true
-  /** For an interrupt: the turn that it ended. Absent if none ran, or another one than was named. */
+  /** For an interrupt: the turn that it ended. Absent if none was running, or not the named one. */
   readonly ended?: number
 }
 

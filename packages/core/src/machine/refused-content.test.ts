@@ -1,4 +1,4 @@
-// Content that a provider refuses for its own sake: when it leaves the history, and the note in its place.
+// Content that a provider refuses for what it is: when it leaves the history, and the note that replaces it.
 import type { StoredPart } from '../messages.ts'
 import { TestSession, toOutcome } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Decides which content to leave out after a provider refused it, or the size of its request. Otherwise every
-// later turn would send it again, and fail as this one did.
+// Decides which content to remove after a provider refused it, or the size of its request. Otherwise every later turn
+// would send it again and fail.
 import type { ErrorCode } from '../errors.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -9,7 +9,7 @@ import { describeLeftOut, describeTooLarge } from './left-out.ts'
 import { RULES } from './spec.ts'
 import type { EntryMedia, IndexEntry, State, Turn } from './state.ts'
 
-/** Called when a turn fails for good. */
+/** Called when a turn fails permanently. */
 export function leaveOutRefused(draft: Draft, turn: Turn, { code, message }: Failure): void {
   if (code !== 'model_invalid_request' && code !== 'model_content_refused') return
   const entries = findRefused(draft.state.index, turn, code)
@@ -20,14 +20,15 @@ export function leaveOutRefused(draft: Draft, turn: Turn, { code, message }: Fai
   emit(draft, { type: 'inputs-left-out', ...nameSources(entries), reason, sizes })
 }
 
-/** Whether the history has images or files that could leave. */
+/** Whether the history has images or files that could be removed. */
 export function hasMedia({ index }: State): boolean {
   return index.some(({ media }) => media)
 }
 
 /**
- * Leaves out the older half of all images and files, after a request that was too large with them. Half of them, because each change
- * of the beginning costs what the provider has cached; and each refusal halves what is left, so that few requests are refused.
+ * Removes the older half of all images and files, after a request that was too large with them. Half, because each
+ * change near the beginning invalidates the provider's cache; each refusal halves the rest, so that few requests are
+ * refused.
  */
 export function leaveOutOldest(draft: Draft, { message }: Failure): void {
   const entries = draft.state.index.filter((entry) => entry.media)
@@ -62,7 +63,9 @@ function nameSources(entries: readonly IndexEntry[]): {
   return { inputs, ...(steps.length > 0 && { steps }) }
 }
 
-/** This turn's images and files. If it has none and content is surely meant: those of older turns, or else what was said. */
+/**
+ * This turn's images and files. If it has none and content is surely meant: those of older turns, or else the inputs.
+ */
 function findRefused(index: readonly IndexEntry[], turn: Turn, code: ErrorCode): readonly IndexEntry[] {
   const media = index.filter((entry) => entry.media)
   const own = media.filter(({ exchange }) => exchange === turn.exchange)
@@ -70,7 +73,10 @@ function findRefused(index: readonly IndexEntry[], turn: Turn, code: ErrorCode):
   return media.length > 0 ? media : listUnanswered(index, turn)
 }
 
-/** Entries to leave out if only words can be meant: those of this turn, and of the turns before it that ended without an answer. */
+/**
+ * Entries to remove if only words can be meant: those of this turn, and of preceding turns that ended without an
+ * answer.
+ */
 function listUnanswered(index: readonly IndexEntry[], turn: Turn): readonly IndexEntry[] {
   const answered = index.findLast(({ role, exchange }) => role !== 'user' && exchange !== turn.exchange)?.exchange ?? -1
   return index.filter(({ role, exchange, inputs = [] }) => role === 'user' && exchange > answered && inputs.length > 0)
@@ -81,10 +87,10 @@ function shortenReason(message: string): string {
   return line.slice(0, wholeChars(line, RULES.reasonChars))
 }
 
-/** Characters of an entry once a note of `noteChars` stands for each image and file but those that stay. */
+/** Characters of an entry once a note of `noteChars` replaces each image and file, except the retained ones. */
 function measureWithout(entry: IndexEntry, noteChars: number, stays?: EntryMedia): number {
   const { chars, media, inputs = [], notes = [] } = entry
   if (media) return chars - media.chars + (stays?.chars ?? 0) + (media.parts - (stays?.parts ?? 0)) * noteChars
-  // The size of the notes beside the inputs is not known any more.
+  // The size of the notes that entered with the inputs is no longer known.
   return notes.length > 0 ? chars : inputs.length * noteChars
 }

@@ -24,12 +24,12 @@ function renderInput(body: InputBody): readonly StoredPart[] {
   }
 }
 
-/** Folded, so that a speaker cannot forge another kind of line. */
+/** Folds line breaks, so that a speaker cannot forge another kind of line. */
 function oneLine(said: string): string {
   return said.replace(/\s*[\r\n\v\f\u0085\u2028\u2029]+\s*/g, ' ').trim()
 }
 
-/** Neighbouring transcript lines become one text, a line each. */
+/** Adjacent transcript lines become one text, one line each. */
 export function renderInputs(bodies: readonly InputBody[]): readonly StoredPart[] {
   const parts: StoredPart[] = []
   let previous: InputBody | undefined
@@ -62,7 +62,7 @@ export function renderSettlement(settlement: Settlement): readonly StoredPart[] 
     case 'cancelled':
     case 'unknown': {
       if (settlement.type === 'cancelled' && settlement.detached)
-        return [text('Still running. The user spoke meanwhile; a note will tell the outcome.')]
+        return [text('Still running. The user spoke meanwhile; a note will report the outcome.')]
       const { code, mayHaveRun } = describeEnd(settlement)
       // Apps of version 1 and their models know a time-out by these words.
       if (settlement.type === 'timed-out' && !mayHaveRun) return [text(`Error: ${code}`)]
@@ -78,20 +78,23 @@ export function text(value: string): TextPart {
   return { type: 'text', text: wellFormed(value) }
 }
 
-/** Half a surrogate pair, as a tool leaves that cuts its text by length, is refused by every provider. */
+/** Replaces halves of surrogate pairs, left by tools that cut text by length; every provider refuses them. */
 export function wellFormed(value: string): string {
-  // Most strings have one byte for each character: the test rejects them at once, and `replace` would not.
+  // Most strings have one byte per character: the test rejects them at once, and `replace` would not.
   return HALF.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value
 }
 
 const HALF = /[\ud800-\udfff]/
 
-/** The part itself where it is whole. Provider state vouches for what was written: it goes with a half that is replaced. */
+/**
+ * Returns the part itself if it is well-formed. Provider state vouches for the original text, so it is dropped with a
+ * replaced half.
+ */
 export function makeWhole<Part extends StoredPart | AssistantPart>(part: Part): Part {
   if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'call') return part
   if (part.type === 'call') {
     const given = wellFormed(part.arguments)
-    // Few arguments have escapes of surrogates at all.
+    // Few arguments have escaped surrogates.
     const read = ESCAPED_HALF.test(given) ? replaceEscapedHalves(given) : given
     return read === part.arguments ? part : replaceText(part, { arguments: read })
   }
@@ -104,12 +107,12 @@ function replaceText<Part extends StoredPart | AssistantPart>(
   text: { readonly text: string } | { readonly arguments: string },
 ): Part {
   const { state: _, ...bare } = part as Part & { readonly state?: unknown } // only some parts have one
-  return { ...bare, ...text } as Part // the same part, another text
+  return { ...bare, ...text } as Part // the same part with another text
 }
 
 const ESCAPED_HALF = /\\ud[89a-f]/i
 
-/** In JSON text: a provider that reads it would find halves in its strings. */
+/** In JSON text, where a provider that parses it would find halves in its strings. */
 function replaceEscapedHalves(json: string): string {
   return json.replace(
     /\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\(ud[89a-f][0-9a-f]{2})|\\./gi,
@@ -117,7 +120,7 @@ function replaceEscapedHalves(json: string): string {
   )
 }
 
-/** Thoughts or blanks alone are no answer: providers refuse such a message. */
+/** Thoughts or blanks alone are not an answer: providers refuse such a message. */
 export function isVisible(parts: readonly AssistantPart[]): boolean {
   return parts.some(
     (part) => part.type === 'provider' || part.type === 'call' || (part.type === 'text' && part.text.trim() !== ''),

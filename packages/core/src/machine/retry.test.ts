@@ -1,4 +1,4 @@
-// The pause before a model is asked again: bounded, growing, and the same wherever it is computed.
+// The pause before a model is called again: bounded, growing, and the same everywhere.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { retryDelayMs } from './retry.ts'

@@ -1,4 +1,5 @@
-// Answers that an agent checks: accepted, sent back with a reason, or put to a person, who is asked as for a call.
+// Answers that an agent checks: accepted, sent back with a reason, or submitted to a person for approval, as a call
+// would be.
 import { expect, test } from 'vitest'
 import type { AnswerCheck, InputOf } from './input.ts'
 import type { Saying, SpecChange } from '../testing/test-session.ts'
@@ -52,7 +53,7 @@ test('it is sent back twice by default, then the turn fails', () => {
   for (const text of ['One.', 'Two.', 'Three.']) answers(session, text, { verdict: 'again', reason: 'no' })
   expect(session.fact('turn-finished')).toMatchObject({
     outcome: 'failed',
-    error: { code: 'answer_refused', message: 'the answer was sent back 3 times, the last time because: no' },
+    error: { code: 'answer_refused', message: 'the answer was sent back 3 times; last reason: no' },
   })
   const strict = answers(begun({ limits: { answerRetries: 0 } }), 'One.', { verdict: 'again', reason: 'no' })
   expect(strict.fact('turn-finished')).toMatchObject({ error: { code: 'answer_refused' } })

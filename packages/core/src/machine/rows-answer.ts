@@ -1,5 +1,6 @@
-// Rows for answers that are not simply taken: what had to come before them, what the agent's check said, what a person decided. The
-// approval of an answer is a call of the step that says the answer: it waits, expires, is shown and is logged as any approval.
+// Rows for answers that are not simply accepted: because of the order of calls, the agent's check, or a person's
+// decision. The approval of an answer is a call of the answer's step: it waits, expires, and is shown and logged like
+// any approval.
 import type { JsonObject } from '../json.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import { canAsk } from './ask-person.ts'
@@ -23,7 +24,7 @@ export interface Answered {
   readonly whole: string
 }
 
-/** The call with which the answer asks a person; undefined where it asks none, or where nobody can be asked. */
+/** The call through which the answer asks a person; undefined if it does not, or if no person can be asked. */
 export function proposeApproval(
   draft: Draft,
   input: InputOf<'model-finished'>,
@@ -58,23 +59,26 @@ function canDecide(draft: Draft, { by }: Extract<AnswerCheck, { readonly verdict
   return by !== undefined || canAsk(draft.state)
 }
 
-/** The step that says it has closed. The schema comes first, then the check: what does not fit is not checked. */
+/**
+ * Closes the answer's step. The schema is checked before `checkAnswer`: an answer that does not fit is not passed to
+ * it.
+ */
 export function judgeAnswer(draft: Draft, input: InputOf<'model-finished'>, answered: Answered): void {
   const { attempt, text, whole } = answered
   const { step, choice } = attempt
   const { output, answer } = input
   const missing = findMissing(draft.spec, draft.state.turn?.done)
   if (missing.length > 0)
-    // Without tools it cannot call what is missing.
+    // Without tools it cannot call the missing ones.
     refuseAnswer(draft, { step, by: 'order', issue: describeEarlyAnswer(missing), isLast: choice === 'none' })
   else if (typeof output?.issue === 'string') refuseOutput(draft, step, output.issue)
   else if (answer?.verdict === 'again')
     refuseAnswer(draft, { step, by: 'check', issue: answer.reason, isValue: output !== undefined })
   else if (answer?.verdict === 'ask')
-    failTurn(draft, 'answer_refused', `a person must approve the answer, and nobody can be asked: ${answer.reason}`)
+    failTurn(draft, 'answer_refused', `a person must approve the answer, but no person can be asked: ${answer.reason}`)
   else if (answer?.verdict === 'failed') failTurn(draft, 'internal', answer.message)
   else if (!answer && draft.spec.checksAnswer) failTurn(draft, 'internal', 'the answer was not checked')
-  // The answer is the value alone: what earlier steps said beside their calls is no part of it.
+  // The answer is the value alone; text of earlier steps with calls is not part of it.
   else finishTurn(draft, 'answered', output ? text : whole)
 }
 
@@ -96,11 +100,11 @@ function refuseOutput(draft: Draft, step: number, issue: string): void {
 interface Refused {
   readonly step: number
   readonly by: AnswerRefuser
-  /** For the model. */
+  /** Message for the model. */
   readonly issue: string
-  /** It answers with a value. */
+  /** Whether it answers with a value. */
   readonly isValue?: boolean
-  /** Asking again would be of no use. */
+  /** Whether asking again is pointless. */
   readonly isLast?: boolean
 }
 
@@ -109,7 +113,7 @@ function refuseAnswer(draft: Draft, { step, by, issue, isValue, isLast }: Refuse
   emit(draft, { type: 'output-refused', step, issue: told, by })
   const { refusals = 0 } = draft.state.turn ?? {}
   if (isLast || refusals > draft.spec.limits.answerRetries) {
-    failTurn(draft, 'answer_refused', `the answer was sent back ${refusals} times, the last time because: ${told}`)
+    failTurn(draft, 'answer_refused', `the answer was sent back ${refusals} times; last reason: ${told}`)
     return
   }
   const again = isValue ? 'Answer again, with the corrected JSON and nothing else.' : 'Then answer again.'
@@ -122,7 +126,7 @@ function tell(draft: Draft, text: string): void {
   enterNotes(draft)
 }
 
-/** `check` has found that whoever decides may, and that the text is there. */
+/** `check` has verified that the principal may decide, and that the text is present. */
 export function decideAnswer(draft: Draft, call: Call, input: InputOf<'approval'>): void {
   const { approvalId, decision, principal, reason } = input
   const { callId, answer } = call
@@ -141,8 +145,8 @@ export function decideAnswer(draft: Draft, call: Call, input: InputOf<'approval'
   refuseAnswer(draft, { step, by: 'person', issue, isValue: answer?.as === 'value' })
 }
 
-/** Nobody decided in time: the model cannot do better, so it is not asked again. */
+/** No decision in time: the model cannot do better, so it is not asked again. */
 export function expireAnswer(draft: Draft): void {
   closeStep(draft)
-  failTurn(draft, 'approval_expired', 'the approval of the answer came too late or not at all')
+  failTurn(draft, 'approval_expired', 'the answer was not approved in time')
 }

@@ -1,4 +1,4 @@
-// Approvals: bound to one request, given once and in time; what is remembered of them; and sessions with nobody to ask.
+// Approvals: bound to one request, given once and in time; remembered decisions; and sessions without anyone to ask.
 import { describe, expect, test } from 'vitest'
 import type { InputOf } from './input.ts'
 import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
@@ -75,7 +75,7 @@ describe('an approval', () => {
   test('of a request that was replaced is refused', () => {
     const session = asked()
     const old = session.approval('call_1_0', 'approve')
-    // As an older Baton asked again for what was edited.
+    // As an older Baton repeated its request after an edit.
     const edited = { arguments: '{}', argumentsHash: 'h', tokenHash: 't' }
     const { approvalId } = old
     session.replay(
@@ -104,7 +104,7 @@ describe('an approval', () => {
     const session = new TestSession({ principal: 'ann' }).user('go').says({ calls: [{ name: 'pay', approval: true }] })
     const bobs = session.decide(session.approval('call_1_0', 'approve', { principal: 'bob' }))
     expect(bobs).toMatchObject({
-      refusal: { code: 'approval_refused', message: expect.stringContaining('another principal than "bob"') },
+      refusal: { code: 'approval_refused', message: expect.stringContaining('a principal other than "bob"') },
     })
     session.send(session.approval('call_1_0', 'approve'))
   })
@@ -132,7 +132,7 @@ describe('an approval', () => {
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'denied',
       code: 'approval_expired',
-      message: 'the approval of the call came too late or not at all',
+      message: 'the call was not approved in time',
     })
   })
 
@@ -140,7 +140,7 @@ describe('an approval', () => {
     const session = asked().send({ type: 'pause' })
     session.send(session.approval('call_1_0', 'approve')).after(600_001).send({ type: 'continue' })
     expect(session.factTypes()).not.toContain('call-started')
-    expect(session.told().at(-1)).toBe('call_1_0 = Error: the approval of the call came too late or not at all')
+    expect(session.told().at(-1)).toBe('call_1_0 = Error: the call was not approved in time')
   })
 
   test('that was given lets its call begin up to its last millisecond', () => {
@@ -180,7 +180,7 @@ describe('an approval', () => {
     session.send(session.approval('call_1_0', 'edit', { edited: { arguments: '{}', check: NEW } }))
     expect(session.call('call_1_0')).toMatchObject({ state: 'ready', argumentsHash: 'new hash' })
     session.after(600_001).send({ type: 'continue' })
-    expect(session.told().at(-1)).toContain('the approval of the call came too late or not at all')
+    expect(session.told().at(-1)).toContain('the call was not approved in time')
   })
 
   test('with edited arguments that are missing or wrong is refused, and the request stays open', () => {
@@ -194,7 +194,7 @@ describe('an approval', () => {
     expect(edit()).toEqual(refused('approval_refused', 'the edited arguments are missing'))
     for (const text of ['[5]', '{"a'])
       expect(edit({ arguments: text, check: NEW })).toEqual(
-        refused('invalid_arguments', 'the edited arguments are no JSON object'),
+        refused('invalid_arguments', 'the edited arguments are not a JSON object'),
       )
     expect(edit({ arguments: '{}', check: { ...NEW, invalid: 'amount is missing' } })).toEqual(
       refused('invalid_arguments', 'amount is missing'),
@@ -318,7 +318,7 @@ describe('a policy that denies', () => {
 })
 
 describe('a call that must be approved while nobody can be asked', () => {
-  const NOBODY = 'call_1_0 = Error: nobody is connected who could approve the call'
+  const NOBODY = 'call_1_0 = Error: no connected client can approve the call'
   const pay = { calls: [{ name: 'pay', approval: true }] }
 
   test.each([

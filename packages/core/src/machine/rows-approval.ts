@@ -1,4 +1,4 @@
-// Rows for what people decide about calls.
+// Rows for people's decisions about calls.
 import { settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -9,7 +9,7 @@ import { findApproval } from './state.ts'
 import { decideAnswer } from './rows-answer.ts'
 import { advance } from './turn.ts'
 
-/** `check` has found that the input answers the open request of this id, in its time, by its principal. */
+/** `check` has verified that the input answers the open request with this id, in time, by its principal. */
 export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   const call = findApproval(draft.state, input.approvalId)
   if (!call) return

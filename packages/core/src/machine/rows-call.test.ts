@@ -46,7 +46,7 @@ describe('a result', () => {
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'error',
       code: 'result_too_large',
-      message: 'the result has 11 characters; at most 10 are taken',
+      message: 'the result has 11 characters; at most 10 are allowed',
     })
   })
 
@@ -244,7 +244,7 @@ describe('a result', () => {
       settlement: {
         type: 'error',
         code: 'recovery_exhausted',
-        message: 'the tool was started 3 times and each time the process died',
+        message: 'the tool was started 3 times, and the process died each time',
       },
       tellLate: true,
     })

@@ -1,4 +1,4 @@
-// Rows for what becomes of calls: results, claims, approvals and what clients report of them.
+// Rows for the outcome of calls: results, claims, and clients' reports about them.
 import type { StoredPart } from '../messages.ts'
 import { applyCallEvent, callOutcome, dropClient, noteOutcome, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
@@ -29,7 +29,7 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
   advance(draft)
 }
 
-/** A tool that lost what ran it, such as a server, says that nobody knows the outcome. */
+/** A tool that lost its executor, such as a server, reports that the outcome is unknown. */
 function readLoss({ code, message: words }: Extract<Outcome, { readonly type: 'error' }>): Settlement | undefined {
   if (code !== 'tool_result_unknown') return undefined
   const message = words.slice(0, wholeChars(words, RULES.noteChars))
@@ -53,9 +53,10 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
 }
 
 /**
- * Only the client that was asked may answer, under its own name, until the call's deadline: neither the end of its lease nor a
- * restart gives its claim to another client. Apps without claims have no name that outlives a connection, so for them the
- * principal stands in: a newer connection without claims may bring the result, also before the old one is seen to be dead.
+ * Only the client with the offer may answer, under its own name, until the call's deadline: neither the end of its
+ * lease nor a restart passes its claim to another client. Apps without claims have no name that outlives a connection,
+ * so the principal is checked instead: a newer connection without claims may deliver the result, even before the old
+ * one is known to be dead.
  */
 function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boolean {
   const { clients } = draft.state
@@ -73,7 +74,7 @@ function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const { limits } = draft.spec
   const large =
     chars > limits.resultChars
-      ? `the result has ${chars} characters; at most ${limits.resultChars} are taken`
+      ? `the result has ${chars} characters; at most ${limits.resultChars} are allowed`
       : outcome.type === 'ok'
         ? findLargeValue(outcome, limits)
         : undefined
@@ -88,10 +89,13 @@ function findLargeValue(
   if (media !== undefined) return `the result is too large: ${media}`
   const chars = value === undefined ? 0 : jsonChars(value)
   if (chars <= limits.resultChars) return undefined
-  return `the result’s value has ${chars} characters as JSON; at most ${limits.resultChars} are taken`
+  return `the result’s value has ${chars} characters as JSON; at most ${limits.resultChars} are allowed`
 }
 
-/** Late, repeated or unknown: it changes nothing in the ledger, is logged, and is told where the model was told otherwise. */
+/**
+ * Logs a late, repeated or unknown result, which changes nothing in the ledger. The model gets a note if it was told
+ * otherwise.
+ */
 function ignoreSettled(draft: Draft, input: Answer): void {
   const { state } = draft
   const open = findCall(state, input.callId)
@@ -124,23 +128,24 @@ function shown(part: StoredPart): string {
   return part.type === 'text' ? part.text : `[${part.type}]`
 }
 
-/** A client that claims a call before it acts lets an unclaimed one move to another client. */
+/** A client that claims calls before it acts allows an unclaimed one to move to another client. */
 export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
   const call = findCall(draft.state, input.callId)
   if (!call || callOutcome(call, 'claim') !== 'claim') return
   emit(draft, { type: 'call-claimed', callId: input.callId, connection: input.connection })
 }
 
-/** A one-by-one client came to the call: its clock starts. */
+/** A sequential client reached the call: its clock starts. */
 export function reachCall(draft: Draft, input: InputOf<'call-reached'>): void {
   const call = findCall(draft.state, input.callId)
   if (call?.offer?.number === input.offer && call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
 }
 
 /**
- * The offer could not be written: nobody saw it, so even a `once` call may be offered again. (A client that has
- * claimed a call has seen it; where delivery is the claim, it only was to be written.) But not to the same
- * connection, or a broken one would be offered the call for ever: it counts as gone until it is attached anew.
+ * The offer could not be written, so the client did not see it and even a `once` call may be offered again. (A client
+ * that has claimed a call has seen it; if delivery is the claim, it was only about to be written.) Not to the same
+ * connection, though, or a broken one would be offered the call forever: it counts as disconnected until it attaches
+ * again.
  */
 export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void {
   const call = findCall(draft.state, input.callId)
@@ -152,7 +157,7 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
   advance(draft)
 }
 
-/** A call's clock ran out. A `waiting` one only ran out of patience with the calls before it. */
+/** A call's clock ran out. A `waiting` call only stopped waiting for the calls before it. */
 export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
   else if (mayTakeOver(draft, call)) emit(draft, { type: 'call-taken-over', callId: call.callId })
@@ -160,13 +165,13 @@ export function passDeadline(draft: Draft, call: Call): void {
   advance(draft)
 }
 
-/** Not if a client may have begun the call. In an interrupted turn no call waits for a client: it has settled. */
+/** False if a client may have started the call. In an interrupted turn no call waits for a client: it has settled. */
 function mayTakeOver({ spec }: Draft, call: Call): boolean {
   if (call.clock.mode !== 'away' || call.state !== 'ready' || call.mayHaveActed) return false
   return call.broughtBy === undefined && spec.tools.some((tool) => tool.name === call.name && tool.fallback === true)
 }
 
-/** A tool of a run that is over has no plan any more. */
+/** A tool of an ended run no longer sets plans. */
 export function setPlan(draft: Draft, { callId, attempt, entries }: InputOf<'plan-set'>): void {
   const call = findCall(draft.state, callId)
   if (call?.state !== 'started' || call.attempt !== attempt) return
@@ -177,7 +182,7 @@ export function setPlan(draft: Draft, { callId, attempt, entries }: InputOf<'pla
   emit(draft, { type: 'plan-set', callId, entries: kept })
 }
 
-/** It was paid for, whatever has become of the call. */
+/** It was paid for, whatever the outcome of the call. */
 export function noteUse(draft: Draft, { type, callId, model, usage }: InputOf<'model-used'>): void {
   emit(draft, { type, callId, model, usage })
 }

@@ -48,7 +48,7 @@ describe('a description', () => {
     const meta = { a: 'x'.repeat(8192 - '{"a":""}'.length) }
     expect(session.refusal({ type: 'describe', meta })).toBeUndefined()
     expect(session.refusal({ type: 'describe', meta: { a: `${meta.a}x` } })).toBe('invalid_event')
-    const list = { type: 'describe', meta: [] as unknown as {} } as const // as a careless host hands it in
+    const list = { type: 'describe', meta: [] as unknown as {} } as const // as a careless host submits it
     expect(session.refusal(list)).toBe('invalid_event')
   })
 })
@@ -305,7 +305,7 @@ describe('a restart', () => {
     const session = new TestSession().user('go').restart().restart()
     expect(session.state.phase).toBe('modelling')
     session.restart()
-    const message = 'the model call was started 3 times and each time the process died'
+    const message = 'the model call was started 3 times, and the process died each time'
     expect(session.fact('attempt-failed').error).toEqual({ code: 'recovery_exhausted', message, retryable: false })
     expect(session.fact('turn-finished').error).toEqual({ code: 'recovery_exhausted', message })
     expect(session.state.phase).toBe('idle')

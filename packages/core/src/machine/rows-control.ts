@@ -16,23 +16,23 @@ import type { Client, Deadline } from './state.ts'
 import { findCall, findDetached } from './state.ts'
 import { advance, closeStep, finishTurn, startModel } from './turn.ts'
 
-/** The next step asks the new model; a running one goes on. */
+/** The next step uses the new model; a running one continues. */
 export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
   emit(draft, { type: 'model-set', model: input.model })
 }
 
-/** The next turn begins with them. */
+/** Applies from the next turn on. */
 export function setSettings(draft: Draft, { settings }: InputOf<'set-settings'>): void {
   emit(draft, { type: 'settings-set', settings })
 }
 
-/** Fields that are not named stay as they are. */
+/** Absent fields do not change. */
 export function describe(draft: Draft, { title, meta }: InputOf<'describe'>): void {
   if (title === undefined && meta === undefined) return
   emit(draft, { type: 'session-described', ...(title !== undefined && { title }), ...(meta && { meta }) })
 }
 
-/** The running attempt is given up and asked again on `continue`; tools that run go on, and their results are kept. */
+/** The running attempt is dropped and repeated on `continue`; running tools continue, and their results are kept. */
 export function pause(draft: Draft): void {
   const { state } = draft
   if (state.phase === 'interrupting') salvageInterrupted(draft)
@@ -46,7 +46,7 @@ export function continueSession(draft: Draft): void {
   advance(draft)
 }
 
-/** Nothing is called after it and every call is settled; inputs that wait are kept for the next start. */
+/** Settles every call and starts nothing more; queued inputs are kept for the next start. */
 export function stop(draft: Draft): void {
   salvageStopped(draft)
   applyCallEventToAll(draft, 'stop')
@@ -88,14 +88,14 @@ export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
   advance(draft)
 }
 
-/** Not so if a new copy of the app, or a device that attaches anew, can run other tools. */
+/** False if a new copy of the app, or a device that attaches again, can run other tools. */
 function isAsBefore(known: Client, can: Omit<Client, 'connection' | 'principal' | 'lease'>): boolean {
   const list = ({ sequential, claims, reportsPlayback, asks, tools }: typeof can): string =>
     JSON.stringify([sequential, claims, reportsPlayback, asks, tools])
   return list(known) === list(can)
 }
 
-/** Calls that the client has not claimed, and that it says it can run no more. */
+/** Returns calls that the client has not claimed and can no longer run. */
 function returnOffers(draft: Draft, connection: string, tools: readonly string[]): void {
   for (const call of draft.state.step?.calls ?? []) {
     const isOffered = call.state === 'offered' && call.offer?.connection === connection && call.broughtBy === undefined
@@ -116,7 +116,7 @@ export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): vo
   settleGone(draft)
   for (const call of draft.state.step?.calls ?? []) {
     const offeredHere = call.state === 'offered' && call.offer?.connection === connection
-    // Its client has the tool no more, but another has.
+    // Its client no longer has the tool, but another client does.
     if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
       applyCallEvent(draft, call, 'detach')
   }
@@ -136,7 +136,7 @@ function settleGone(draft: Draft): void {
     if (!call.answer && !hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
 }
 
-/** Only what is more than was known is recorded; all of an answer stays all of it. */
+/** Records only progress beyond the known position; a fully displayed answer stays fully displayed. */
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
   const { displayedTurn, displayedChars, counters } = draft.state
   const { turn, chars } = input
@@ -145,7 +145,7 @@ export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): vo
     emit(draft, { type: 'display-written', turn, ...(chars !== undefined && { chars }) })
 }
 
-/** A timer of an older generation was replaced in the meantime: it says nothing. */
+/** A timer of an older generation was replaced meanwhile and is ignored. */
 export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   const { state, spec } = draft
   const { timer, generation } = input
@@ -176,7 +176,7 @@ function fireNamedTimer(draft: Draft, timer: string, generation: number): void {
   else fireCallTimer(draft, kind, { callId: name, generation })
 }
 
-/** A client without a connection did not come back in its time. */
+/** A client without a connection did not renew its lease in time. */
 function endLease(draft: Draft, connection: string, generation: number): void {
   const client = draft.state.clients.find((other) => other.connection === connection)
   if (client?.lease?.generation !== generation) return
@@ -199,7 +199,7 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   }
 }
 
-/** The host died and came back: nobody is attached, no model call and no tool runs any more. */
+/** The host died and restarted: no client is attached, and no model call or tool is running. */
 export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   emit(draft, { type: 'host-restarted', downMs: input.downMs })
   prolongTurn(draft, input.downMs)
@@ -214,7 +214,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   advance(draft)
 }
 
-/** One piece of work died with its process: clients stay, and what else runs goes on. */
+/** One piece of work died with its process: clients stay, and other work continues. */
 export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
   if (work.type === 'model') {
     if (draft.state.attempt?.attempt === work.attempt) recoverAttempt(draft)
@@ -223,17 +223,17 @@ export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
     const call = findCall(draft.state, work.callId)
     const detached = findDetached(draft.state, work)
     if (detached) loseDetached(draft, detached, DIED)
-    // A timer of another attempt: the call was answered or started again meanwhile.
+    // A timer of another attempt: the call was answered or restarted meanwhile.
     if (call?.state !== 'started' || call.attempt !== work.attempt) return
     applyCallEvent(draft, call, 'restart')
   }
   advance(draft)
 }
 
-/** Nobody waits for it any more, so it is not started again: the model may call it again. */
+/** No caller waits for it, so it is not restarted: the model may call it again. */
 const DIED = 'ended with its process'
 
-/** Counted, so that a step that kills its process is not tried for ever. */
+/** Counted, so that a step that kills its process is not retried forever. */
 function recoverAttempt(draft: Draft): void {
   const { state } = draft
   const { attempt, turn } = state
@@ -248,7 +248,7 @@ function recoverAttempt(draft: Draft): void {
     emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'restart' })
     return
   }
-  const message = `the model call was started ${RULES.recoveries} times and each time the process died`
+  const message = `the model call was started ${RULES.recoveries} times, and the process died each time`
   const error: Failure = { code: 'recovery_exhausted', message, retryable: false }
   if (summary) emit(draft, { type: 'summary-failed', attempt: attempt.attempt, error })
   else {

@@ -1,4 +1,4 @@
-// Rows for what people and programs say: it is accepted into the one queue, in one order.
+// Rows for inputs of people and programs: they are accepted into one queue, in one order.
 import type { InputBody } from './fact.ts'
 import type { Delivery, Heard, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
@@ -31,7 +31,7 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
   deliver(draft, delivery, heard)
 }
 
-/** An urgent event comes after what was said before it, so the waiting batch goes first. */
+/** An urgent event follows earlier entries, so the waiting batch goes first. */
 export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
   const { inputId, name, label, detail, message, delivery = 'steer', heard, asks } = input
   flushBatch(draft)
@@ -62,7 +62,7 @@ export function urgentChars(input: InputOf<'urgent-event'>): number {
 }
 
 function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
-  // Without a turn its voice may still speak: then the sender says how much of it was heard.
+  // Without a turn its voice may still be speaking: then the sender says how much of it was heard.
   if (delivery === 'interrupt' && (draft.state.turn || heard))
     interruptTurn(draft, 'input', heard ?? { type: 'reported' })
   advance(draft)
@@ -102,7 +102,7 @@ export function flushBatch(draft: Draft): void {
   if (draft.state.batch) emit(draft, { type: 'batch-flushed' })
 }
 
-/** Takes exchanges back. Calls that an interrupted turn left behind are settled first: they leave with it. */
+/** Rewinds exchanges. Calls left over from an interrupted turn are settled first and removed with it. */
 export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   if (draft.state.turn) {
     applyCallEventToAll(draft, 'interrupt')
@@ -125,7 +125,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   else advance(draft)
 }
 
-/** `check` has seen that it waits. */
+/** `check` has verified that it is queued. */
 export function withdraw(draft: Draft, { target }: InputOf<'withdraw'>): void {
   emit(draft, { type: 'input-withdrawn', inputId: target })
 }

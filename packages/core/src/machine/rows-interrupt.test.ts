@@ -1,4 +1,4 @@
-// Interrupts: legal in every phase, and the history keeps what the listener took in.
+// Interrupts: legal in every phase, and the history keeps only what the listener heard or read.
 import { describe, expect, test } from 'vitest'
 import { defineAgent, createSpec } from '../agent/agent.ts'
 import { decideBatch } from './decide.ts'

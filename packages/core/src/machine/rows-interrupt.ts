@@ -1,4 +1,4 @@
-// Rows for interrupts: legal in every state, and the history keeps what the listener took in.
+// Rows for interrupts: legal in every state, and the history keeps only what the listener heard or read.
 import { applyCallEventToAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -18,8 +18,9 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
 }
 
 /**
- * As characters of the newest answer, from the reports so far: a later one is of what was played after the interrupt. A voice that
- * still speaks an older answer has said nothing of the newest, because voices speak answers in order.
+ * Converts to characters of the newest answer, from the reports so far: a later report covers what was played after the
+ * interrupt. A voice that still speaks an older answer has not begun the newest one, because voices speak answers in
+ * order.
  */
 function findPlayed({ turn, lastTurn, displayedTurn, displayedChars, counters }: State, heard: Heard): Played {
   if (heard.type === 'none') return { type: 'chars', chars: 0 }
@@ -32,7 +33,7 @@ function findPlayed({ turn, lastTurn, displayedTurn, displayedChars, counters }:
   return isReported ? { type: 'chars', chars: displayedChars } : { type: 'all' }
 }
 
-/** A running model call is asked to stop and to say what it had said; everything else ends at once. */
+/** Asks a running model call to stop and to report its partial answer; everything else ends at once. */
 export function interruptTurn(draft: Draft, reason: string, said: Heard): void {
   const { state } = draft
   const heard = findPlayed(state, said)
@@ -57,7 +58,7 @@ export function interruptTurn(draft: Draft, reason: string, said: Heard): void {
   finishTurn(draft, 'interrupted')
 }
 
-/** The answer to an abort, whichever comes first: what had been said is kept as far as it was heard. */
+/** The answer to an abort, in whichever form arrives first: the partial answer is kept up to the heard part. */
 export function finishInterrupt(
   draft: Draft,
   input: InputOf<'model-stopped'> | InputOf<'model-finished'> | InputOf<'model-failed'>,
@@ -99,7 +100,7 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
   finishTurn(draft, 'interrupted')
 }
 
-/** The model can no longer be asked: the progress that the log has is the best truth there is. */
+/** The model can no longer finish: the logged progress is the best available text. */
 export function salvageInterrupted(draft: Draft): void {
   const { state } = draft
   const { turn, attempt, interrupting } = state

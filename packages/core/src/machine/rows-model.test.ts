@@ -208,7 +208,7 @@ describe('an empty answer', () => {
     session.says('')
     expect(session.fact('turn-finished').error).toEqual({
       code: 'empty_answer',
-      message: 'the model answered with nothing, twice',
+      message: 'the model gave an empty answer twice',
     })
     expect(session.lines()).toEqual(['user: go'])
   })

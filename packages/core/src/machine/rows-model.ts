@@ -1,4 +1,4 @@
-// Rows for a model's answers: a step ends, and with it the turn or the next round begins.
+// Rows for a model's answers: a step ends, and the turn ends with it or the next round begins.
 import type { AssistantPart, CallPart, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
@@ -25,7 +25,7 @@ export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: n
 
 type Unused = InputOf<'model-finished'> | InputOf<'summary-finished'>
 
-/** An answer of which nothing is kept was paid for all the same. Called before the turn ends. */
+/** Counts an answer that was paid for although nothing of it is kept. Called before the turn ends. */
 export function countUnused(draft: Draft, input: Unused): void {
   const { attempt, usage } = input
   if (Object.keys(usage).length === 0) return
@@ -71,7 +71,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   const parts = storedParts(input, proposed)
   const paused = input.finish === 'pause' && proposed.length === 0
   const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
-  // Calls that no tool may take any more do not make the text beside them less of an answer.
+  // Calls that no tool may accept any longer do not make the text next to them less of an answer.
   const isLast = proposed.length === 0 || attempt.choice === 'none'
   const isAnswer = isLast && !paused && input.finish !== 'refusal' && text.trim() !== ''
   const answered = { attempt, text, whole }
@@ -80,7 +80,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
       ? proposeApproval(draft, input, answered)
       : undefined
   const { callId, name } = asking?.proposal ?? {}
-  const shown = asking && ({ type: 'call', callId, name, arguments: asking.arguments } as CallPart) // it has both where it asks
+  const shown = asking && ({ type: 'call', callId, name, arguments: asking.arguments } as CallPart) // present if it asks
   emit(draft, {
     type: 'step-finished',
     step: attempt.step,
@@ -111,7 +111,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   else judgeAnswer(draft, input, answered)
 }
 
-/** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */
+/** The history only has what the ledger knows: calls get Baton's ids, and cut-off arguments become `{}`. */
 function storedParts(input: InputOf<'model-finished'>, proposed: readonly Proposed[]): readonly AssistantPart[] {
   const stored: AssistantPart[] = []
   let next = 0
@@ -130,7 +130,7 @@ function storedParts(input: InputOf<'model-finished'>, proposed: readonly Propos
   return stored
 }
 
-/** Its texts come from pages of others, and from parsers of bytes. */
+/** Its texts come from foreign pages, and from byte parsers. */
 function cleanSource({ url, title, mediaType, quote, ...part }: SourcePart): SourcePart {
   return {
     ...part,
@@ -157,7 +157,7 @@ function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: Ru
   emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'empty' })
   if (!turn?.askedAgain) return
   if (attempt.choice === 'none') failRounds(draft)
-  else failTurn(draft, 'empty_answer', 'the model answered with nothing, twice')
+  else failTurn(draft, 'empty_answer', 'the model gave an empty answer twice')
 }
 
 const REFUSED: Failure = { code: 'model_refused', message: 'the model refused to answer', retryable: false }
@@ -174,7 +174,7 @@ function failRounds(draft: Draft): void {
   failTurn(draft, 'tool_round_limit_exceeded', `the model said nothing after its ${rounds} tool rounds`)
 }
 
-/** The same model again after a pause, then the next candidate, then the turn fails. */
+/** Retries the same model after a pause, then the next candidate; then the turn fails. */
 export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void {
   const { state, spec } = draft
   const { attempt, turn } = state
@@ -185,7 +185,7 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   }
   const number = attempt.attempt
   if (attempt.model !== turn.models[turn.candidate]) {
-    // Another model was chosen meanwhile: the failure of the old one is not charged to it.
+    // Another model was chosen meanwhile: the old model's failure does not count against it.
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'model-set', error })
     advance(draft)
     return
@@ -196,7 +196,8 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   const mayAskLess = (isFull || isLarge) && turn.shrinks < RULES.shrinks
   const isNews = isFull && mayAskLess && leavesRoom(draft, attempt, error)
   const isShrinking = mayAskLess && mayShrink(state)
-  // A window that nothing else can empty may be full of pictures; and Bedrock says of too many bytes that the input is too long.
+  // A window that is full although nothing else can be removed may be full of images; and Bedrock reports too many
+  // bytes as too long an input.
   if (isNews) emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
   else if (hasMedia(state) && (isLarge || (isFull && !isShrinking))) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'too-large', error })
@@ -218,7 +219,7 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
 }
 
 /**
- * Whether a refusal names a window that was not known and that the request, by its estimate, fits: then the answer that it asked for was
+ * Whether a refusal names an unknown window that the request should fit by its estimate: then the requested answer was
  * too long, and the next request asks for less.
  */
 function leavesRoom({ state, spec }: Draft, { model }: RunningAttempt, { contextTokens = 0 }: Failure): boolean {
@@ -226,7 +227,10 @@ function leavesRoom({ state, spec }: Draft, { model }: RunningAttempt, { context
   return known !== contextTokens && requestTokens(spec, state) < contextTokens
 }
 
-/** Whether a model may be asked again in so many milliseconds. Once words have come, the next wait is another one. */
+/**
+ * Whether a model may be called again after this many milliseconds. Once words have arrived, the next wait is a new
+ * one.
+ */
 function fitsWait({ attempt, nowMs }: State, { wait }: Turn, delayMs: number): boolean {
   return !wait || (attempt?.progressChars ?? 0) > 0 || nowMs + delayMs < (wait.untilMs ?? Infinity)
 }
@@ -235,7 +239,7 @@ function mayFallBack({ state, spec }: Draft, { wait }: Turn): boolean {
   return !wait || (state.attempt?.progressChars ?? 0) > 0 || leftOfWaitMs(spec.limits, wait, state.nowMs) > 0
 }
 
-/** Text comes before it is committed; this is what a restart or an abort that nobody answers falls back on. */
+/** Live text precedes its commit; the progress is the fallback for a restart or an unanswered abort. */
 export function noteProgress(draft: Draft, input: InputOf<'attempt-progress'>): void {
   const { attempt } = draft.state
   if (attempt?.attempt !== input.attempt || attempt.progressChars !== input.offset || input.text === '') return
@@ -270,7 +274,7 @@ export function failSummary(draft: Draft, input: InputOf<'summary-failed'>): voi
   advance(draft)
 }
 
-/** Wall time, or a step that its process never survives: everything open settles and the turn ends. */
+/** The time limit, or a step that its process never survives: everything open settles, and the turn ends. */
 export function endOverdue(draft: Draft, code: 'turn_time_exceeded' | 'recovery_exhausted', message: string): void {
   applyCallEventToAll(draft, 'turn-over')
   closeStep(draft)

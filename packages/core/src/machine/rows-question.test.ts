@@ -1,4 +1,4 @@
-// Questions of a running tool: asked once, answered once or declined, and the clocks stand still meanwhile.
+// Questions of a running tool: asked once, answered once or declined, and the clocks pause meanwhile.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json.ts'
 import type { InputOf } from './input.ts'
@@ -178,7 +178,7 @@ describe('an answer', () => {
     expect(session.refusal(answering(FIRST, 'x'.repeat(16_382)))).toBeUndefined()
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
-    const nothing = { ...answering(), value: undefined as unknown as string } // as a careless host hands it in
+    const nothing = { ...answering(), value: undefined as unknown as string } // as a careless host submits it
     const endless = { ...answering(), value: circle as JsonObject } // the same
     for (const wrong of [nothing, endless]) expect(session.refusal(wrong)).toBe('question_refused')
   })

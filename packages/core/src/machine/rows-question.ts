@@ -1,15 +1,15 @@
-// Rows for what a running tool asks the person that it works for: asked once, answered once, and never without an end.
+// Rows for a running tool's questions to its user: asked once, answered once, and never open without a limit.
 import { canAsk } from './ask-person.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { InputOf } from './input.ts'
 import { findCall, findQuestion } from './state.ts'
 
-/** A run that begins again asks again: the question of a number that was asked stands, with its answer. */
+/** A restarted run asks again: an already asked number keeps its question and its answer. */
 export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): void {
   const { callId, attempt, n, message, schema, timeoutMs } = input
   const call = findCall(draft.state, callId)
-  // A question of another attempt: its run is over.
+  // A question of another attempt, whose run has ended.
   if (call?.state !== 'started' || call.attempt !== attempt) return
   if (call.questions.some((asked) => asked.n === n)) return
   const questionId = `question_${callId}_${n}`
@@ -18,7 +18,7 @@ export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): voi
   if (!canAsk(draft.state)) emit(draft, { type: 'question-answered', callId, questionId, n, declined: 'nobody' })
 }
 
-/** `check` has found that the input answers an open question, in its time, by its principal. */
+/** `check` has verified that the input answers an open question, in time, by its principal. */
 export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>): void {
   const { questionId } = input
   const found = findQuestion(draft.state, questionId)

@@ -1,4 +1,4 @@
-// The index of accepted inputs says what the state's own list says, whichever way that list came about.
+// The index of accepted inputs agrees with the state's own list, however that list was built.
 import { expect, test } from 'vitest'
 import { seenAt, SeenInputs } from './check.ts'
 import type { Input } from './index.ts'

@@ -1,10 +1,10 @@
-// Sizes in UTF-16 units, the unit in which the machine counts everything that is not yet tokens.
+// Sizes in UTF-16 units, the machine's unit for everything that is not yet tokens.
 import { RULES } from './spec.ts'
 import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
 
-/** UTF-16 units that an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
+/** UTF-16 units that an image or file counts as; providers charge about 1,500 tokens for a large image. */
 const MEDIA_CHARS = 6000
-/** Files that models are sent as the text that they are. */
+/** Files that models receive as text. */
 const TEXT_TYPE = /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml)$)/
 
 export function countChars(parts: readonly (StoredPart | AssistantPart)[]): number {
@@ -24,7 +24,7 @@ function partChars(part: StoredPart | AssistantPart): number {
       return MEDIA_CHARS
     case 'file':
       return fileChars(part)
-    // No provider is sent it.
+    // Not sent to any provider.
     case 'source':
       return 0
     case 'provider':
@@ -39,13 +39,13 @@ function fileChars({ mediaType, source }: FilePart<MediaSource>): number {
   return source.type === 'blob' && TEXT_TYPE.test(mediaType) ? source.bytes : MEDIA_CHARS
 }
 
-/** A result that may go behind a handle, and its characters. */
+/** A result that may move behind a handle, and its characters. */
 export interface LongResult {
   readonly callId: string
   readonly chars: number
 }
 
-/** UTF-16 units of a result that may go behind a handle: a single text that is long enough. */
+/** UTF-16 units of a result that may move behind a handle: a single, long enough text. */
 export function measureLong(parts: readonly StoredPart[]): number | undefined {
   const [part, ...others] = parts
   return part?.type === 'text' && others.length === 0 && part.text.length > RULES.longChars
@@ -56,17 +56,17 @@ export function measureLong(parts: readonly StoredPart[]): number | undefined {
 /** Images and files among parts. */
 export interface MediaSize {
   readonly parts: number
-  /** UTF-16 units that they count in a request. */
+  /** UTF-16 units that they count for in a request. */
   readonly chars: number
 }
 
-/** Undefined where there are none. */
+/** Returns undefined if there are none. */
 export function measureMedia(parts: readonly StoredPart[]): MediaSize | undefined {
   const media = parts.filter((part) => part.type !== 'text')
   return media.length === 0 ? undefined : { parts: media.length, chars: countChars(media) }
 }
 
-/** UTF-16 units that parts hold as text, for limits; bytes of images and files have limits of their own. */
+/** UTF-16 units of text in the parts, for limits; bytes of images and files have separate limits. */
 export function heldChars(parts: readonly StoredPart[]): number {
   let chars = 0
   for (const part of parts) {
@@ -76,7 +76,7 @@ export function heldChars(parts: readonly StoredPart[]): number {
   return chars
 }
 
-/** UTF-16 units of a value as JSON; Infinity for what is no JSON. */
+/** UTF-16 units of a value as JSON; Infinity if it is not JSON. */
 export function jsonChars(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? Infinity

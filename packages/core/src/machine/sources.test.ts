@@ -1,4 +1,4 @@
-// Sources of an answer: kept in its record, no answer by themselves, and no part of what is counted or told.
+// Sources of an answer: stored in its record, not an answer by themselves, and neither counted nor sent to a model.
 import { TestSession } from '../testing/test-session.ts'
 import { validateHistory } from '../testing/neutral-history.ts'
 import { expect, test } from 'vitest'

@@ -1,13 +1,13 @@
-// The plain-data part of an agent: all that policy may depend on. It is hashed; a change of it is a fact in the log.
+// The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
 
 import type { Provenance } from '../messages.ts'
 
 export type Effectful = 'pure' | 'idempotent' | 'once'
 
 /**
- * Handling of a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts, until two
- * seconds after the next input. `detach`: the next input is answered at once, the tool goes on, and the model is told of its
- * outcome in a note; only for tools that the server runs.
+ * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
+ * until two seconds after the next input. `detach`: the next input is answered at once, the tool keeps running, and a
+ * note tells the model its outcome; only for server tools.
  */
 export type InterruptPolicy = 'cancel' | 'finish' | 'detach'
 
@@ -16,9 +16,9 @@ export interface ToolSpec {
   readonly effect: Effectful
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
-  /** For a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
+  /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
   readonly awayMs?: number
-  /** For a client tool: after `awayMs` the host runs a call that no client has taken. */
+  /** For a client tool: the host runs a call that no client has taken within `awayMs`. */
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
@@ -36,52 +36,61 @@ export interface PlanEntry {
 }
 
 export interface Limits {
-  /** Steps with calls in a turn; then the model is asked once more, without tools. 50. */
+  /** Steps with calls in a turn; after that the model is called once more, without tools. 50. */
   readonly toolRounds: number
-  /** Calls in a turn; a call over it settles as denied. 256. */
+  /** Calls in a turn; excess calls settle as denied. 256. */
   readonly callsPerTurn: number
-  /** Server tools that run at once. 8. */
+  /** Server tools that run at the same time. 8. */
   readonly parallelCalls: number
-  /** UTF-16 units of one input's text, images and files apart. 65,536. */
+  /** UTF-16 units of one input's text, excluding images and files. 65,536. */
   readonly inputChars: number
-  /** UTF-16 units of one result, images and files apart. 262,144. */
+  /** UTF-16 units of one result, excluding images and files. 262,144. */
   readonly resultChars: number
-  /** UTF-16 units of one answer of a model: its text, thoughts, sources, and the names and arguments of its calls. 8,388,608. */
+  /**
+   * UTF-16 units of one model answer: its text, thoughts, sources, and the names and arguments of its calls. 8,388,608.
+   */
   readonly answerChars: number
   /** Bytes of one image or file, in an input or a result. 20 MiB. */
   readonly mediaBytes: number
   /** Bytes of all images and files of one input or result. 64 MiB. */
   readonly inputMediaBytes: number
-  /** Images and files of one input or result, those with an address included. 32. */
+  /** Images and files of one input or result, including those with an address. 32. */
   readonly mediaParts: number
-  /** Milliseconds of a turn, without the time in which only people are waited for. 10 minutes. */
+  /** Milliseconds of a turn, excluding time when it waits only for people. 10 minutes. */
   readonly turnMs: number
-  /** Input and output tokens of a turn, as the provider counts them. 1,000,000. */
+  /** Input and output tokens of a turn, as counted by the provider. 1,000,000. */
   readonly turnTokens: number
-  /** Millionths of a US dollar that the model calls of a turn may cost, where their prices are known. No limit by default. */
+  /**
+   * Maximum cost of a turn's model calls in millionths of a US dollar, for models with known prices. No limit by
+   * default.
+   */
   readonly turnCostMicros: number
-  /** Inputs that may wait. 100. */
+  /** Queued inputs. 100. */
   readonly queueInputs: number
-  /** UTF-16 units of all inputs that wait. 262,144. */
+  /** UTF-16 units of all queued inputs. 262,144. */
   readonly queueChars: number
-  /** Milliseconds that a client call may wait while no attached client can run it; then it is `timed-out`. 10 minutes. */
+  /**
+   * Milliseconds that a client call may wait while no attached client can run it; after that it is `timed-out`. 10
+   * minutes.
+   */
   readonly awayMs: number
-  /** Milliseconds in which a call must be approved. 10 minutes. */
+  /** Milliseconds to approve a call. 10 minutes. */
   readonly approvalMs: number
-  /** Times in a turn that a provider may pause its answer. 8. */
+  /** How often a provider may pause its answer in a turn. 8. */
   readonly pauses: number
-  /** Answers in a turn that may miss the output schema; the last of them fails the turn with `invalid_output`. 2. */
+  /** Answers that may miss the output schema in a turn; the last one fails the turn with `invalid_output`. 2. */
   readonly outputAttempts: number
-  /** Times in a turn that an answer may be sent back by `order`, `checkAnswer` or a person; then the turn fails. 2. */
+  /** How often `order`, `checkAnswer` or a person may send an answer back in a turn; after that the turn fails. 2. */
   readonly answerRetries: number
   /**
-   * Milliseconds from a step's first request to the first piece of its answer (text, a thought, a call), with all retries and fallback
-   * models; then the turn fails. Each model gets an equal share of what is left. No limit by default; 30,000 in the voice profile.
+   * Milliseconds from a step's first request to the first piece of its answer (text, a thought, a call), including all
+   * retries and fallback models; after that the turn fails. Each model gets an equal share of the remaining time. No
+   * limit by default; 30,000 in the voice profile.
    */
   readonly firstWordMs: number
 }
 
-/** A call of `tool`, or the answer, comes only after an `ok` result of each tool in `after`, in the same turn. */
+/** Allows a call of `tool`, or the answer, only after an `ok` result of each tool in `after`, in the same turn. */
 export type OrderRule =
   | { readonly tool: string; readonly after: readonly string[] }
   | { readonly answer: true; readonly after: readonly string[] }
@@ -93,14 +102,17 @@ export type OrderRule =
 export type StopRule = { readonly tool: string } | { readonly rounds: number }
 
 export interface WindowSpec {
-  /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
+  /**
+   * Maximum exchanges of a request, including the running one; after a move it holds a quarter less. No limit by
+   * default.
+   */
   readonly exchanges: number
   /**
-   * User messages and steps of answers that a request may hold at most, whatever the tokens. 2,000: what deciding costs grows with
-   * them. The event `limit` says when it bites.
+   * Maximum user messages and steps of answers in a request, whatever the tokens. 2,000: the cost of deciding grows
+   * with them. A `limit` event says when it applies.
    */
   readonly messages: number
-  /** The model's window in tokens; absent: no check. */
+  /** The model's window in tokens; if absent, it is not checked. */
   readonly contextTokens?: number
   /** Tokens at which older exchanges are summarised or dropped; `contextTokens` by default. */
   readonly actAtTokens?: number
@@ -114,7 +126,7 @@ export interface WindowSpec {
   readonly keepExchanges: number
 }
 
-/** The window's limit on messages, on facts by which messages leave because of it. */
+/** The window's limit on messages, on facts that remove messages because of it. */
 export interface MessageLimit {
   readonly messages?: number
 }
@@ -122,19 +134,19 @@ export interface MessageLimit {
 export interface RetrySpec {
   /** Tries of one model before the next candidate. 3. */
   readonly attempts: number
-  /** First pause in milliseconds; doubled for each further one. 500. */
+  /** First pause in milliseconds, doubled for each further one. 500. */
   readonly baseMs: number
-  /** Longest pause in milliseconds, `retry-after` included. 30,000. */
+  /** Longest pause in milliseconds, including `retry-after`. 30,000. */
   readonly maxMs: number
 }
 
 export interface BatchSpec {
-  /** Milliseconds without a transcript entry after which the batch goes to the model. 2,000. */
+  /** A batch goes to the model after this many milliseconds without a transcript entry. 2,000. */
   readonly silenceMs: number
   /** Milliseconds after a batch's first entry. 15,000. */
   readonly ageMs: number
   readonly entries: number
-  /** UTF-16 units of the entries that wait. */
+  /** UTF-16 units of the waiting entries. */
   readonly chars: number
 }
 
@@ -148,16 +160,16 @@ export interface Spec {
   readonly window: WindowSpec
   readonly retry: RetrySpec
   readonly batch: BatchSpec
-  /** How to handle an answer that says nothing. */
+  /** How to handle an empty answer. */
   readonly emptyAnswer: 'retry' | 'silence'
   /** Every other call, and the answer, waits for an `ok` result of this tool in the same turn. */
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
   /** Any of these ends a turn after a step with calls. */
   readonly stopWhen?: readonly StopRule[]
-  /** The host checks each answer (`checkAnswer`): one that comes without a verdict is not taken. */
+  /** The host checks each answer (`checkAnswer`): an answer without a verdict is not accepted. */
   readonly checksAnswer?: true
-  /** Milliseconds that an aborted model has to say what it had said. The host's own, and no part of `hash`. */
+  /** Milliseconds for an aborted model to report its partial answer. Set by the host, and not part of `hash`. */
   readonly interruptMs: number
 }
 
@@ -195,50 +207,50 @@ export const DEFAULT_WINDOW: WindowSpec = {
 
 export const DEFAULT_RETRY: RetrySpec = { attempts: 3, baseMs: 500, maxMs: 30_000 }
 export const DEFAULT_BATCH: BatchSpec = { silenceMs: 2000, ageMs: 15_000, entries: 50, chars: 8192 }
-/** Enough where the model call runs in the host's own process. */
+/** Enough if the model call runs in the host's own process. */
 export const DEFAULT_INTERRUPT_MS = 1000
 
 /** Fixed by the rules of the machine, not by an agent. */
 export const RULES = {
-  /** A result with more UTF-16 units may go behind a handle; then a request counts `movedChars` of them. */
+  /** A result with more UTF-16 units may move behind a handle; a request then counts `movedChars` of them. */
   longChars: 2000,
   movedChars: 1200,
   /** Entries of a plan, and UTF-16 units of each. */
   planEntries: 100,
   planChars: 1000,
-  /** Starts of one step or tool after which a process that dies on it is not tried again. */
+  /** Maximum starts of one step or tool whose process dies each time. */
   recoveries: 3,
-  /** Milliseconds that calls of an interrupted turn get once the next input is there. */
+  /** Milliseconds that calls of an interrupted turn get once the next input has arrived. */
   graceMs: 2000,
-  /** Tools of interrupted turns that go on at once; further ones are treated as `finish`. */
+  /** Detached tools that may run at the same time; more are treated as `finish`. */
   detached: 16,
-  /** Milliseconds that a restart leaves to a client call at least, and how often. */
+  /** Minimum milliseconds that a restart leaves to a client call, and how often. */
   restartGraceMs: 10_000,
   restartGraces: 3,
-  /** Milliseconds after which a call written to a one-by-one app counts as reached. */
+  /** A call written to a sequential app counts as reached after this many milliseconds. */
   reachMs: 60_000,
-  /** Input ids and settled calls that are remembered to tell repeats, and decisions that people want remembered. */
+  /** Input ids and settled calls remembered to detect repeats, and remembered decisions of people. */
   remembered: 256,
-  /** Times that one turn may shorten its window after the provider said that it is full. */
+  /** How often one turn may shorten its window after the provider said that it is full. */
   shrinks: 3,
-  /** UTF-16 units of what is wrong with an output that the model is told. */
+  /** UTF-16 units of an output issue that the model reads. */
   issueChars: 4000,
-  /** UTF-16 units of the output schema that an input brings, as JSON. */
+  /** UTF-16 units of an input's output schema, as JSON. */
   outputChars: 32_768,
-  /** UTF-16 units of why a provider refused an input, as the model is told. */
+  /** UTF-16 units of a provider's reason for refusing an input, as the model reads it. */
   reasonChars: 200,
-  /** UTF-16 units of a late result that the model is told. */
+  /** UTF-16 units of a late result that the model reads. */
   noteChars: 2000,
-  /** Clients attached to a session at once, and tools that they may bring. */
+  /** Clients attached to a session at once, and tools that they may provide. */
   clients: 64,
   clientTools: 128,
-  /** Questions of one call; UTF-16 units of a question's message, and of its schema and of its answer as JSON. */
+  /** Questions of one call; UTF-16 units of a question's message, and of its schema and its answer as JSON. */
   questions: 16,
   questionChars: 4000,
   questionJsonChars: 16_384,
-  /** UTF-16 units of a session's title, and of its meta as JSON. */
+  /** UTF-16 units of a session's title, and of its metadata as JSON. */
   titleChars: 200,
   metaChars: 8192,
-  /** Milliseconds of a client's lease at most. */
+  /** Maximum milliseconds of a client's lease. */
   leaseMs: 3_600_000,
 } as const

@@ -40,22 +40,22 @@ export interface IndexEntry {
   readonly chars: number
   /** For `step`: its number. */
   readonly step?: number
-  /** For `user`: what entered, so that a rewind can ask it again. */
+  /** For `user`: the inputs that entered, so that a rewind can ask them again. */
   readonly inputs?: readonly string[]
   readonly notes?: readonly number[]
-  /** Absent where it has none. */
+  /** Absent if it has none. */
   readonly media?: EntryMedia
-  /** For `step`: results that may go behind a handle. */
+  /** For `step`: results that may move behind a handle. */
   readonly long?: readonly LongResult[]
 }
 
 /** Images and files of an entry of the history. */
 export interface EntryMedia extends MediaSize {
-  /** For `user`: the inputs that brought them. */
+  /** For `user`: the inputs that contain them. */
   readonly inputs?: readonly string[]
 }
 
-/** A timer that is running: it fires at `atMs`; a firing of another generation is stale. */
+/** A running timer: it fires at `atMs`; a firing of another generation is stale. */
 export interface Deadline {
   readonly atMs: number
   readonly generation: number
@@ -64,22 +64,22 @@ export interface Deadline {
 export interface Client {
   readonly connection: string
   readonly principal: string
-  /** It answers its calls strictly one after another. */
+  /** It runs its calls strictly one after another. */
   readonly sequential: boolean
-  /** It claims a call before it acts; else delivery is the claim. */
+  /** It claims a call before it acts; otherwise delivery counts as the claim. */
   readonly claims: boolean
-  /** It says how much of an answer was heard. */
+  /** It reports how much of an answer was heard. */
   readonly reportsPlayback: boolean
-  /** A person behind it can be asked. */
+  /** A person behind it can answer questions. */
   readonly asks: boolean
   /** Names of the agent's own client tools that it can run; null: all. */
   readonly tools: readonly string[] | null
-  /** Lease of a client without a connection: it is gone then, unless renewed. */
+  /** Lease of a client without a connection, which is dropped when it ends. */
   readonly lease: Deadline | null
 }
 
 export interface ClientToolList {
-  /** Null: of an older record, which did not say whose the tools are. */
+  /** Null for an older record, which did not name the tools' client. */
   readonly connection: string | null
   readonly tools: readonly ClientToolSpec[]
 }
@@ -87,18 +87,18 @@ export interface ClientToolList {
 export interface QueuedInput {
   readonly inputId: string
   readonly type: 'user' | 'transcript' | 'urgent'
-  /** Estimated size in a request, and what it holds as text; they differ for images and files. */
+  /** Estimated size in a request, and size of its text; they differ for images and files. */
   readonly chars: number
   readonly heldChars: number
   readonly ready: boolean
   readonly delivery: Delivery
-  /** Absent where it has none. */
+  /** Absent if it has none. */
   readonly media?: MediaSize
   readonly model?: string
   readonly settings?: ModelSettings
-  /** JSON Schema that its answer fits. */
+  /** JSON Schema for its answer. */
   readonly output?: JsonObject
-  /** Its sender cannot be asked anything. */
+  /** Its sender cannot answer questions. */
   readonly asks?: false
 }
 
@@ -113,7 +113,7 @@ export interface Turn {
   readonly exchange: number
   readonly models: readonly string[]
   readonly settings: ModelSettings
-  /** JSON Schema that the answer fits; absent: the agent's, where it has one. */
+  /** JSON Schema for the answer; if absent, the agent's, if any. */
   readonly output?: JsonObject
   /** Index into `models`. */
   readonly candidate: number
@@ -129,30 +129,30 @@ export interface Turn {
   readonly askedAgain: boolean
   /** Answers that missed the output schema; absent: none. */
   readonly misfits?: number
-  /** Answers that were sent back by `order`, `checkAnswer` or a person; absent: none. */
+  /** Answers sent back by `order`, `checkAnswer` or a person; absent: none. */
   readonly refusals?: number
-  /** Names of the tools that have an `ok` result in this turn; absent: none. */
+  /** Names of the tools with an `ok` result in this turn; absent: none. */
   readonly done?: readonly string[]
   readonly steps: readonly TurnStep[]
   readonly deadline: Deadline | null
   readonly remainingMs: number
-  /** Absent: nothing is waited for, or without a limit. */
+  /** Absent if it waits for no first word, or without a limit. */
   readonly wait?: Wait
-  /** A provider paused its answer: nothing may come between it and the next request. */
+  /** A provider paused its answer: nothing may be inserted before the next request. */
   readonly continuing: boolean
-  /** Whether somebody who sent one of its inputs can be asked. */
+  /** Whether the sender of one of its inputs can answer questions. */
   readonly asks: boolean
 }
 
 /** The wait for the first word of a step whose answer has not begun, under `limits.firstWordMs`. */
 export interface Wait {
-  /** When its first request was made. */
+  /** Time of its first request. */
   readonly sinceMs: number
-  /** When the share of the model that is asked ends; null: the next model begins one. */
+  /** When the current model's share ends; null: the next model starts one. */
   readonly untilMs: number | null
 }
 
-/** A model call that is under way. */
+/** A running model call. */
 export interface RunningAttempt {
   readonly attempt: number
   readonly purpose: 'step' | 'summary'
@@ -163,7 +163,7 @@ export interface RunningAttempt {
   readonly choice: 'auto' | 'none'
   readonly chars: number
   readonly progressChars: number
-  /** Milliseconds in which the first piece of its answer must come; absent: no limit. */
+  /** Milliseconds for the first piece of its answer to arrive; absent: no limit. */
   readonly firstWordMs?: number
 }
 
@@ -172,9 +172,9 @@ export interface ClosedCall {
   readonly settlement: SettlementType
   readonly name: string
   readonly runs: 'server' | 'client'
-  /** Who was asked: nobody else's late result counts. */
+  /** The client with the offer: only its late result counts. */
   readonly offer: Offer | null
-  /** Whether a late result is told to the model. */
+  /** Whether the model learns of a late result. */
   readonly tellLate: boolean
   /** Absent: see `CallProposal`. */
   readonly provenance?: Provenance
@@ -182,9 +182,9 @@ export interface ClosedCall {
 
 export interface RememberedDecision {
   readonly name: string
-  /** Null: whatever the arguments. */
+  /** Null for any arguments. */
   readonly argumentsHash: string | null
-  /** Present: it counts for calls that ask for the same, and for no other. */
+  /** If present, it only counts for calls with the same destination. */
   readonly asksFor?: string
   readonly decision: 'approve' | 'deny'
 }
@@ -216,21 +216,21 @@ export interface Counted {
   readonly historyChars: number
   readonly overheadChars: number
   readonly answerChars: number
-  /** Output tokens that the next request holds. */
+  /** Output tokens that the next request includes. */
   readonly answerTokens: number
   readonly answerCalls: number
-  /** Tokens of the exchange's thoughts so far; only the requests of that exchange hold them. */
+  /** Tokens of the exchange's thoughts so far; only the requests of that exchange include them. */
   readonly thoughtTokens: number
 }
 
 export interface State {
   readonly session: string
   readonly birth: string
-  /** The principal who owns the session; empty if nobody asks. */
+  /** The principal who owns the session; empty if it is not checked. */
   readonly principal: string
   /** Its name for people. */
   readonly title: string | null
-  /** Notes of programs; the machine does not read them. */
+  /** Metadata of programs; the machine does not read it. */
   readonly meta: JsonObject
   readonly agent: string
   readonly specHash: string
@@ -241,41 +241,44 @@ export interface State {
   readonly phase: Phase
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
-  /** Set by `set-settings`; those of an input stand above them. */
+  /** Set by `set-settings`; an input's own settings win. */
   readonly settings: ModelSettings
   readonly clients: readonly Client[]
-  /** One list for each client that brought tools, also of those that are gone; the newest last. */
+  /** One list per client that provides tools, including disconnected ones; the newest last. */
   readonly clientTools: readonly ClientToolList[]
   readonly queue: readonly QueuedInput[]
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]
   readonly recentCalls: readonly ClosedCall[]
-  /** Decisions of people that hold for later calls too; the newest last. */
+  /** People's decisions that also apply to later calls; the newest last. */
   readonly remembered: readonly RememberedDecision[]
   readonly notes: readonly { readonly note: number; readonly chars: number }[]
   readonly counters: Counters
   readonly index: readonly IndexEntry[]
   readonly turn: Turn | null
   readonly step: OpenStep | null
-  /** Tools of interrupted turns that still run: their calls are settled, and a note will tell their outcome. */
+  /** Tools of interrupted turns that still run: their calls are settled, and a note will report their outcome. */
   readonly detached: readonly Call[]
   readonly attempt: RunningAttempt | null
   readonly retry: Deadline | null
   readonly interrupting: { readonly heard: Played; readonly deadline: Deadline } | null
   readonly lastTurn: FinishedTurn | null
-  /** The newest turn whose answer was handed to an app's voice. */
+  /** The newest turn whose answer was passed to an app's voice. */
   readonly displayedTurn: number
-  /** UTF-16 units of that answer that the voice has reported as played; null: it reports nothing, and all of the answer counts. */
+  /**
+   * UTF-16 units of that answer that the voice has reported as played; null if it does not report, and all of the
+   * answer counts.
+   */
   readonly displayedChars: number | null
-  /** Tokens in 1,000 characters, calibrated by what the provider counts. */
+  /** Tokens per 1,000 characters, calibrated by the provider's counts. */
   readonly tokensPer1000Chars: number
-  /** Tokens that a tool's result costs beside its characters, learnt from the provider's counts. */
+  /** Tokens that a tool's result costs in addition to its characters, learnt from the provider's counts. */
   readonly tokensPerResult: number
   /** Windows in tokens that refusals have named, by model; absent: none. */
   readonly learntWindows?: readonly { readonly model: string; readonly tokens: number }[]
-  /** Null: no provider has counted a request of this session. */
+  /** Null until a provider has counted a request of this session. */
   readonly counted: Counted | null
-  /** Summaries of the running turn that were cut short by a restart. */
+  /** Summaries of the running turn that a restart cut short. */
   readonly summaryRecoveries: number
   /** The running turn's summary failed: its window slides instead. */
   readonly summaryFailed: boolean
@@ -331,7 +334,7 @@ export function findCall({ step }: State, callId: string): Call | undefined {
   return step?.calls[findCallIndex(step.calls, callId)]
 }
 
-/** -1 where there is none. An id ends with the place of its call, so that an answer with many calls is not searched. */
+/** Returns -1 if there is none. An id ends with the call's index, so that an answer with many calls is not searched. */
 export function findCallIndex(calls: readonly Call[], callId: string): number {
   const index = Number(callId.slice(callId.lastIndexOf('_') + 1))
   return calls[index]?.callId === callId ? index : calls.findIndex((call) => call.callId === callId)
@@ -345,12 +348,12 @@ export function findDetached(
   return detached.find((call) => call.callId === run.callId && call.attempt === run.attempt)
 }
 
-/** The call whose newest request has this id, also after that was granted. */
+/** The call whose newest request has this id, even after it was granted. */
 export function findApproval(state: State, approvalId: string): Call | undefined {
   return state.step?.calls.find((call) => call.approval?.id === approvalId)
 }
 
-/** The question of this id, if it is open. */
+/** The question with this id, if it is open. */
 export function findQuestion(
   state: State,
   questionId: string,
@@ -362,7 +365,7 @@ export function findQuestion(
   return undefined
 }
 
-/** The turn of the answer with this id; undefined if it is no answer's id. */
+/** The turn of the answer with this id; undefined if it is not an answer's id. */
 export function readTurnOf(message: string): number | undefined {
   const turn = /^t([1-9]\d{0,15})$/.exec(message)?.[1]
   return turn === undefined ? undefined : Number(turn)

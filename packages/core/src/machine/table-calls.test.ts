@@ -1,5 +1,5 @@
-// Each event that can befall a call, in each state of it, for each kind of tool: driven by real inputs into
-// the state, then what becomes of the call, word for word. `no timer`, `no client`: nothing can bring the event there.
+// Each event of a call, in each of its states, for each kind of tool: real inputs drive the call into the state, and
+// its outcome is compared word for word. `no timer`, `no client`: nothing can cause the event there.
 import { expect, test } from 'vitest'
 import { renderSettlement } from './render.ts'
 import type { CallState } from './state.ts'
@@ -22,7 +22,7 @@ const TOOLS = [
 
 const CALL = 'call_1_0'
 
-/** A session whose first call is in the state; a second one runs beside it, so that its step stays open. */
+/** A session whose first call is in the state; a second one runs next to it, so that its step stays open. */
 function inState(state: CallState, kind: Kind, finishes = false): TestSession {
   const session = new TestSession({ tools: TOOLS })
   const client = kind === 'once' ? 'spawn' : 'cancel'
@@ -52,7 +52,7 @@ function inState(state: CallState, kind: Kind, finishes = false): TestSession {
 
 const EDITED = { arguments: '{"a":2}', check: { argumentsHash: 'hash of {"a":2}' } }
 
-/** Older records hold edits that had to be approved in their turn: the only calls that rest as proposed. */
+/** Edits in older records needed their own approval: the only calls that rest as proposed. */
 const OLD_EDIT = {
   type: 'approval-decided',
   callId: CALL,
@@ -61,7 +61,7 @@ const OLD_EDIT = {
   edited: { arguments: '{"a":2}', argumentsHash: 'hash of {"a":2}', tokenHash: 'token' },
 } as const
 
-/** Lets the event happen; what was refused or did not happen is told instead of an outcome. */
+/** Triggers the event; returns a description if it was refused or did not happen. */
 function letHappen(session: TestSession, event: CallEvent): string | undefined {
   const call = session.call(CALL)
   const timer = (name: string): string | undefined => {
@@ -147,16 +147,16 @@ function outcome(session: TestSession, event: CallEvent): string {
 
 const EVENTS = Object.keys(CALL_TABLE) as CallEvent[] // the table's own keys
 
-// The words for the model follow the colon; `+late`: it is also told of a result that comes after all.
+// The words for the model follow the colon; `+late`: the model also learns of a result that arrives afterwards.
 const TIMED_OUT = 'timed-out: Error: tool_result_timeout'
 const UNKNOWN_IN_TIME = 'unknown: Error: tool_result_timeout (it may have run) +late'
 const TIMED_OUT_BEGUN = 'timed-out: Error: tool_result_timeout (it may have run) +late'
 const CANCELLED = 'cancelled: Error: cancelled (it has no effect) +late'
 const CANCELLED_MAY_HAVE_RUN = 'cancelled: Error: cancelled (it may have run) +late'
 const UNKNOWN = 'unknown: Error: tool_result_unknown (it may have run) +late'
-const EXPIRED = 'denied: Error: the approval of the call came too late or not at all'
+const EXPIRED = 'denied: Error: the call was not approved in time'
 
-/** For a tool that may run once, and for one that may run again. */
+/** For a tool that may run once, and for a repeatable tool. */
 type Pins = Readonly<Record<CallEvent, Readonly<Record<CallState, readonly [once: string, repeatable: string]>>>>
 
 const PINS: Pins = {
@@ -325,7 +325,7 @@ test('every cell of the call table is pinned', () => {
   expect(cells.length).toBe(14 * 7 * 2)
 })
 
-/** Not refused, and with a timer or a client to bring it. */
+/** Whether the event was not refused, and had a timer or a client to cause it. */
 function isReached({ expected }: { readonly expected: string }): boolean {
   return !/^(no timer|no client|call_not_offered|call_over|approval_refused),/.test(expected)
 }
@@ -356,7 +356,7 @@ const LOOKS: Readonly<Record<CallOutcome, RegExp>> = {
   again: /^started$/,
   stay: /^((no timer|no client|call_not_offered|call_over|approval_refused), )?(proposed|awaiting-approval|ready|offered|claimed|started|settled)$/,
   'settle-denied': /^denied: /,
-  'settle-expired': /^denied: .* too late/,
+  'settle-expired': /^denied: .* not approved in time/,
   'settle-cancelled': /^cancelled: /,
   'settle-timed-out': /^timed-out: /,
   'settle-unknown': /^unknown: /,
@@ -365,7 +365,7 @@ const LOOKS: Readonly<Record<CallOutcome, RegExp>> = {
 
 test('the table says of every cell what becomes of the call', () => {
   const wrong = cells.filter(({ event, state, kind, expected }) => {
-    // Nothing brings the event there, or the interrupt before it has settled the call: the cell has no witness.
+    // Nothing causes the event there, or the preceding interrupt has settled the call: the cell has no witness.
     const unseen = /^no (timer|client), |^closed$/.test(expected)
     return !unseen && !LOOKS[CALL_TABLE[event][state][kind]]?.test(expected)
   })

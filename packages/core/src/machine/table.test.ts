@@ -1,5 +1,5 @@
-// Each kind of input in each phase of a session: the facts that it makes and where it leads, or the code with which it
-// is refused, word for word.
+// Each input type in each phase of a session: the facts that it makes and the next phase, or the code of its refusal,
+// word for word.
 import { expect, test } from 'vitest'
 import type { Input, InputType } from './input.ts'
 import type { Phase } from './state.ts'
@@ -35,7 +35,7 @@ function inPhase(phase: Phase): TestSession {
   }
 }
 
-/** In idle there are open calls only where an interrupted turn left them. */
+/** In idle there are open calls only after an interrupted turn. */
 const OF_CALLS: ReadonlySet<InputType> = new Set([
   'tool-result',
   'call-claimed',
@@ -60,7 +60,7 @@ function sessionFor(phase: Phase, type: InputType): TestSession {
   return inPhase(phase)
 }
 
-/** An overheard line waits in every phase: its batch is not over. */
+/** An overheard line waits in every phase: its batch is still open. */
 function withWaiting(phase: Phase): TestSession {
   const waits = { type: 'transcript', inputId: 'waits', speaker: 'ann', text: 'hello' } as const
   if (phase === 'stopped') return inPhase('idle').send(waits).send({ type: 'stop' })
@@ -166,7 +166,7 @@ function inputFor(session: TestSession, type: InputType): Input {
   }
 }
 
-/** The timer that guards the phase; one that never ran where none does. */
+/** The timer that guards the phase; a timer that never ran if there is none. */
 function firstTimer(session: TestSession): Input {
   const timers = session.timers()
   const name = timers.includes('interrupt') ? 'interrupt' : timers.at(-1)

@@ -1,5 +1,5 @@
-// Every legal transition, in two tables: the session's states by kinds of input, and a call's states by what can
-// happen to it. Whatever they do not allow is a typed error. The diagrams in docs/architecture.md are generated from them.
+// Every legal transition, in two tables: session phases by input type, and call states by call event. Anything else is
+// a typed error. The diagrams in docs/architecture.md are generated from them.
 import type { ErrorCode } from '../errors.ts'
 import type { InputType } from './input.ts'
 import type { CallState, Phase } from './state.ts'
@@ -46,8 +46,8 @@ export type Action =
   | 'change-agent'
 
 /**
- * A cell: what is done and the phases in which it may leave the session, the code with which it is refused, or
- * `quiet`: a notice that came too late to mean anything.
+ * A cell: the action and the phases that may follow, the code of the refusal, or `quiet` for a notice that arrived too
+ * late to matter.
  */
 export type Cell =
   { readonly action: Action; readonly to: readonly Phase[] } | { readonly refuse: ErrorCode } | { readonly quiet: true }
@@ -58,11 +58,11 @@ const QUIET: Cell = { quiet: true }
 const STOPPED = refuse('session_stopped')
 const ILLEGAL = refuse('illegal_input')
 
-/** The phases of a session without a running turn, and of one whose next model call is decided. */
+/** The phases of a session without a running turn, and of a session whose next model call is decided. */
 const BEGIN: readonly Phase[] = ['idle', 'modelling', 'summarising']
 const PROCEED: readonly Phase[] = ['calling', ...BEGIN]
 
-/** Legal in every phase, and none changes by it. */
+/** Legal in every phase, which does not change. */
 const everywhere = (action: Action): Record<Phase, Cell> => ({
   idle: go(action, 'idle'),
   modelling: go(action, 'modelling'),
@@ -73,7 +73,7 @@ const everywhere = (action: Action): Record<Phase, Cell> => ({
   stopped: go(action, 'stopped'),
 })
 
-/** Legal in every phase; it may settle calls, and so end a step or what an interrupted turn left behind. */
+/** Legal in every phase; it may settle calls, and so end a step or the rest of an interrupted turn. */
 const settling = (action: Action): Record<Phase, Cell> => ({
   ...everywhere(action),
   idle: go(action, ...BEGIN),
@@ -86,7 +86,7 @@ const ofAttempt = (cells: Partial<Record<Phase, Cell>>): Record<Phase, Cell> => 
   ...cells,
 })
 
-/** About an open call: there are some while calling or paused, and in idle where an interrupted turn left them. */
+/** Inputs about an open call: calls are open while calling or paused, and in idle after an interrupted turn. */
 const ofOpenCalls = (action: Action, otherwise: Cell): Record<Phase, Cell> => ({
   idle: go(action, 'idle'),
   modelling: otherwise,
@@ -185,12 +185,12 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   },
   approval: {
     ...ofOpenCalls('decide-approval', refuse('approval_refused')),
-    // An interrupt cancels what was not approved.
+    // An interrupt cancels unapproved calls.
     idle: refuse('approval_refused'),
     calling: go('decide-approval', ...PROCEED),
   },
   'question-answer': ofOpenCalls('answer-question', refuse('question_refused')),
-  // A call that is offered now may find that its approval has run out.
+  // A call offered now may find that its approval has expired.
   'client-attached': { ...everywhere('attach'), calling: go('attach', ...PROCEED) },
   'client-detached': settling('detach'),
   'client-tools': settling('set-client-tools'),
@@ -275,8 +275,9 @@ export type CallEvent =
   | 'tool-gone'
 
 /**
- * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: nobody was asked for
- * it. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing changes.
+ * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: the result is from a
+ * client without an offer. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing
+ * changes.
  */
 export type CallOutcome =
   | 'accept'
@@ -295,14 +296,14 @@ export type CallOutcome =
   | 'settle-gone'
 
 export interface CallCell {
-  /** For a tool of effect class `once`. */
+  /** Outcome for effect class `once`. */
   readonly once: CallOutcome
-  /** For `idempotent` and `pure`. */
+  /** Outcome for `idempotent` and `pure`. */
   readonly repeatable: CallOutcome
 }
 
 const both = (outcome: CallOutcome): CallCell => ({ once: outcome, repeatable: outcome })
-/** A call that may have had its effect: the model is told so where that matters. */
+/** A call that may have had its effect; the model is informed if that matters. */
 const mayHaveRun = (otherwise: CallOutcome): CallCell => ({ once: 'settle-unknown', repeatable: otherwise })
 const STAY = both('stay')
 const CANCELLED = both('settle-cancelled')
@@ -330,7 +331,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   result: {
     proposed: both('foreign'),
     'awaiting-approval': both('foreign'),
-    // Offered once, then taken back when its client left: the client may have run it all the same.
+    // Offered once, then withdrawn when its client left: the client may have run it anyway.
     ready: both('accept'),
     offered: both('accept'),
     claimed: both('accept'),
@@ -350,7 +351,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   edit: { ...STAYING, 'awaiting-approval': both('ready') },
   // `ready`: approved, but not begun within the approval's time.
   'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired'), ready: both('settle-expired') },
-  // Written and running calls get their grace when the next input comes.
+  // Written and running calls get their grace when the next input arrives.
   interrupt: { ...ENDED, offered: STAY, claimed: STAY },
   'grace-over': ENDED,
   stop: ENDED,

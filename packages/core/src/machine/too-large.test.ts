@@ -1,4 +1,5 @@
-// A request that is too large for its provider: the oldest images and files leave in the same turn, and what was said stays.
+// A request that is too large for its provider: the oldest images and files are removed in the same turn, and the words
+// stay.
 import type { StoredPart } from '../messages.ts'
 import { TestSession } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +17,7 @@ function send(session: TestSession, inputId: string, ...parts: readonly StoredPa
   return session.send({ type: 'user-input', inputId, parts })
 }
 
-/** The handles of the images that a request would hold, and `-` for each note. */
+/** Handles of the images that a request would hold, and `-` for each note. */
 function listImages(session: TestSession): readonly string[] {
   return session.history.messages(0, Infinity).flatMap((message) => {
     const parts = message.role === 'tool' ? message.parts.flatMap(({ content }) => content) : message.parts

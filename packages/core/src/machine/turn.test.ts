@@ -1,4 +1,4 @@
-// The course of turns: what happens to inputs that wait when a turn ends before it has asked anything.
+// The course of turns: queued inputs when a turn ends before it has called a model.
 import { expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 

@@ -1,4 +1,4 @@
-// The course of a turn: inputs enter, the model is called, its calls settle, and so on to the end.
+// The course of a turn: inputs enter, the model is called, its calls settle, until the turn ends.
 import type { ErrorCode } from '../errors.ts'
 import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
 import type { Played } from './input.ts'
@@ -13,13 +13,13 @@ import type { IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
 import { requestChars } from './estimate.ts'
 import { makeRoom } from './window.ts'
 
-/** Between two steps' texts in a turn's whole answer. */
+/** Separates two steps' texts in a turn's full answer. */
 export const TEXT_SEPARATOR = '\n\n'
 
-/** Does what can be done now: starts and offers calls, closes the step, calls the model, begins the next turn. */
+/** Does everything possible now: starts and offers calls, closes the step, calls the model, begins the next turn. */
 export function advance(draft: Draft): void {
   advanceOnce(draft)
-  // A turn may begin and fail at once, for want of room or tokens: then the inputs behind it have their turn.
+  // A turn may begin and fail at once, for lack of room or tokens: then the inputs behind it get their turn.
   while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
     advanceOnce(draft)
 }
@@ -41,8 +41,8 @@ function advanceOnce(draft: Draft): void {
 }
 
 /**
- * Calls of an interrupted turn. One that came back is offered to nobody any more. Once an input waits, tools that may go on
- * without the turn do.
+ * Handles calls of an interrupted turn. A returned call is no longer offered. Once an input waits, tools that may
+ * detach do.
  */
 function endOrphans(draft: Draft): void {
   const isAwaited = draft.state.queue.some((item) => item.ready)
@@ -61,7 +61,7 @@ export function closeStep(draft: Draft): void {
 function startTurn(draft: Draft): void {
   const waiting = draft.state.queue.filter((item) => item.ready)
   if (waiting.length === 0) return
-  // One answer fits one schema: what was said with another one, or with none, is answered by the next turn.
+  // One answer fits one schema: inputs with a different schema, or none, are answered by the next turn.
   const output = waiting.find((item) => item.type === 'user')?.output
   const wanted = JSON.stringify(output)
   const other = waiting.findIndex((item) => item.type === 'user' && JSON.stringify(item.output) !== wanted)
@@ -93,7 +93,7 @@ export function openTurn(draft: Draft, { model, settings, output }: TurnWish = {
   })
 }
 
-/** Inputs that were taken back enter the history once more, message by message as it was. */
+/** Rewound inputs enter the history again, message by message. */
 export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
   const { state } = draft
   const entries = asked.map(({ inputs = [], notes = [], chars, media }, index): EnteredInputs => ({
@@ -106,7 +106,7 @@ export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
 }
 
-/** Inputs enter in the order of their acceptance; neighbouring transcript entries become one message. */
+/** Inputs enter in the order of their acceptance; adjacent transcript entries become one message. */
 function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   const { state } = draft
   const entries: EnteredInputs[] = []
@@ -132,7 +132,7 @@ function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
 }
 
-/** Notes for the model enter as a message of their own. */
+/** Notes for the model enter as a separate message. */
 export function enterNotes(draft: Draft): void {
   const { state } = draft
   const notes = state.notes.map((note) => note.note)
@@ -163,7 +163,7 @@ function nextStep(draft: Draft): void {
     failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
     return
   }
-  // An input with a schema of its own waits for a turn of its own, and so do those after it.
+  // An input with its own schema waits for its own turn, and so do later inputs.
   const wanted = JSON.stringify(turn.output)
   const other = state.queue.findIndex((item) => item.output && JSON.stringify(item.output) !== wanted)
   const steering = other < 0 ? state.queue : state.queue.slice(0, other)
@@ -172,7 +172,7 @@ function nextStep(draft: Draft): void {
   startModel(draft)
 }
 
-/** An input that enters a running turn may bring a model and settings, as one that begins a turn may. */
+/** An input that enters a running turn may set a model and settings, like an input that begins a turn. */
 function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
   const model = items.findLast((item) => item.model !== undefined)?.model
   const brought = items.findLast((item) => item.settings)?.settings
@@ -208,7 +208,10 @@ export function startModel(draft: Draft): void {
   })
 }
 
-/** The rest of the model's share of `firstWordMs`, or an equal share of the rest for all models that may still be asked. */
+/**
+ * The rest of the model's share of `firstWordMs`, or an equal share of the remaining time for all models that may still
+ * be called.
+ */
 function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number {
   const leftMs =
     wait?.untilMs === null || !wait
@@ -217,7 +220,7 @@ function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, no
   return Math.max(0, Math.floor(leftMs))
 }
 
-/** Milliseconds in which the first piece of an answer must come, from whichever model; Infinity without a limit. */
+/** Milliseconds for the first piece of an answer to arrive, from any model; Infinity without a limit. */
 export function leftOfWaitMs({ firstWordMs }: Limits, wait: Turn['wait'], nowMs: number): number {
   return wait ? wait.sinceMs + firstWordMs - nowMs : firstWordMs
 }
@@ -234,14 +237,14 @@ export function failTurn(draft: Draft, code: ErrorCode, message: string, issues?
   if (turn) emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'failed', text: '', error })
 }
 
-/** The characters of a turn's whole text that its listener took in. */
+/** The characters of a turn's full text that its listener heard or read. */
 export function countPlayedChars(state: State, heard: Played, turn: number): number {
   if (heard.type === 'chars') return heard.chars
   if (heard.type === 'all' || state.displayedTurn > turn) return Number.MAX_SAFE_INTEGER
   return state.displayedTurn < turn ? 0 : (state.displayedChars ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** Cuts the texts of finished steps to what was heard; returns how much is left for a text that follows them. */
+/** Cuts the texts of finished steps to the heard part; returns how much is left for a text that follows them. */
 export function cutTexts(draft: Draft, steps: readonly TurnStep[], heard: number): number {
   const cuts: StepCut[] = []
   let left = heard

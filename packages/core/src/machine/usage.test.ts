@@ -1,4 +1,4 @@
-// The cost of an attempt counts once in its turn, whatever becomes of its answer: kept, thrown away, refused or too late.
+// The cost of an attempt counts once in its turn, whether its answer is kept, discarded, refused or too late.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 

@@ -1,7 +1,7 @@
-// Checks of values that were JSON once, put together to the schema of records. A check says what is wrong, after the name of
-// the place: ` must be text, not null`, `.parts[2].text is missing`. Fields that it does not know it lets be.
+// Checks of values that were JSON once, combined into the schema of records. A check describes the fault, to follow the
+// name of the place: ` must be text, not null`, `.parts[2].text is missing`. It ignores unknown fields.
 
-/** Undefined: nothing is wrong. */
+/** Returns undefined if nothing is wrong. */
 export type Check = (value: unknown) => string | undefined
 
 interface OptionalCheck {
@@ -18,17 +18,17 @@ export const checkObject: Check = (value) => (isObject(value) ? undefined : must
 
 /** A count, a position, a number of something. */
 export const checkWhole: Check = (value) =>
-  Number.isSafeInteger(value) ? undefined : mustBe('a whole number that can be counted on', value)
+  Number.isSafeInteger(value) ? undefined : mustBe('a safe whole number', value)
 
 /** A size or an amount, which may be an estimate. */
 export const checkAmount: Check = (value) =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? undefined : mustBe('a number', value)
 
-/** Milliseconds: a length, or a moment that lies ahead. */
+/** Milliseconds: a duration, or a future time. */
 export const checkMs: Check = (value) =>
   Number.isFinite(value) ? undefined : mustBe('a number of milliseconds', value)
 
-/** Milliseconds since 1970 that a date can have. */
+/** Maximum milliseconds since 1970 of a date. */
 export const DATE_MS_MAX = 8_640_000_000_000_000
 
 export const checkDate: Check = (value) =>
@@ -76,7 +76,7 @@ export function checkFields(checks: FieldChecks): Check {
   }
 }
 
-/** An object of one of several forms, told apart by its field `type`. */
+/** An object of one of several forms, distinguished by its field `type`. */
 export function checkVariant(variants: Readonly<Record<string, Check>>): Check {
   const words = Object.keys(variants).map(show).join(' or ')
   return (value) => {

@@ -1,5 +1,6 @@
-// Random conversations in random windows: each request fits by the machine's own estimate, which learns from what providers
-// count and refuse, or its turn ends with a typed error. Calls and results are never parted, and the session goes on.
+// Random conversations in random windows: each request fits by the machine's own estimate, which learns from providers'
+// counts and refusals, or its turn ends with a typed error. Calls and results are never separated, and the session
+// continues.
 import { chooseCount } from '@baton/testing/depth'
 import { expect, test } from 'vitest'
 import { validateHistory } from '../testing/neutral-history.ts'
@@ -37,7 +38,7 @@ function checkRequest(session: TestSession, seed: number): void {
 
 interface Counts {
   requests: number
-  /** Factor of a provider that counts more tokens than were estimated. */
+  /** Overestimation factor of a provider that counts more tokens than estimated. */
   refusals: number
   overflows: number
   moves: number
@@ -50,7 +51,7 @@ function play(seed: number, counts: Counts): void {
   const window = chooseWindow(random)
   const { contextTokens = 0 } = window
   const session = new TestSession({ window })
-  /** Tokens of this provider for 1,000 characters: a text in Chinese has many more than one in English. */
+  /** This provider's tokens per 1,000 characters: Chinese text has many more than English. */
   const density = random.pick([150, 250, 400, 900])
   const size = (): number => 1 + random.below(random.pick([20, 400, contextTokens * CHARS_PER_TOKEN]))
   const told = new Set<number>()
@@ -89,7 +90,7 @@ function play(seed: number, counts: Counts): void {
       session.says({ text, calls, usage: { inputTokens, ...(random.chance(0.9) && { outputTokens }) } })
     }
     expect([seed, session.state.phase]).toEqual([seed, 'idle'])
-    // A turn fails when all that is older has left and all long results are behind handles, and not before.
+    // A turn fails only when everything older is removed and all long results are behind handles.
     const { error } = session.logged('turn-finished').at(-1) ?? {}
     const exchanges = new Set(session.state.index.map(({ exchange }) => exchange)).size
     const isWhole = exchanges === 1 && session.state.index.every(({ long }) => !long)

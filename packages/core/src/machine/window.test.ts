@@ -1,4 +1,5 @@
-// Which part of the history a request holds: it fits, or the turn ends with a typed error; it moves by whole exchanges.
+// The part of the history that a request holds: it fits, or the turn ends with a typed error; it moves by whole
+// exchanges.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { validateHistory } from '../testing/neutral-history.ts'
@@ -123,7 +124,7 @@ describe('the sliding window', () => {
 })
 
 describe('a model’s window', () => {
-  // Four characters are a token until a provider has counted.
+  // Four characters count as a token until a provider has counted.
   test('moves on where a request with room for the answer would not fit', () => {
     const fits = talk({ contextTokens: 100, reserveTokens: 40 }, 'x'.repeat(100))
     expect(fits.user('y'.repeat(40)).told()).toHaveLength(3)

@@ -1,4 +1,4 @@
-// The window: which part of the history a request may hold. It moves by whole exchanges and never splits a step.
+// The window: the part of the history that a request may hold. It moves by whole exchanges and never splits a step.
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { requestTokens } from './estimate.ts'
@@ -7,14 +7,14 @@ import { RULES } from './spec.ts'
 import type { LongResult } from './size.ts'
 import type { IndexEntry, State } from './state.ts'
 
-/** Shares of the room that a request may have. */
+/** Shares of the available room. */
 const HALF = 1 / 2
 const THREE_QUARTERS = 3 / 4
 
 /**
- * Shortens the history until the request fits. A result that is too large alone goes behind a handle first. Then the model writes
- * a summary if the agent wants one, or else the oldest exchanges leave. The running exchange stays; as many of its results go
- * behind handles as must. If that is not enough, the turn cannot continue.
+ * Shortens the history until the request fits. A result that is too large alone first moves behind a handle. Then the
+ * model writes a summary if the agent wants one, or else the oldest exchanges are dropped. The running exchange stays;
+ * only as many of its results as necessary move behind handles. If that is not enough, the turn cannot continue.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
   const { spec } = draft
@@ -39,8 +39,8 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
 }
 
 /**
- * Drops the oldest exchanges. A summary that leaves is lost with all that it absorbed: where nothing else is old, results go first,
- * and the summary stays as long as the request fits the window.
+ * Drops the oldest exchanges. A dropped summary is lost with everything it absorbed: if nothing else is old, results go
+ * first, and the summary stays while the request fits the window.
  */
 function dropOldest(draft: Draft): void {
   const isOnly = isOnlySummarised(draft)
@@ -48,7 +48,7 @@ function dropOldest(draft: Draft): void {
   if (!isOnly || (needsRoom(draft) && !fitsWindow(draft))) slideOn(draft)
 }
 
-/** Whether all that is older than the running exchange is a summary. */
+/** Whether everything older than the running exchange is a summary. */
 function isOnlySummarised({ state }: Draft): boolean {
   const current = state.turn?.exchange ?? state.counters.exchange
   return (
@@ -57,19 +57,21 @@ function isOnlySummarised({ state }: Draft): boolean {
   )
 }
 
-/** Whether the request fits the window, where that is known, and not just the part of it from which messages make room. */
+/** Whether the request fits the window, if known, rather than just the threshold at which messages are dropped. */
 function fitsWindow({ spec, state }: Draft): boolean {
   const { contextTokens, reserveTokens } = spec.window
   if (contextTokens === undefined || state.index.length > spec.window.messages) return false
   return requestTokens(spec, state) + reserveTokens <= contextTokens
 }
 
-/** Whether the history has anything older than the running exchange, or results that may go behind handles. */
+/** Whether the history has anything older than the running exchange, or results that may move behind handles. */
 export function mayShrink({ index }: State): boolean {
   return isLonger(index) || index.some(({ long }) => long)
 }
 
-/** After the provider said that its window is full: drops the older half, or moves all long results of the running exchange. */
+/**
+ * After the provider reported a full window: drops the older half, or moves all long results of the running exchange.
+ */
 export function shrink(draft: Draft): void {
   const { index } = draft.state
   if (isLonger(index)) slide(draft, Math.max(1, Math.floor(wholeExchanges({ index }).length / 2)))
@@ -91,7 +93,7 @@ function needsRoom(draft: Draft, index = draft.state.index): boolean {
   return tooMany || isTooLarge(draft, index)
 }
 
-/** Whether a request with these entries has more tokens than this share of what one may have. */
+/** Whether a request with these entries has more tokens than this share of the maximum. */
 function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boolean {
   const { actAtTokens, contextTokens, reserveTokens } = spec.window
   const most = actAtTokens ?? contextTokens ?? Number.MAX_SAFE_INTEGER
@@ -100,13 +102,13 @@ function isTooLarge({ spec, state }: Draft, index = state.index, share = 1): boo
   return requestTokens(spec, state, index) > room * share
 }
 
-/** Tokens of the window that a refusal of the running turn's model has named. */
+/** Tokens of the window, as named in a refusal by the turn's current model. */
 function findLearntWindow({ turn, learntWindows = [] }: State): number | undefined {
   return learntWindows.find(({ model }) => model === turn?.models[turn.candidate])?.tokens
 }
 
 /**
- * If the request is too large, puts results behind handles, oldest first, until a quarter of the room is free: each move changes
+ * If the request is too large, moves results behind handles, oldest first, until a quarter of the room is free: each move changes
  * the beginning of all later requests, so few moves are better than many.
  * @param which `alone`: only results that take half of the room
  */
@@ -118,7 +120,7 @@ function moveResults(draft: Draft, which: 'alone' | 'all'): void {
   for (const entry of index)
     for (const result of entry.long ?? []) {
       if (which === 'alone' && !isTooLarge(draft, [{ ...entry, chars: result.chars }], HALF)) continue
-      // Results that the model has just asked for are moved only if they must be.
+      // Results that the model has just requested are moved only if they must be.
       if (!isTooLarge(draft, index, entry.entry === newest ? 1 : THREE_QUARTERS)) continue
       moved.push(result)
       index = withoutResults(index, [result])
@@ -135,7 +137,7 @@ function emitMoved(draft: Draft, results: readonly LongResult[]): void {
   emit(draft, { type: 'results-moved', calls: results.map(({ callId }) => callId), sizes })
 }
 
-/** The entries as they are once these results are behind handles. */
+/** The entries once these results are behind handles. */
 function withoutResults(index: readonly IndexEntry[], results: readonly LongResult[]): readonly IndexEntry[] {
   return index.map((entry) => {
     const saved = (entry.long ?? []).filter((result) => results.includes(result))
@@ -145,7 +147,7 @@ function withoutResults(index: readonly IndexEntry[], results: readonly LongResu
 }
 
 /**
- * Drops the oldest exchanges until the request fits, and then a quarter of those that remain: a window that moves seldom
+ * Drops the oldest exchanges until the request fits, and then a quarter of the rest: a window that moves rarely
  * leaves the beginning of most requests as it was, and providers charge little for a beginning that they know.
  */
 function slideOn(draft: Draft): void {
@@ -172,13 +174,13 @@ function slide(draft: Draft, count: number): boolean {
   return true
 }
 
-/** The window's limit on messages, if what stands is more. */
+/** The window's limit on messages, if the history exceeds it. */
 function nameLimit({ spec, state }: Draft): MessageLimit {
   const { messages } = spec.window
   return state.index.length > messages ? { messages } : {}
 }
 
-/** Older exchanges first; then the older steps of the running one. */
+/** Older exchanges, or else the older steps of the running one. */
 function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEntry: number } | undefined {
   const { state } = draft
   const current = state.turn?.exchange ?? state.counters.exchange
@@ -192,7 +194,7 @@ function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEn
   return first && last ? { fromEntry: first.entry, toEntry: last.entry } : undefined
 }
 
-/** How many of the newest exchanges stay: those that fit into half of the room, and one less than the window holds. */
+/** Number of newest exchanges that stay: as they fit into half of the room, and fewer than the window holds. */
 function fittingExchanges(draft: Draft): number {
   const { spec, state } = draft
   const most = Math.min(spec.window.keepExchanges, spec.window.exchanges - 1)
@@ -211,12 +213,12 @@ function fittingExchanges(draft: Draft): number {
   return fitting < 0 ? newestFirst.length : fitting
 }
 
-/** Those that something is left of but their summary. */
+/** Exchanges with more than a summary left. */
 function wholeExchanges({ index }: Pick<State, 'index'>): readonly number[] {
   return listExchanges(index.filter((entry) => entry.role !== 'summary'))
 }
 
-/** In their order; the entries of one stand together. */
+/** Exchanges in order; the entries of each are adjacent. */
 function listExchanges(index: readonly IndexEntry[]): readonly number[] {
   const exchanges: number[] = []
   for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)

@@ -1,4 +1,4 @@
-// One piece of work dies with its process while everything else goes on: what becomes of it, and what is left alone.
+// One piece of work dies with its process while everything else continues: its outcome, and what is not affected.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
 
@@ -25,7 +25,7 @@ describe('a model attempt that is lost', () => {
     const session = loseModel(loseModel(new TestSession().user('go')).restart())
     expect(session.fact('turn-finished').error).toEqual({
       code: 'recovery_exhausted',
-      message: 'the model call was started 3 times and each time the process died',
+      message: 'the model call was started 3 times, and the process died each time',
     })
   })
 
@@ -83,7 +83,7 @@ describe('a tool run that is lost', () => {
     const session = new TestSession().user('go').says({ calls: ['read', 'put'] })
     for (let times = 0; times < 3; times++) loseTool(loseTool(session, 'call_1_0'), 'call_1_1')
     expect(session.told().slice(-2)).toEqual([
-      'call_1_0 = Error: the tool was started 3 times and each time the process died',
+      'call_1_0 = Error: the tool was started 3 times, and the process died each time',
       'call_1_1 = Error: tool_result_unknown (it may have run)',
     ])
     expect(session.logged('call-settled').map((fact) => [fact.settlement, fact.tellLate])).toEqual([

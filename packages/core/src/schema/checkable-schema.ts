@@ -1,16 +1,16 @@
-// How much of a schema a validator may be asked to compile.
+// Limits on the schemas that a validator may be given.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { listInner } from './schema-walk.ts'
 
-/** References and variants of one schema: the time that a validator takes to compile them grows with their square. */
+/** Maximum references and variants of one schema: compile time grows with their square. */
 export const JOINTS_MAX = 3000
 const JOINING = ['allOf', 'anyOf', 'oneOf']
 
-/** Values of one schema, at any depth: larger ones are not read whole, so that reading one takes no more than moments. */
+/** Maximum values of one schema, at any depth; larger schemas are only read in outline, so that reading stays fast. */
 export const VALUES_MAX = 50_000
 
-/** Whether a schema has more values than are read. It stops counting there. */
+/** Whether a schema has more values than the limit, where counting stops. */
 export function isTooLarge(schema: JsonObject): boolean {
   let count = 0
   const open: (readonly JsonValue[])[] = [[schema]]
@@ -40,7 +40,7 @@ export function countJoints(schema: JsonObject): number {
   return count
 }
 
-/** The names and types of a schema's fields, for one that cannot be compiled whole. */
+/** The names and types of a schema's fields, for a schema that cannot be compiled in full. */
 export function outlineSchema({ type, required, properties }: JsonObject): JsonObject {
   const fields = isJsonObject(properties) ? Object.entries(properties) : []
   const outlined = fields.map(([name, one]): [string, JsonValue] => [

@@ -1,4 +1,4 @@
-// Schemas of strangers that are made to cost time, memory or a crash. What takes too long fails by the time of a test.
+// Foreign schemas built to cost time, memory or a crash. Schemas that take too long fail by the test's time limit.
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { readSchema } from './read-schema.ts'

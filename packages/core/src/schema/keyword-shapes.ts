@@ -1,11 +1,11 @@
-// Keywords as draft 2020-12 has them. A value of another shape makes a provider refuse the request with all of its tools, and a
-// validator the schema.
+// Keywords of draft 2020-12 and the shapes of their values. A value of another shape makes a provider refuse the
+// request with all of its tools, and a validator the schema.
 import type { JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 
 interface Shape {
   readonly fits: (value: JsonValue) => boolean
-  /** In words: `a number`. */
+  /** Description of the shape: `a number`. */
   readonly words: string
 }
 
@@ -46,18 +46,18 @@ function isNames(value: JsonValue): boolean {
   return Array.isArray(value) && value.every((one: JsonValue) => typeof one === 'string')
 }
 
-/** Keywords that nobody knows may have any value. Those that hold schemas are read by who reads these. */
+/** Unknown keywords may have any value. Keywords that hold schemas are checked when those are read. */
 export function hasShape(keyword: string, value: JsonValue): boolean {
   return !Object.hasOwn(SHAPES, keyword) || SHAPES[keyword]?.fits(value) === true
 }
 
 export function describeShape(keyword: string): string {
-  return (Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword]?.words : undefined) ?? 'what it must be'
+  return (Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword]?.words : undefined) ?? 'a valid value'
 }
 
 const TYPES: ReadonlySet<string> = new Set('object array string number integer boolean null'.split(' '))
 
-/** Names that people and other languages use for them. */
+/** Names of the types in other languages and in common use. */
 const MEANT: Readonly<Record<string, string>> = {
   ...words('number', 'float double decimal numeric real float32 float64'),
   ...words('integer', 'int long short int32 int64 uint uint32 uint64 bigint'),
@@ -73,13 +73,13 @@ function words(type: string, others: string): Readonly<Record<string, string>> {
 }
 
 export interface ReadTypes {
-  /** Undefined: of any type. */
+  /** Undefined for any type. */
   readonly types: JsonValue | undefined
-  /** Types that nobody knows, and what they mean as far as that is clear. */
+  /** Unknown types, and their meaning if it is clear. */
   readonly unknown: readonly { readonly said: JsonValue; readonly meant: string | undefined }[]
 }
 
-/** `STRING` is how Google writes it. What is no type allows any value. */
+/** Reads a type; Google writes `STRING`. Anything that is not a type allows any value. */
 export function readTypes(value: JsonValue): ReadTypes {
   const said = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   const read = said.map((one) => {

@@ -1,4 +1,4 @@
-// Patterns read what the RegExp of JavaScript reads, in steps that grow with the text alone.
+// Patterns accept what JavaScript's RegExp accepts, in steps that grow linearly with the text.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLinearPattern } from './linear-pattern.ts'

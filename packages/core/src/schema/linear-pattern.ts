@@ -1,13 +1,13 @@
-// Patterns of JSON Schema without backtracking: it tests texts of models and strangers in counted steps, for each character at most the
-// pattern's size. The syntax is JavaScript's; the engine's own RegExp judges single characters.
+// JSON Schema patterns without backtracking: tests untrusted texts in counted steps, at most the pattern's size per
+// character. The syntax is JavaScript's; the engine's RegExp only judges single characters.
 import { BatonError, isBatonError } from '../errors.ts'
 
-/** States of one pattern; `(ab){0,65535}` has three times as many as it repeats. */
+/** Maximum states of one pattern; `(ab){0,65535}` has three times as many as repetitions. */
 const STATES_MAX = 150_000
-/** A single character that may repeat more often is counted, and not written out. */
+/** A single character with more repetitions is counted, not expanded. */
 const WRITTEN_OUT_MAX = 100
 const GROUPS_MAX = 200
-/** In an error, of a pattern that has too many states. */
+/** Error text for a pattern with too many states. */
 const TOO_MUCH = 'too much'
 
 type State =
@@ -20,19 +20,19 @@ type State =
 
 type Reads = (char: string) => boolean
 
-/** Takes the state that follows, and returns the state that it begins with. */
+/** Takes the next state, and returns the state that it begins with. */
 type Part = (states: State[], next: number) => number
 
-/** A part, and what it reads where that is a single character. */
+/** A part, and what it reads if it is a single character. */
 interface Piece {
   readonly part: Part
   readonly reads?: Reads
 }
 
-/** The interface that ajv needs of an expression. */
+/** The interface that ajv expects of an expression. */
 export interface LinearPattern {
   test(text: string): boolean
-  /** Ajv recognises an expression by it. */
+  /** Ajv identifies an expression by it. */
   toString(): string
 }
 
@@ -50,7 +50,7 @@ export function createLinearPattern(pattern: string, spend: (steps: number) => v
 
 export interface PatternMeasure {
   readonly states: number
-  /** Why no bound is known for its time, such as `a backreference`; undefined where one is. */
+  /** Why its time is unbounded, such as `a backreference`; undefined if it is bounded. */
   readonly why?: string
 }
 
@@ -61,18 +61,18 @@ export function measurePattern(pattern: string): PatternMeasure {
   } catch (cause) {
     if (!isBatonError(cause)) throw cause
     const { what } = cause.data
-    // As many may have been made before it was refused.
+    // At most this many states exist before a pattern is refused.
     return { states: what === TOO_MUCH ? STATES_MAX : 0, why: typeof what === 'string' ? what : cause.message }
   }
 }
 
-/** Why no bound is known for the time of a pattern; undefined where one is. @throws SyntaxError */
+/** Why a pattern's time is unbounded; undefined if it is bounded. @throws SyntaxError */
 export function findUnbounded(pattern: string): string | undefined {
   return measurePattern(pattern).why
 }
 
 function readStates(pattern: string): { readonly states: readonly State[]; readonly from: number } {
-  // Its error says best what is wrong.
+  // Its error gives the best description of the fault.
   void new RegExp(pattern, 'u')
   const states: State[] = [{ type: 'end' }]
   return { from: new PatternReader(pattern).read()(states, 0), states }
@@ -92,7 +92,7 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
   const entered = new Map<number, number>()
   const counts = new RunCounts()
   let read = 0
-  /** True at the end of the pattern. */
+  /** Returns true at the end of the pattern. */
   const enter = (first: number, place: number, into: number[]): boolean => {
     const open = [first]
     for (let number = open.pop(); number !== undefined; number = open.pop()) {
@@ -134,7 +134,7 @@ function runStates(run: Run, from: number, at: number, isHere: boolean): boolean
   return false
 }
 
-/** A call with very many arguments fails. */
+/** Avoids a spread call, which fails with very many arguments. */
 function pushAll(from: readonly number[], into: number[]): void {
   for (const one of from) into.push(one)
 }
@@ -144,22 +144,22 @@ interface RunLimits {
   readonly max: number
 }
 
-/** How many characters each repeat has read, for every place where it began. The oldest are first. */
+/** Characters read by each repeat, for every place where it began, oldest first. */
 class RunCounts {
   readonly #begun = new Map<number, { readonly at: number[]; first: number }>()
 
-  /** @param read characters before it @returns whether it did not run before */
+  /** @param read characters before it @returns whether it was not yet running */
   begin(number: number, { max }: RunLimits, read: number): boolean {
     const known = this.#begun.get(number) ?? { at: [], first: 0 }
     this.#begun.set(number, known)
     const { at, first } = known
-    // Without an upper limit the oldest may do whatever a later one may; it ends only if it cannot read this character.
+    // Without an upper limit the oldest run covers all later ones; it ends only if it cannot read this character.
     if (max === Infinity && at.length - first > 1) at[at.length - 1] = read
     else at.push(read)
     return first === at.length - 1
   }
 
-  /** One character more. What began only now has not read it. */
+  /** Advances by one character. A run that has just begun has not read it. */
   step(
     number: number,
     { min, max }: RunLimits,
@@ -186,7 +186,7 @@ function isWord(char: string | undefined): boolean {
   return char !== undefined && /^\w$/.test(char)
 }
 
-/** The syntax of JavaScript with the flag `u`; what is read is known to be legal. */
+/** Parses JavaScript's syntax with the flag `u`; the pattern is known to be legal. */
 class PatternReader {
   readonly #pattern: string
   #at = 0
@@ -235,7 +235,7 @@ class PatternReader {
     this.#depth += 1
     if (this.#depth > GROUPS_MAX) throw this.#refuse(`more than ${GROUPS_MAX} nested groups`)
     const [opening] = this.#match(/\?<?[=!]|\?:|\?<[^>]*>|\?[a-z-]*:|/suy)
-    if (opening === '?<=' || opening === '?<!') throw this.#refuse('a look back')
+    if (opening === '?<=' || opening === '?<!') throw this.#refuse('a lookbehind')
     if (/^\?[a-z-]+:/.test(opening)) throw this.#refuse('flags')
     const inside = this.read()
     this.#take(')')
@@ -318,8 +318,8 @@ function addState(states: State[], state: State, pattern: string): number {
 function refusePattern(pattern: string, what: string): BatonError {
   return new BatonError({
     code: 'invalid_schema',
-    message: `the pattern ${JSON.stringify(pattern.slice(0, 80))} has ${what}, so that its time has no bound`,
-    hint: 'Say it without backreferences, looks back and large repeats, or check it in the tool.',
+    message: `the pattern ${JSON.stringify(pattern.slice(0, 80))} has ${what}, so its matching time is unbounded`,
+    hint: 'Avoid backreferences, lookbehinds and large repeats, or check the value in the tool.',
     data: { what },
   })
 }

@@ -1,11 +1,11 @@
-// Adjusts a schema in which some subschemas allow more than they were written to allow, or lead only back to themselves.
+// Adjusts a schema in which some subschemas allow more than intended, or lead only back to themselves.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { listInner } from './schema-walk.ts'
 
 /**
- * Takes away what would forbid more if a schema inside of it allows more: `not`, a condition, the demand that only one of several
- * fits, and that nothing is left over.
+ * Removes keywords that would forbid more if an inner schema allows more: `not`, conditions, `oneOf`'s exclusivity, and limits on
+ * remaining properties or items.
  * @param loose schemas that allow more, as objects of `root`
  */
 export function loosenNegations(root: JsonObject, loose: ReadonlySet<JsonObject>): JsonObject {
@@ -20,7 +20,7 @@ export function loosenNegations(root: JsonObject, loose: ReadonlySet<JsonObject>
     known.set(value, made)
     return made
   }
-  return loosen(root) as JsonObject // an object, as the root is
+  return loosen(root) as JsonObject // an object like the root
 }
 
 function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) => boolean): JsonObject {
@@ -40,7 +40,7 @@ function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) =
   return left
 }
 
-/** Whether a schema, or any that it holds or refers to, allows more. */
+/** Whether a schema, or any schema that it contains or refers to, allows more. */
 function createLooseness(root: JsonObject, loose: ReadonlySet<JsonObject>): (value: JsonValue | undefined) => boolean {
   const holders = new Map<JsonObject, JsonObject[]>()
   const open: JsonObject[] = [root]
@@ -76,7 +76,7 @@ function findDefinition(root: JsonObject, reference: JsonValue | undefined): Jso
   return isJsonObject(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : undefined
 }
 
-/** The schema with others inside of it. The schema itself if they are the same. */
+/** The schema with mapped inner schemas; the schema itself if nothing changed. */
 function mapInner(schema: JsonObject, map: (value: JsonValue) => JsonValue): JsonObject {
   const changed: Record<string, JsonValue> = {}
   for (const { steps, value } of listInner(schema)) {
@@ -95,16 +95,16 @@ function mapInner(schema: JsonObject, map: (value: JsonValue) => JsonValue): Jso
 }
 
 function copyOf(holder: JsonValue | undefined): JsonObject | readonly JsonValue[] {
-  return Array.isArray(holder) ? [...(holder as readonly JsonValue[])] : { ...(holder as JsonObject) } // it has schemas in it
+  return Array.isArray(holder) ? [...(holder as readonly JsonValue[])] : { ...(holder as JsonObject) } // it contains schemas
 }
 
-/** Schemas that hold for the same value as the one that has them. */
+/** Schemas that apply to the same value as their parent. */
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf']
 const IN_PLACE = ['not', 'if', 'then', 'else']
 
 /**
- * Takes away references that lead back to the value's own schema without a step into the value: no check would end.
- * @param tell gets each of them
+ * Removes references that lead back to the value's own schema without descending into the value: no check would end.
+ * @param tell receives each of them
  */
 export function breakCircles(root: JsonObject, tell: (reference: string) => void): JsonObject {
   const circular = findCircular(root)
@@ -121,10 +121,10 @@ export function breakCircles(root: JsonObject, tell: (reference: string) => void
     known.set(value, made)
     return made
   }
-  return cut(root) as JsonObject // an object, as the root is
+  return cut(root) as JsonObject // an object like the root
 }
 
-/** Schemas whose reference closes a circle. */
+/** Schemas whose reference closes a cycle. */
 function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
   const circular = new Set<JsonObject>()
   const state = new Map<JsonObject, 'open' | 'done'>()
@@ -142,7 +142,7 @@ function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
         state.set(top.schema, 'done')
         way.pop()
       } else if (state.get(edge.target) === 'open') {
-        // The circle goes from the target to here; one of its steps is a reference.
+        // The cycle runs from the target to here; one of its edges is a reference.
         const from = way.findLastIndex(({ schema }) => schema === edge.target)
         const closing = way.slice(from).findLast(({ left, next }) => left[next - 1]?.isReference)
         if (closing) circular.add(closing.schema)

@@ -1,25 +1,25 @@
-// A class of characters, `[…]`, as several languages have it, in the words of ECMA 262 with Unicode.
+// A character class, `[…]`, in the syntax of several languages, translated to ECMA 262 with Unicode.
 import { POSIX_SETS, Untranslatable, codePoint, namedSet, readCodePoint, unicodeProperty } from './pattern-escapes.ts'
 
-/** One part of a class: a character, or what is written for a set. */
+/** One part of a class: a character, or the source of a set. */
 type Item = { readonly char: string } | { readonly set: string }
 
 export class PatternClass {
-  /** With its brackets. */
+  /** The class including its brackets. */
   readonly text: string
   readonly end: number
   readonly #source: string
   readonly #ignoresCase: boolean
   #at: number
 
-  /** @param at the place of its first bracket @throws Untranslatable, SyntaxError */
+  /** @param at offset of the opening bracket @throws Untranslatable, SyntaxError */
   constructor(source: string, at: number, ignoresCase: boolean) {
     this.#source = source
     this.#ignoresCase = ignoresCase
     this.#at = at + 1
     const isNegated = this.#takes('^')
     let inside = ''
-    // The first one stands for itself, except in JavaScript, where nobody writes it.
+    // A first `]` is literal, except in JavaScript, where it is not used.
     if (source[this.#at] === ']' && source.includes(']', this.#at + 1)) inside += this.#readRange()
     while (source[this.#at] !== ']') {
       if (this.#at >= source.length) throw new SyntaxError('a class has no end')
@@ -41,7 +41,7 @@ export class PatternClass {
     if (!isRange || 'set' in first) return this.#show(first)
     this.#at += 1
     const last = this.#readItem()
-    // A set is no end of a range: the dash stands for itself.
+    // A set cannot end a range: the dash is literal.
     if ('set' in last) return `${this.#show(first)}\\-${last.set}`
     const [from, to] = [codeOf(first.char), codeOf(last.char)]
     if (from > to) throw new SyntaxError(`the range ${first.char}-${last.char} is out of order`)
@@ -53,7 +53,7 @@ export class PatternClass {
     const posix = /^\[:(\^?)(\w+):\]/.exec(this.#source.slice(this.#at, this.#at + 16))
     if (posix) return { set: this.#readPosix(posix) }
     if (/^(?:&&\[|-\[[^\]]{0,200}\]\])/.test(this.#source.slice(this.#at, this.#at + 210)))
-      throw new Untranslatable('a class that takes from another')
+      throw new Untranslatable('a class subtraction')
     if (this.#source[this.#at] !== '\\') {
       const char = codePoint(this.#source, this.#at)
       this.#at += char.length
@@ -94,14 +94,14 @@ function codeOf(char: string): number {
   return char.codePointAt(0) ?? 0
 }
 
-/** The character in upper and lower case, as it stands in a class; alone if it has none. */
+/** The character in upper and lower case, for use in a class; alone if it has no case. */
 export function withBothCases(char: string): string {
   const cases = [char, char.toLowerCase(), char.toUpperCase()].filter((one) => one === codePoint(one, 0))
   const distinct = [...new Set(cases)]
   return distinct.map(escapeInClass).join('')
 }
 
-/** Letters of the Latin alphabet in a range, in their other case. */
+/** Latin letters of a range in their other case. */
 function otherCases(from: number, to: number): string {
   const within = (first: number, last: number, shift: number): string => {
     const [low, high] = [Math.max(from, first), Math.min(to, last)]

@@ -1,9 +1,9 @@
-// Escapes behind a backslash in patterns of several languages: characters, sets of characters, and those of Unicode.
+// Backslash escapes in patterns of several languages: characters, character sets, and Unicode properties.
 
-/** Escapes that ECMA 262 lacks. */
+/** Thrown for escapes that ECMA 262 lacks. */
 export class Untranslatable extends Error {}
 
-/** The character at a place, of one or two units; empty behind the end. */
+/** The character at an offset, of one or two units; empty after the end. */
 export function codePoint(source: string, at: number): string {
   const number = source.codePointAt(at)
   return number === undefined ? '' : String.fromCodePoint(number)
@@ -11,7 +11,7 @@ export function codePoint(source: string, at: number): string {
 
 export interface ReadSet {
   readonly text: string
-  /** True: it stands in a class, and needs brackets outside of one. */
+  /** True: it belongs in a class, and needs brackets outside one. */
   readonly isBare: boolean
   readonly end: number
 }
@@ -19,7 +19,7 @@ export interface ReadSet {
 const SETS: Readonly<Record<string, string>> = { h: '\\t \\u00a0', v: '\\n\\v\\f\\r\\u0085\\u2028\\u2029' }
 const OPPOSITE_SETS: Readonly<Record<string, string>> = { H: '[^\\t \\u00a0]', N: '[^\\n]' }
 
-/** `\d`, `\h`: undefined where no set is. @throws Untranslatable */
+/** Reads `\d`, `\h`; undefined if there is no set. @throws Untranslatable */
 export function namedSet(source: string, at: number, isInClass = false): ReadSet | undefined {
   const letter = source[at + 1] ?? ''
   const end = at + 2
@@ -33,7 +33,7 @@ export function namedSet(source: string, at: number, isInClass = false): ReadSet
   return { text: opposite, isBare: false, end }
 }
 
-/** Sets by name, as POSIX has them in `[:alpha:]` and Java in `\p{Alpha}`; each is what stands in a class. */
+/** Sets by name, as in POSIX `[:alpha:]` and Java `\p{Alpha}`, as they appear in a class. */
 export const POSIX_SETS: Readonly<Record<string, string>> = {
   alpha: 'A-Za-z',
   digit: '0-9',
@@ -51,7 +51,7 @@ export const POSIX_SETS: Readonly<Record<string, string>> = {
   ascii: '\\u0000-\\u007f',
 }
 
-/** `\p{L}`, `\pL`, `\P{IsGreek}`: undefined where none is. @throws Untranslatable */
+/** Reads `\p{L}`, `\pL`, `\P{IsGreek}`; undefined if there is no property. @throws Untranslatable */
 export function unicodeProperty(source: string, at: number): ReadSet | undefined {
   const found = /^\\([pP])(?:\{(\^?)([^{}]+)\}|([A-Z]))/.exec(source.slice(at, at + 80))
   if (!found) return undefined
@@ -77,7 +77,7 @@ function isKnown(property: string): boolean {
   }
 }
 
-/** Control characters by their letters. */
+/** Control characters by letter. */
 const CONTROLS: Readonly<Record<string, string>> = {
   t: '\t',
   r: '\r',
@@ -96,7 +96,7 @@ const CODES: readonly (readonly [expression: RegExp, base: number])[] = [
   [/^\\([0-3][0-7]{0,2}|[4-7][0-7]?)/, 8],
 ]
 
-/** One character that is written by an escape. A letter without a meaning stands for itself, as it does in JavaScript without Unicode. */
+/** Reads one escaped character. A letter without a meaning is literal, as in JavaScript without Unicode. */
 export function readCodePoint(source: string, at: number): { readonly char: string; readonly end: number } {
   const text = source.slice(at, at + 12)
   const pair = /^\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})/i.exec(text)

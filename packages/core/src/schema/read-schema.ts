@@ -1,5 +1,5 @@
-// Reads a JSON Schema in the dialect that it was written in, and gives one schema of draft 2020-12. The check of a call and the
-// dialects of all providers use that one. What means nothing, or cannot be checked, is left out and told in words. Nothing is fetched.
+// Reads a JSON Schema in its own dialect and returns a schema of draft 2020-12, which the check of calls and all
+// providers' dialects use. Meaningless or uncheckable parts are dropped and reported. Nothing is fetched.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
@@ -13,27 +13,30 @@ import { countJoints, isTooLarge, JOINTS_MAX, outlineSchema, VALUES_MAX } from '
 import { breakCircles, loosenNegations } from './loosened-schema.ts'
 
 export interface SchemaFault {
-  /** `properties.address.items`; empty for the root. */
+  /** Path such as `properties.address.items`; empty for the root. */
   readonly path: string
   readonly keyword: string
-  /** In words, for people. */
+  /** Message for people. */
   readonly message: string
-  /** `invalid`: no draft has such a value. `unchecked`: it means something, and calls are not checked against it. */
+  /** `invalid`: no draft has such a value. `unchecked`: meaningful, but calls are not checked against it. */
   readonly how: 'invalid' | 'unchecked'
 }
 
 export interface ReadSchema {
-  /** Draft 2020-12: every reference leads to `#` or into `$defs` or `definitions` of the root. The schema itself, if it is that already. */
+  /**
+   * Draft 2020-12: every reference leads to `#` or into `$defs` or `definitions` of the root. The schema itself if it
+   * already has that form.
+   */
   readonly schema: JsonObject
   readonly faults: readonly SchemaFault[]
 }
 
 export interface ReadSchemaOptions {
-  /** True: the root gets the type `object` where it names none. */
+  /** True: the root gets the type `object` if it names none. */
   readonly isObject?: boolean
 }
 
-/** Schemas inside of schemas; arguments nest at most 100 levels. */
+/** Maximum nesting of schemas; arguments nest at most 100 levels. */
 const DEPTH_MAX = 200
 
 /** Never throws for JSON. */
@@ -41,7 +44,7 @@ export function readSchema(given: JsonObject, options: ReadSchemaOptions = {}): 
   return isTooLarge(given) ? readOutline(given, options) : readWhole(given, options)
 }
 
-/** Reads the outline of a schema that is too large to be read whole. */
+/** Reads the outline of a schema that is too large to read in full. */
 function readOutline(given: JsonObject, { isObject = false }: ReadSchemaOptions): ReadSchema {
   const fields = Object.keys(mapOf(given['properties']))
   const outline = fields.length > VALUES_MAX ? {} : outlineSchema(given)
@@ -79,7 +82,7 @@ function readWhole(given: JsonObject, { isObject = false }: ReadSchemaOptions): 
     : { ...read, ...types, ...(hoisted && { $defs: { ...mapOf(read['$defs']), ...hoisted } }) }
   const open = work.loose.size === 0 ? whole : loosenNegations(whole, work.loose)
   const schema = breakCircles(open, (reference) =>
-    tell(work, { path: '' }, '$ref', `"${reference}" leads only back to itself, so it is left out`),
+    tell(work, { path: '' }, '$ref', `"${reference}" only leads back to itself, so it is dropped`),
   )
   const joints = countJoints(schema)
   if (joints > JOINTS_MAX)
@@ -95,20 +98,20 @@ function readWhole(given: JsonObject, { isObject = false }: ReadSchemaOptions): 
 interface Work {
   readonly root: JsonObject
   readonly resolve: (reference: string, from: Resource) => Target | undefined
-  /** How a definition of the root is referred to. */
+  /** References to the definitions of the root. */
   readonly names: Map<JsonValue, string>
-  /** False where the root gets a type that what refers to it does not have. */
+  /** False if the root gets a type that schemas referring to it must not inherit. */
   readonly isRootShared: boolean
   readonly faults: SchemaFault[]
-  /** Schemas that allow more than they were written to allow. */
+  /** Schemas that allow more than intended. */
   readonly loose: Set<JsonObject>
-  /** Schemas that are referred to where they stand, and get a definition. */
+  /** Schemas that are referenced in place, and get a definition. */
   readonly hoisted: { readonly name: string; readonly target: Target }[]
   readonly known: Map<JsonObject, JsonObject>
   readonly taken: Set<string>
-  /** The next number for a definition's name that is in use. */
+  /** Next number to try for a definition's name that is taken. */
   readonly numbers: Map<string, number>
-  /** States that the patterns have together. */
+  /** Total states of all patterns. */
   patternStates: number
 }
 
@@ -123,7 +126,7 @@ function tell(work: Work, { path }: Pick<Place, 'path'>, keyword: string, messag
   work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'invalid' })
 }
 
-/** Reports a keyword that means something and is not checked. */
+/** Reports a meaningful keyword that is not checked. */
 function tellUnchecked(work: Work, { path }: Pick<Place, 'path'>, keyword: string, message: string): void {
   work.faults.push({ path, keyword, message: `${keyword} ${message}`, how: 'unchecked' })
 }
@@ -132,7 +135,7 @@ function mapOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Undefined for what is no schema. */
+/** Returns undefined for a value that is not a schema. */
 function readValue(work: Work, value: JsonValue, place: Place): JsonValue | undefined {
   if (typeof value === 'boolean') return value
   if (!isJsonObject(value)) return undefined
@@ -170,7 +173,7 @@ function readObject(work: Work, given: JsonObject, outer: Place): JsonObject {
   return kept
 }
 
-/** The values that a left-out keyword would restrict may be anything. */
+/** Allows anything for the values that a dropped keyword would restrict. */
 function openRemainders(today: JsonObject, read: Record<string, JsonValue>): void {
   const isLost = (keyword: string): boolean =>
     today[keyword] !== undefined && today[keyword] !== null && !(keyword in read)
@@ -183,13 +186,13 @@ function hasFewer(before: JsonValue | undefined, after: JsonValue | undefined): 
   return Object.keys(mapOf(after)).length < Object.keys(mapOf(before)).length
 }
 
-/** Keywords that name a schema are of no use any more, and a library must not interpret them. */
+/** Keywords that name a schema are no longer needed, and a library must not interpret them. */
 const DROPPED: ReadonlySet<string> = new Set(
   '$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $async'.split(' '),
 )
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
-/** The same words, with the same values in the same order. */
+/** The same keywords with the same values in the same order. */
 function isSame(given: JsonObject, read: JsonObject): boolean {
   const [before, after] = [Object.entries(given), Object.entries(read)]
   return (
@@ -198,7 +201,7 @@ function isSame(given: JsonObject, read: JsonObject): boolean {
   )
 }
 
-/** Undefined: it is left out, and told. */
+/** Returns undefined for a keyword that is dropped and reported. */
 function readKeyword(work: Work, keyword: string, value: JsonValue, place: Place): JsonValue | undefined {
   if (keyword === '$ref') return readReference(work, value, place)
   if (keyword === 'type') return readType(work, value, place)
@@ -230,7 +233,7 @@ const SINGLES: ReadonlySet<string> = new Set(
 const VALUE_CHARS = 60
 
 function tellShape(work: Work, keyword: string, value: JsonValue, place: Place): void {
-  tell(work, place, keyword, `is ${show(value)}, which is not ${describeShape(keyword)}, so it is left out`)
+  tell(work, place, keyword, `is ${show(value)}, which is not ${describeShape(keyword)}, so it is dropped`)
 }
 
 function show(value: JsonValue): string {
@@ -258,7 +261,7 @@ function readList(work: Work, keyword: string, list: readonly JsonValue[], place
   const kept = read.filter((one) => one !== undefined)
   if (kept.length === read.length) return kept
   if (keyword === 'prefixItems') return read.map((one) => one ?? true)
-  // One of the variants would allow who knows what.
+  // A variant would allow too much.
   return keyword === 'allOf' && kept.length > 0 ? kept : undefined
 }
 
@@ -277,7 +280,7 @@ function readMap(work: Work, keyword: string, map: JsonObject, place: Place): Js
   return Object.fromEntries(entries)
 }
 
-/** Definitions get names that every reader of references takes. */
+/** Definitions get names that every reader of references accepts. */
 function readName(work: Work, keyword: string, name: string): string {
   if (!DEFINITIONS.has(keyword)) return name
   const definition = mapOf(work.root[keyword])[name]
@@ -315,7 +318,7 @@ function nameTarget(work: Work, target: Target): string {
   return reference
 }
 
-/** References in one of them may be hoisted in turn. */
+/** A hoisted schema may contain references to hoist in turn. */
 function readHoisted(work: Work, { dialect }: Pick<Place, 'dialect'>): JsonObject | undefined {
   const read: [string, JsonValue][] = []
   for (let next = work.hoisted.shift(); next; next = work.hoisted.shift()) {
@@ -336,7 +339,7 @@ function readType(work: Work, value: JsonValue, place: Place): JsonValue | undef
       work,
       place,
       'type',
-      `${show(said)} is none of JSON Schema${meant === undefined ? ', so any value is accepted there' : `, and read as "${meant}"`}`,
+      `${show(said)} is not a JSON Schema type${meant === undefined ? ', so any value is accepted there' : `, and is read as "${meant}"`}`,
     )
   return types
 }
@@ -352,20 +355,19 @@ function readRequired(work: Work, value: JsonValue, place: Place): JsonValue | u
   return distinct.length === value.length ? value : distinct
 }
 
-/** As ECMA 262 has it with Unicode. */
+/** Translates a pattern to ECMA 262 with Unicode. */
 function readPattern(work: Work, value: JsonValue, place: Place): string | undefined {
   if (typeof value !== 'string') {
     tellShape(work, 'pattern', value, place)
     return undefined
   }
   if (value.length > PATTERN_CHARS_MAX || work.patternStates > PATTERN_STATES_MAX) {
-    const reason = value.length > PATTERN_CHARS_MAX ? 'is too long' : 'comes after patterns that are too much together'
-    tellUnchecked(work, place, 'pattern', `${show(value)} ${reason}, so it is left out`)
+    const reason = value.length > PATTERN_CHARS_MAX ? 'is too long' : 'follows patterns that exceed the total limit'
+    tellUnchecked(work, place, 'pattern', `${show(value)} ${reason}, so it is dropped`)
     return undefined
   }
   const { pattern, why } = translatePattern(value)
-  if (pattern === undefined)
-    tell(work, place, 'pattern', `${show(value)} ${why ?? 'cannot be read'}, so it is left out`)
+  if (pattern === undefined) tell(work, place, 'pattern', `${show(value)} ${why ?? 'cannot be read'}, so it is dropped`)
   return pattern
 }
 
@@ -374,17 +376,17 @@ function readCheckedPattern(work: Work, name: string, place: Place): string | un
   return pattern !== undefined && isCheckedPattern(work, pattern, place) ? pattern : undefined
 }
 
-/** Characters of one pattern. */
+/** Maximum characters of one pattern. */
 const PATTERN_CHARS_MAX = 50_000
-/** States and characters of all patterns of one schema, after which no further pattern is read. */
+/** Maximum total states and characters of a schema's patterns; further patterns are not read. */
 const PATTERN_STATES_MAX = 500_000
 
-/** A pattern that a provider may read, although its time has no bound here. */
+/** Whether calls are checked against the pattern; a provider may still read an unbounded one. */
 function isCheckedPattern(work: Work, pattern: JsonValue, place: Place): boolean {
   if (typeof pattern !== 'string') return true
   const { why, states } = measurePattern(pattern)
   work.patternStates += states + pattern.length
   if (why === undefined) return true
-  tell(work, place, 'pattern', `${show(pattern)} has ${why}, so that its time has no bound, and it is not checked`)
+  tell(work, place, 'pattern', `${show(pattern)} has ${why}, so its matching time is unbounded, and it is not checked`)
   return false
 }

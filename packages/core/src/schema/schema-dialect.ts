@@ -1,11 +1,11 @@
-// The dialects of JSON Schema: which one a schema is written in, and its words as draft 2020-12 has them.
+// The dialects of JSON Schema: identifies a schema's dialect, and translates its keywords to draft 2020-12.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { listInner } from './schema-walk.ts'
 
 export type SchemaDialect = 'draft-03' | 'draft-04' | 'draft-07' | '2019-09' | '2020-12' | 'openapi-3.0'
 
-/** Addresses without their scheme and the `#` at their end. Draft 5 is 4 by another name, and 6 is read as 7. */
+/** Addresses without their scheme and the trailing `#`. Draft 5 is 4 by another name, and 6 is read as 7. */
 const ADDRESSES: Readonly<Record<string, SchemaDialect>> = {
   'json-schema.org/draft-03/schema': 'draft-03',
   'json-schema.org/draft-04/schema': 'draft-04',
@@ -18,7 +18,7 @@ const ADDRESSES: Readonly<Record<string, SchemaDialect>> = {
   'spec.openapis.org/oas/3.1/dialect/base': '2020-12',
 }
 
-/** The dialect that `$schema` names; without one, or with an unknown one, the dialect that its keywords suggest. */
+/** The dialect named by `$schema`; without one, or with an unknown one, the dialect that its keywords suggest. */
 export function findDialect(root: JsonObject): SchemaDialect {
   const { $schema: said } = root
   const address = typeof said === 'string' ? said.replace(/^https?:\/\//i, '').replace(/[#/]+$/, '') : ''
@@ -32,7 +32,7 @@ const NEW_WORDS =
   )
 const SHAPES_MAX = 20_000
 
-/** A schema with words of several drafts is of the newest. */
+/** A schema with keywords of several drafts counts as the newest. */
 function findByShape(root: JsonObject): SchemaDialect {
   let found: SchemaDialect | undefined
   const seen = new Set<JsonObject>()
@@ -51,14 +51,17 @@ function findByShape(root: JsonObject): SchemaDialect {
   return found ?? '2020-12'
 }
 
-/** Draft 7 and before: what stands beside a reference counts for nothing. */
+/** Up to draft 7, siblings of a reference are ignored. */
 const REFERENCE_ALONE: ReadonlySet<SchemaDialect> = new Set(['draft-03', 'draft-04', 'draft-07', 'openapi-3.0'])
-/** Keywords that say nothing about values stay beside a reference. */
+/** Annotations stay next to a reference. */
 const NOTES: ReadonlySet<string> = new Set(
   '$ref title description default examples example deprecated readOnly writeOnly nullable $schema $comment'.split(' '),
 )
 
-/** One schema, and not those inside of it, in the words of draft 2020-12. The schema itself where it has them already. */
+/**
+ * Translates one schema, not its inner ones, to the keywords of draft 2020-12. Returns the schema itself if it already
+ * uses them.
+ */
 export function inWordsOfToday(given: JsonObject, dialect: SchemaDialect, isRoot: boolean): JsonObject {
   let schema = given
   if (typeof schema['$ref'] === 'string' && REFERENCE_ALONE.has(dialect)) schema = withReferenceAlone(schema, isRoot)
@@ -78,7 +81,7 @@ function withReferenceAlone(schema: JsonObject, isRoot: boolean): JsonObject {
   return kept.length === entries.length ? schema : Object.fromEntries(kept)
 }
 
-/** Which of several anchors of one name is meant depends on the way that led there; the outermost is taken. */
+/** The meaning of several anchors with one name depends on the path to them; the outermost is used. */
 function withDynamicReference(schema: JsonObject): JsonObject {
   const { $dynamicRef: dynamic, $recursiveRef: recursive, ...rest } = schema
   const reference = dynamic ?? recursive
@@ -90,7 +93,7 @@ function withDynamicReference(schema: JsonObject): JsonObject {
   return { ...rest, allOf: [...(Array.isArray(allOf) ? (allOf as readonly JsonValue[]) : []), { $ref: said }] }
 }
 
-/** A list of schemas for the first items, and one for the others. */
+/** A list of schemas for the first items, and a schema for the rest. */
 function withPlaces(schema: JsonObject, dialect: SchemaDialect): JsonObject {
   const { items, additionalItems, ...rest } = schema
   if (!Array.isArray(items)) {
@@ -104,7 +107,7 @@ function withPlaces(schema: JsonObject, dialect: SchemaDialect): JsonObject {
   }
 }
 
-/** In draft 4 it was a word about the limit beside it. */
+/** In draft 4 this was a boolean that modified the adjacent limit. */
 function withNumericLimit(schema: JsonObject, exclusive: string, limit: string): JsonObject {
   const { [exclusive]: isExclusive, [limit]: value, ...rest } = schema
   if (typeof isExclusive !== 'boolean') return schema
@@ -135,10 +138,10 @@ function mapOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Words beside which null is not allowed by naming it among the types. */
+/** Keywords with which adding null to the types is not enough. */
 const BINDING = ['const', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if']
 
-/** `nullable` of OpenAPI 3.0. */
+/** Translates `nullable` of OpenAPI 3.0. */
 function withNull(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = schema
   const { type, enum: values, description, title } = rest

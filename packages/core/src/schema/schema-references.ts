@@ -1,35 +1,35 @@
-// Resolves the references of one schema: by pointers, anchors and addresses inside of it. Nothing is fetched, so a reference to
-// anywhere else is not known.
+// Resolves the references of one schema: by pointers, anchors and addresses inside it. Nothing is fetched, so other
+// references are unknown.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { findDialect } from './schema-dialect.ts'
 import { listInner } from './schema-walk.ts'
 
-/** A schema with an address of its own, and what stands in it up to the next such. */
+/** A schema with its own address, and its contents up to the next such schema. */
 export interface Resource {
   readonly root: JsonObject
   readonly address: string
   readonly anchors: Map<string, JsonObject>
-  /** Names of the anchors that an outer schema may give another meaning. */
+  /** Names of anchors that an outer schema may override. */
   readonly dynamic: Set<string>
-  /** The resources that begin inside of the whole schema, by their roots. */
+  /** Nested resources by root. */
   readonly inner: ReadonlyMap<JsonObject, Resource>
 }
 
 export interface Target {
   readonly schema: JsonValue
   readonly resource: Resource
-  /** The last step of the way, for a definition's name. */
+  /** Last step of the path, for a definition's name. */
   readonly name: string
 }
 
 export interface References {
   readonly resource: Resource
-  /** @param reference `$ref`; one of the others has its keyword and a blank before it */
+  /** @param reference `$ref`, or another keyword and a blank before the reference */
   readonly resolve: (reference: string, from: Resource) => Target | undefined
-  /** How the definitions of the root are referred to. */
+  /** References to the definitions of the root. */
   readonly definitions: Map<JsonValue, string>
-  /** Names in `$defs` that are in use. */
+  /** Names used in `$defs`. */
   readonly taken: ReadonlySet<string>
 }
 
@@ -79,7 +79,7 @@ function noteAnchors(resource: Resource, schema: JsonObject, id: string): void {
   if (typeof dynamic === 'string') resource.dynamic.add(dynamic)
 }
 
-/** An address that stands in a schema whose own address is `base`. */
+/** Resolves an address in a schema whose own address is `base`. */
 function joinAddress(base: string, address: string): string {
   if (base === '' || /^[a-z][a-z\d+.-]*:/i.test(address)) return address
   const [, origin = '', path = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/]*)?(.*)$/i.exec(withoutEnd(base)) ?? []
@@ -105,14 +105,14 @@ function createResolver({ root, addresses }: Known): References['resolve'] {
     if (keyword === '$recursiveRef') return findOutermost(root, resource)
     if (fragment === '') return { schema: resource.root, resource, name: lastStep(address) }
     if (!fragment.startsWith('/')) return findAnchor({ root, anchors }, resource, fragment, keyword !== '')
-    // Those who bundle schemas often mean the whole one, although the part has an address.
+    // Bundled schemas often mean the whole schema, although the part has an address.
     return followPointer(resource, fragment) ?? followPointer(root, fragment)
   }
 }
 
 interface Anchored {
   readonly root: Resource
-  /** Resources by the names of their anchors. */
+  /** Resources by anchor name. */
   readonly anchors: ReadonlyMap<string, readonly Resource[]>
 }
 
@@ -137,7 +137,9 @@ function findOutermost(root: Resource, resource: Resource): Target {
   return { schema: outermost.root, resource: outermost, name: lastStep(outermost.address) }
 }
 
-/** A dynamic anchor is that of the outermost schema. Where several have one and the root has none, nobody knows here which it is. */
+/**
+ * A dynamic anchor refers to the outermost schema. If several schemas have one and the root has none, it is ambiguous.
+ */
 function findAnchor(
   { root, anchors: known }: Anchored,
   resource: Resource,
@@ -173,7 +175,7 @@ function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Libraries that write a `%` of a name as it is lose no more than that. */
+/** Returns the step unchanged if it is not valid percent-encoding, since some libraries do not escape `%`. */
 function decodeStep(step: string): string {
   try {
     return decodeURIComponent(step)
@@ -182,7 +184,7 @@ function decodeStep(step: string): string {
   }
 }
 
-/** Names with other letters are read in several ways, so such a definition gets another one. */
+/** Names with other characters are read in several ways, so such a definition is renamed. */
 const PLAIN_NAME = /^[\w.-]+$/
 
 function nameDefinitions(root: JsonObject): Pick<References, 'definitions' | 'taken'> {
@@ -207,7 +209,7 @@ function nameDefinitions(root: JsonObject): Pick<References, 'definitions' | 'ta
   return { definitions, taken }
 }
 
-/** @param numbers where the search goes on for a name that was wished before */
+/** @param numbers next number to try per wished name */
 export function findFreeName(wished: string, taken: ReadonlySet<string>, numbers: Map<string, number>): string {
   let name = wished
   let count = numbers.get(wished) ?? 2

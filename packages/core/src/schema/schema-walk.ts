@@ -1,4 +1,4 @@
-// The schemas that stand inside of one schema, by keyword. What is an example or a value is none.
+// The inner schemas of one schema, by keyword. Examples and values do not count.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 

@@ -1,4 +1,4 @@
-// Patterns of other languages in the words of ECMA 262 with Unicode.
+// Patterns of other languages translated to ECMA 262 with Unicode.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { translatePattern } from './translate-pattern.ts'
@@ -42,7 +42,7 @@ test.each([
   ['a\\', 'is not a pattern (a backslash is at the end)'],
   ['[z-a]', 'is not a pattern (the range z-a is out of order)'],
   ['*', 'is not a pattern (Nothing to repeat)'],
-  ['[a-z&&[^b]]', 'has a class that takes from another, which cannot be translated'],
+  ['[a-z&&[^b]]', 'has a class subtraction, which cannot be translated'],
   ['(?R)', 'has the flag "R", which cannot be translated'],
   ['(?(1)a|b)', 'has the group "(?(1)a", which cannot be translated'],
   ['\\X', 'has "\\X", which cannot be translated'],
@@ -82,7 +82,7 @@ test('what JavaScript reads without Unicode is read as JavaScript reads it', () 
         } catch {
           return
         }
-        // A double quantifier means nothing.
+        // A double quantifier has no meaning.
         const { pattern = source, why } = translatePattern(source)
         const read = why === undefined ? new RegExp(pattern, 'u') : plain
         expect([source, read.test(text)]).toEqual([source, plain.test(text)])

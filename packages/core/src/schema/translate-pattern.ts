@@ -1,12 +1,12 @@
-// Patterns as JavaScript without Unicode, Python, PCRE, Java and Ruby have them, in the words of ECMA 262 with Unicode. What only steers
-// how a match is searched for (possessive, atomic, lazy) is left out: a pattern is asked for nothing but whether it matches.
+// Translates patterns of JavaScript without Unicode, Python, PCRE, Java and Ruby to ECMA 262 with Unicode. Modifiers
+// that only steer the search (possessive, atomic, lazy) are dropped: only whether a pattern matches counts.
 import { PatternClass, withBothCases } from './pattern-class.ts'
 import { Untranslatable, codePoint, namedSet, readCodePoint, unicodeProperty } from './pattern-escapes.ts'
 
 export interface TranslatedPattern {
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly pattern: string | undefined
-  /** Why not, in words: `is no pattern: …`. */
+  /** Why not, such as `is not a pattern (…)`. */
   readonly why?: string
 }
 
@@ -24,7 +24,7 @@ export function translatePattern(source: string): TranslatedPattern {
   }
 }
 
-/** Newer engines know flags inside of a pattern, and providers do not. */
+/** Newer engines support inline flags, and providers do not. */
 const HAS_FLAGS = /\(\?[a-z]*-?[a-z]*:/i
 
 function isLegal(source: string): boolean {
@@ -36,7 +36,7 @@ function isLegal(source: string): boolean {
   }
 }
 
-/** Groups that a number may refer to. By hand: an expression for it could be made to backtrack. */
+/** Number of groups that a backreference may name. Counted by hand: an expression could be made to backtrack. */
 function countGroups(source: string): number {
   let count = 0
   let isInClass = false
@@ -50,7 +50,7 @@ function countGroups(source: string): number {
   return count
 }
 
-/** The effect of a flag, up to the end of its group. */
+/** Flags in effect up to the end of their group. */
 interface Flags {
   readonly i: boolean
   readonly m: boolean
@@ -108,14 +108,14 @@ class PatternTranslator {
     return this.#literal(char)
   }
 
-  /** One character that stands for itself. */
+  /** A literal character. */
   #literal(char: string): string {
     if (this.#flags.i && char.toLowerCase() !== char.toUpperCase()) return `[${withBothCases(char)}]`
     if (char < ' ') return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
     return /[\^$\\.*+?()[\]{}|]/.test(char) ? `\\${char}` : char
   }
 
-  /** The text at this place, past which it goes; undefined if it is another. */
+  /** Consumes the match at this position; undefined if there is none. */
   #take(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = this.#at
     const found = expression.exec(this.#source)
@@ -176,7 +176,7 @@ class PatternTranslator {
     this.#out += ')'
   }
 
-  /** Flags that say nothing about whether a text matches are left out. */
+  /** Flags that do not affect whether a text matches are dropped. */
   #changed(on = '', off = ''): Flags {
     const unknown = /[^imsxaLuUJd]/.exec(on + off)?.[0]
     if (unknown !== undefined) throw new Untranslatable(`the flag "${unknown}"`)
@@ -204,7 +204,7 @@ class PatternTranslator {
         this.#out += number[0]
         return
       }
-      this.#at -= number[0].length // of octal digits, as JavaScript has it without Unicode
+      this.#at -= number[0].length // octal digits, as in JavaScript without Unicode
     }
     const name = this.#take(/\\k(?:<([A-Za-z_]\w*)>|\{([A-Za-z_]\w*)\}|'([A-Za-z_]\w*)')/y)
     if (name) {
@@ -229,7 +229,7 @@ class PatternTranslator {
   }
 }
 
-/** Places and sets of several characters, by the letter behind the backslash. */
+/** Assertions and sets of several characters, by the letter after the backslash. */
 const PLACES: Readonly<Record<string, string>> = {
   b: '\\b',
   B: '\\B',

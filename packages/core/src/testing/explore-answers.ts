@@ -1,4 +1,4 @@
-// Answers to effects in an exploration: models, tools, clients and people, right and wrong.
+// Answers to effects in an exploration: from models, tools, clients and people, right and wrong.
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason, StoredPart } from '../messages.ts'
@@ -7,7 +7,7 @@ import { listClientTools, openCalls } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
 import type { Random } from './random.ts'
 
-/** The answer to an effect; a kind one lets the session come to rest. */
+/** The answer to an effect; a kind answer lets the session come to rest. */
 export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean): Input | undefined {
   const { random } = world
   switch (effect.type) {
@@ -36,14 +36,14 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
   }
 }
 
-/** Its client says what it begins, and has not said it of this call. */
+/** Whether the call's client claims calls and has not claimed this one. */
 function mayClaim({ state }: World, callId: string): boolean {
   const call = openCalls(state).find((open) => open.callId === callId)
   const client = state.clients.find(({ connection }) => connection === call?.offer?.connection)
   return call?.state === 'offered' && client?.claims === true
 }
 
-/** As the runtime hands it in. */
+/** An image as the runtime submits it. */
 export const IMAGE: StoredPart = {
   type: 'image',
   mediaType: 'image/png',
@@ -69,7 +69,7 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   const textsBefore = world.history.turnTexts().map(({ text }) => text)
   const textBefore = textsBefore.join('\n\n')
   const usage = random.chance(0.5) ? { inputTokens: random.below(900), outputTokens: random.below(200) } : {}
-  // As an agent with an output schema has it.
+  // As for an agent with an output schema.
   const output =
     calls === 0 && random.chance(0.2) ? { issue: random.chance(0.6) ? 'it does not fit' : null } : undefined
   const said = { attempt, model: 'one-20260101', parts, checks, finish, usage, textBefore }
@@ -77,7 +77,7 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   return { type: 'model-finished', ...said, ...(output && { output }), ...(answer && { answer }) }
 }
 
-/** As an agent with `checkAnswer` has it. */
+/** As for an agent with `checkAnswer`. */
 function answerCheck(random: Random): AnswerCheck | undefined {
   if (random.chance(0.7)) return undefined
   return random.pick<AnswerCheck>([
@@ -100,7 +100,7 @@ const ARGUMENTS = ['{}', '{"a":1}', '{"path":"x"}', '{"a":"cut', '[1]', 'nonsens
 function call(world: World): ModelPart {
   const { random, spec, state } = world
   const all = [...spec.tools, ...listClientTools(state)]
-  // A present client that can run it is chosen as often as not: offers and claims are rare otherwise.
+  // Half of the time picks a tool that a present client can run: offers and claims would be rare otherwise.
   const ofClients =
     state.clients.length > 0 && random.chance(0.5) ? spec.tools.filter(({ runs }) => runs === 'client') : []
   const names = (ofClients.length > 0 ? ofClients : all).map((tool) => tool.name)
@@ -180,7 +180,7 @@ export function approval(world: World): Input {
   }
 }
 
-/** A tool asks its user: something new, the same again, or for an attempt that is over. */
+/** A question of a tool: a new one, a repeated one, or one of an ended attempt. */
 export function question(world: World): Input | undefined {
   const { random, state } = world
   const running = openCalls(state).filter((open) => open.state === 'started')

@@ -1,4 +1,4 @@
-// Inputs that may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
+// Possible next inputs of an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { JsonObject } from '../json.ts'
 import type { Heard, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
@@ -20,7 +20,7 @@ import type { Random } from './random.ts'
 
 type Chooser = (world: World) => Input | undefined
 
-/** Weights: what drives a conversation on comes often, what disturbs it comes often enough. */
+/** Weights: inputs that advance a conversation are frequent, and disturbing ones frequent enough. */
 const CHOICES: readonly (readonly [number, Chooser])[] = [
   [30, answerSomething],
   [6, userInput],
@@ -70,7 +70,7 @@ function answerSomething(world: World): Input | undefined {
 
 function userInput(world: World): Input {
   const { random } = world
-  // Repeats are of the last hundred: older ids are forgotten some day, and then taken anew.
+  // Repeats are among the last hundred: older ids are forgotten eventually, and would be accepted again.
   const fresh = random.chance(0.9)
   if (fresh) world.serial += 1
   const delivery = random.pick(['queue', 'queue', 'steer', 'interrupt'] as const)
@@ -127,7 +127,7 @@ function played(random: Random): Heard {
   ])
 }
 
-/** One piece of work dies with its process; sometimes one that is long over. */
+/** One piece of work dies with its process, sometimes long after it ended. */
 function lostWork(world: World): Input {
   const { random, state } = world
   const late = random.chance(0.1) ? 1 : 0
@@ -208,7 +208,7 @@ function progress(world: World): Input | undefined {
   return { type: 'attempt-progress', attempt: attempt.attempt, offset, text: world.random.pick([' ', ...WORDS]) }
 }
 
-/** Something that was aborted or answered long ago answers after all. */
+/** A late answer of aborted or already answered work. */
 function lateAnswer(world: World): Input | undefined {
   if (world.zombies.length === 0) return undefined
   const effect = world.random.pick(world.zombies)
@@ -281,7 +281,7 @@ function clientTools(world: World): Input {
   return { type: 'client-tools', connection, tools }
 }
 
-/** Two such lists are more than a session takes. */
+/** Two such lists are more than a session accepts. */
 const MANY = Array.from({ length: 70 }, (_, at) => `many.${at}`)
 
 /** Commands that the state may not allow, so that refusals are explored too. */

@@ -1,4 +1,4 @@
-// The world around a machine in exploration: the effects that it owes, the clients that came, what may still come late.
+// The world around an explored machine: its outstanding effects, its clients, and answers that may still arrive late.
 import type { AwaitedEffect, Effect, History, Input, SessionRecord, Snapshot, Spec, State } from '../machine/index.ts'
 import {
   applyRecord,
@@ -34,7 +34,7 @@ export interface World {
   running: Map<string, AwaitedEffect>
   /** Aborted work that may still answer. */
   zombies: AwaitedEffect[]
-  /** Model attempts that were asked to stop and have not answered. */
+  /** Model attempts that were aborted and have not answered. */
   aborted: number[]
   texts: Map<number, string>
   counted: number
@@ -73,7 +73,7 @@ export function createWorld(init: Pick<World, 'random' | 'checker' | 'coverage' 
   return world
 }
 
-/** Hands one input to the machine, and its effects to the world. Returns whether it made a fact. */
+/** Submits one input to the machine, and its effects to the world. Returns whether it made a fact. */
 export function submit(world: World, input: Input): boolean {
   const before = world.state
   const decision = decide(world.spec, before, input, world.nowMs)
@@ -192,13 +192,13 @@ function answeredKeys(input: Input): readonly string[] {
   }
 }
 
-/** The process dies and comes back: state and history are folded from the log, and what is owed is done again. */
+/** The process dies and restarts: state and history are folded from the log, and outstanding work is repeated. */
 export function restart(world: World): boolean {
   world.zombies = []
   world.aborted = []
   world.running = new Map()
   let state = initialState('explored')
-  // Kept as a store keeps it: text in between, taken at some record, folded on from there.
+  // As a store does it: a snapshot taken at some record, stored as text, and folded on from there.
   const cut = world.random.below(world.records.length)
   let restored: { state: State; readonly history: History } | undefined
   const history = createHistory({ keepAll: true })
@@ -220,9 +220,9 @@ export function restart(world: World): boolean {
   return made
 }
 
-/** As a store gives it back. */
+/** A snapshot as a store returns it. */
 function reread(snapshot: Snapshot): { readonly state: State; readonly history: History } {
-  const read = JSON.parse(JSON.stringify(snapshot)) as Snapshot // the same
+  const read = JSON.parse(JSON.stringify(snapshot)) as Snapshot // the same type after JSON
   return { state: read.state, history: createHistory({ snapshot: read.history }) }
 }
 
@@ -247,7 +247,7 @@ function describe(input: Input): string {
   return [input.type, ...values.map(([key, value]) => `${key}=${String(value)}`)].join(' ')
 }
 
-/** Small limits, so that short runs meet them; variants by seed. */
+/** Small limits, so that short runs reach them; variants by seed. */
 export function exploredSpec(random: Random): Spec {
   const tight = random.chance(0.3)
   const summarise = random.chance(0.3)

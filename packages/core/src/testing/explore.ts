@@ -9,7 +9,7 @@ import { createRandom } from './random.ts'
 
 export interface ExploreOptions {
   readonly seed: number
-  /** Inputs that must make a fact before the run comes to rest; 30 by default. */
+  /** Number of inputs that must make a fact before the run comes to rest; 30 by default. */
   readonly inputs?: number
   readonly coverage?: Coverage
   readonly validate?: (messages: readonly Message[]) => readonly { readonly message: string }[]
@@ -20,7 +20,7 @@ export interface Exploration {
   readonly coverage: Coverage
 }
 
-/** A failing run tells its seed and what happened, in words. */
+/** A failing run, with its seed and a description of its steps. */
 export class ExplorationError extends Error {
   readonly seed: number
   readonly story: readonly string[]
@@ -33,7 +33,7 @@ export class ExplorationError extends Error {
   }
 }
 
-/** @throws ExplorationError when an invariant is broken */
+/** @throws ExplorationError if an invariant is violated */
 export function explore(options: ExploreOptions): Exploration {
   const random = createRandom(options.seed)
   const coverage = options.coverage ?? createCoverage()
@@ -62,7 +62,7 @@ function step(world: World): void {
 
 const RESTED_WITHIN = 400
 
-/** Everything outstanding is answered until nothing is left to do: a session must be able to come to rest. */
+/** Answers everything outstanding until nothing is left: a session must be able to come to rest. */
 function rest(world: World): void {
   if (world.state.phase === 'paused') submit(world, { type: 'continue' })
   if (world.state.phase === 'stopped') submit(world, { type: 'start' })

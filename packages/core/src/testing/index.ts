@@ -1,4 +1,4 @@
-// The test kit: what checks models, stores, tools and wires, and what stands in for them.
+// The test kit: checks for models, stores, tools and wires, and stand-ins for them.
 export * from './random.ts'
 export { inlineBlobs } from './inline-blobs.ts'
 export * from './neutral-history.ts'

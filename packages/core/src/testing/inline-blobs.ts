@@ -1,4 +1,4 @@
-// Stand-ins for blobs, so that a history without its store can be held against the wires of providers.
+// Stand-ins for blobs, so that a history without its store can be validated against providers' wires.
 import type { ContentPart, Message, StoredMessage, StoredPart } from '../messages.ts'
 
 const STAND_IN = { type: 'base64', data: 'AAAA' } as const

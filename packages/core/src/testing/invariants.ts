@@ -1,4 +1,4 @@
-// The eight invariants of a session, checked after every record. It keeps a ledger of its own and trusts no state.
+// The eight invariants of a session, checked after every record. It keeps its own ledger and trusts no state.
 import { isJsonObject, parseJson } from '../json.ts'
 import type { Message, StoredMessage } from '../messages.ts'
 import type {
@@ -32,7 +32,7 @@ export interface Observation {
   readonly after: State
   readonly input: Input | null
   readonly record: SessionRecord
-  /** Absent where only the stored records are seen: then what is owed is not checked. */
+  /** Absent if only the stored records are known: then outstanding effects are not checked. */
   readonly effects?: readonly Effect[]
   readonly history: History
 }
@@ -45,7 +45,7 @@ export interface InvariantOptions {
 export interface InvariantChecker {
   /** @throws InvariantError */
   observe(observation: Observation): void
-  /** After everything has come to rest: nothing may be left over. @throws InvariantError */
+  /** Called when everything has come to rest: nothing may be left over. @throws InvariantError */
   finish(state: State): void
 }
 
@@ -54,9 +54,9 @@ interface Ledger {
   readonly calls: Map<string, CallEntry>
   readonly inputs: Map<string, 'waiting' | 'entered' | 'seen'>
   readonly entered: Map<number, readonly string[]>
-  /** Counts of the running turn: calls that began, and tokens that its steps used. */
+  /** Counts of the running turn: started calls, and tokens used by its steps. */
   readonly begun: Set<string>
-  /** Questions that are asked, and those that are answered. */
+  /** Asked and answered questions. */
   readonly questions: Map<string, 'asked' | 'answered'>
   tokens: number
 }
@@ -64,7 +64,7 @@ interface Ledger {
 interface CallEntry {
   readonly fact: FactOf<'step-finished'>['calls'][number]
   readonly runnable: boolean
-  /** A person approved it, or none had to. */
+  /** A person approved it, or no approval was needed. */
   approved: boolean
   settled: number
   started: number
@@ -106,14 +106,14 @@ function fail(invariant: string, message: string): never {
   throw new InvariantError(invariant, message)
 }
 
-/** Demands that a restart reads and folds what was decided. */
+/** Checks that a restart reads and folds what was decided. */
 function checkFold({ before, after, record }: Observation): void {
   checkRecord(JSON.parse(JSON.stringify(record)))
   const folded = JSON.stringify(applyRecord(before, record))
   if (folded !== JSON.stringify(after)) fail('0 fold', `record ${record.pos} folds to another state than was decided`)
 }
 
-/** A result of somebody who was not asked is logged, and that is all. */
+/** A result of a client that was not asked is only logged. */
 function checkStrangers({ record }: Observation): void {
   const [first] = record.facts
   if (first?.type !== 'result-ignored' || first.reason === 'late' || first.reason === 'duplicate') return
@@ -134,7 +134,7 @@ function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
     case 'input-withdrawn':
       if (ledger.inputs.get(fact.inputId) !== 'waiting')
         fail('4 no input is lost', `${fact.inputId} was withdrawn, and did not wait`)
-      // Whoever said it has taken it back.
+      // The sender withdrew it.
       ledger.inputs.set(fact.inputId, 'seen')
       break
     case 'inputs-entered':
@@ -192,7 +192,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
       ledger.questions.set(fact.questionId, 'answered')
       break
     case 'approval-decided':
-      // In older records what was edited had to be approved anew.
+      // In older records edits needed a new approval.
       if (fact.decision !== 'deny') findCallEntry(ledger, fact.callId).approved = fact.edited?.tokenHash === undefined
       break
     case 'call-claimed':
@@ -204,7 +204,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
       break
     case 'call-returned': {
       const call = findCallEntry(ledger, fact.callId)
-      // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
+      // An offer that could not be sent was not seen; any other claim stays.
       const claim = before.step?.calls.find((open) => open.callId === fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
       if (claim?.offer?.claims && claim.state === 'claimed')
@@ -217,7 +217,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
   }
 }
 
-/** Demands that a client's own tool runs on that client alone. */
+/** Checks that a client's own tool runs only on that client. */
 function checkHolder(
   { fact: { callId, name, broughtBy } }: CallEntry,
   after: State,
@@ -281,7 +281,10 @@ function markSeen(ledger: Ledger, toEntry: number): void {
     if (entry <= toEntry) for (const inputId of inputs) ledger.inputs.set(inputId, 'seen')
 }
 
-/** Demands that the outstanding effects are those given, less those answered or withdrawn: kept here from the effects alone. */
+/**
+ * Checks that the outstanding effects are the given ones minus those answered or withdrawn, tracked from the effects
+ * alone.
+ */
 function checkOutstanding(ledger: Ledger, { input, after, before }: Observation, effects: readonly Effect[]): void {
   const answered = input && answerKey(input, before)
   if (answered !== null) ledger.owed.delete(answered)
@@ -349,7 +352,7 @@ function withdrawnKey(effect: Effect): string | undefined {
   }
 }
 
-/** Something must be going to happen in every state that waits for anything but people. */
+/** Every state that waits for anything but people must have something due. */
 function checkDeadlines(state: State): void {
   const timers = new Set(outstanding(state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : [])))
   const busy = state.phase === 'modelling' || state.phase === 'summarising' || state.phase === 'interrupting'

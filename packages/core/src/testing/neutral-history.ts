@@ -1,4 +1,4 @@
-// The rules that a history must keep for any provider: pairs, adjacency, order, nothing empty, a legal beginning.
+// Rules that a history must follow for every provider: pairs, adjacency, order, nothing empty, a legal beginning.
 import type { JsonValue } from '../json.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type {
@@ -16,7 +16,7 @@ export interface HistoryIssue {
   readonly message: string
 }
 
-/** Issues of a history as it would be sent; none means that every provider's adapter can encode it. */
+/** Issues of a history as it would be sent; if there are none, every provider's adapter can encode it. */
 export function validateHistory(messages: readonly StoredMessage[]): readonly HistoryIssue[] {
   const issues: HistoryIssue[] = []
   const report = (code: string, index: number, why: string): void => {
@@ -42,7 +42,7 @@ export function validateHistory(messages: readonly StoredMessage[]): readonly Hi
 
 type Report = (code: string, index: number, why: string) => void
 
-/** A provider pauses only around its own tools or in the middle of a text; an answer with calls is never continued. */
+/** A provider pauses only around its own tools or within a text; an answer with calls is never continued. */
 function mayContinue(message: AssistantMessage): boolean {
   return listCalls(message).length === 0
 }
@@ -82,7 +82,7 @@ function checkAssistant(place: Place, report: Report): void {
     const parsed = parseJson(part.arguments)
     if (!parsed.ok || !isJsonObject(parsed.value))
       report('bad-arguments', index, `the arguments of ${part.callId} are not a JSON object`)
-    // With the halves of escapes put together, as a provider does that reads them.
+    // With escaped halves combined, as a provider does when it parses them.
     if (hasLoneSurrogate(part.arguments) || (parsed.ok && holdsLoneSurrogate(parsed.value)))
       report('broken-text', index, `half of a surrogate pair in the arguments of ${part.callId}`)
   }

@@ -1,4 +1,4 @@
-// Contract cases for owners and their leases, and for records that are put by their positions.
+// Contract cases for owners and their leases, and for records written by position.
 import type { Store, StoredSession } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { StoreAct } from './store-claims.ts'
@@ -189,7 +189,7 @@ async function listNames(store: Store): Promise<readonly string[]> {
   return found.map(({ session }) => session)
 }
 
-/** The same record with its fields in another order. */
+/** The same record with its fields reversed. */
 function reversed(given: SessionRecord): SessionRecord {
   return Object.fromEntries(Object.entries(given).toReversed()) as unknown as SessionRecord // the same fields
 }

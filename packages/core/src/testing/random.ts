@@ -6,7 +6,7 @@ export interface Random {
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number
   chance(probability: number): boolean
-  /** @throws RangeError when there is nothing to pick from */
+  /** @throws RangeError if there is nothing to pick from */
   pick<Value>(values: readonly Value[]): Value
 }
 

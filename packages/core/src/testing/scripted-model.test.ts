@@ -1,4 +1,4 @@
-// Mistakes in a script: the error comes where the script is written, not as an empty answer.
+// Mistakes in a script: the error occurs where the script is written, not as an empty answer.
 import { expect, test } from 'vitest'
 import { createScriptedModel } from './scripted-model.ts'
 

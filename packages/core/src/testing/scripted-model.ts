@@ -1,4 +1,4 @@
-// A model that says what a script tells it: for tests of agents, hosts and fronts.
+// A model that follows a script, for tests of agents, hosts and fronts.
 import type { AbortSignalLike, Timers } from '../agent/environment.ts'
 import { checkFields } from '../agent/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
@@ -10,30 +10,30 @@ export interface ScriptedStep {
   readonly text?: string
   readonly reasoning?: string
   readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[]
-  /** Sources that the answer cites; absent ids are filled in. */
+  /** Sources cited by the answer; missing ids are filled in. */
   readonly sources?: readonly (Omit<SourcePart, 'type' | 'id'> & { readonly id?: string })[]
   readonly finish?: FinishReason
   readonly usage?: Usage
-  /** The call fails with this instead, after `text` was streamed. */
+  /** Makes the call fail with this error, after `text` was streamed. */
   readonly error?: BatonError
-  /** Pieces in which the text is streamed; one for each word by default. */
+  /** Pieces in which the text is streamed; one per word by default. */
   readonly pieces?: readonly string[]
   /** Milliseconds before each piece; needs `timers`. */
   readonly pieceMs?: number
-  /** Says its text and then nothing more until it is aborted, or for ever where it ignores its signal. */
+  /** Streams its text and then hangs until it is aborted, or forever if it ignores its signal. */
   readonly hangs?: 'until-aborted' | 'for-ever'
 }
 
 export interface ScriptedModelInit {
   readonly id?: string
-  /** One for each call, or a function of the request and of the call's number from 0. */
+  /** One step per call, or a function of the request and of the call's number, from 0. */
   readonly steps: readonly ScriptedStep[] | ((request: ModelRequest, call: number) => ScriptedStep)
   readonly timers?: Timers
   readonly capabilities?: Partial<ModelCapabilities>
 }
 
 export interface ScriptedModel extends Model {
-  /** The requests that it got, in order. */
+  /** The requests received, in order. */
   readonly requests: readonly ModelRequest[]
 }
 
@@ -54,7 +54,7 @@ const STEP_FIELDS = {
   hangs: true,
 } satisfies Record<keyof ScriptedStep, true>
 
-/** @throws BatonError `invalid_option` for a field that does not exist: a misspelt `text` would be an empty answer */
+/** @throws BatonError `invalid_option` for an unknown field: a misspelt `text` would be an empty answer */
 export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
   checkScript(init)
   const requests: ModelRequest[] = []
@@ -92,7 +92,7 @@ function checkScript(init: ScriptedModelInit): void {
     throw new BatonError({
       code,
       message: 'createScriptedModel: steps must be an array or a function',
-      hint: "Write what the model says: steps: [{ text: 'Hello!' }].",
+      hint: "Script the model’s answers: steps: [{ text: 'Hello!' }].",
     })
   const fields = new Set(Object.keys(STEP_FIELDS))
   for (const [index, step] of steps.entries())
@@ -116,7 +116,7 @@ function words(text: string): readonly string[] {
   return text.match(/\S+\s*|\s+/g) ?? []
 }
 
-/** Ends early where it is aborted, as the answer of a provider does. */
+/** Ends early if it is aborted, like a provider's answer. */
 function pause(timers: Timers | undefined, delayMs: number, signal: AbortSignalLike | undefined): Promise<void> {
   if (!timers || delayMs <= 0) return Promise.resolve()
   return new Promise((resolve) => {

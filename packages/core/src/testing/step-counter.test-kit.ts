@@ -1,5 +1,5 @@
-// Counts the steps of the machine by V8's precise coverage: every run of a function or of a block in it. Unlike times, they are
-// the same on every machine.
+// Counts the steps of the machine by V8's precise coverage: every run of a function or of a block in it. Unlike times,
+// they are the same on every machine.
 import type { Profiler } from 'node:inspector'
 import { Session as Inspector } from 'node:inspector/promises'
 
@@ -12,7 +12,7 @@ export class StepCounter {
     await this.#inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** Steps that `act` takes in `packages/core/src/machine`. */
+  /** Number of steps that `act` takes in `packages/core/src/machine`. */
   async count(act: () => void): Promise<number> {
     await this.#inspector.post('Profiler.takePreciseCoverage')
     act()

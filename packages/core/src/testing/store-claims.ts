@@ -1,4 +1,4 @@
-// Parts that the cases of the store's contract share: records, short ways to read a store, and claims.
+// Shared parts of the store contract's cases: records, short ways to read a store, and assertions.
 import type { Clock } from '../agent/environment.ts'
 import type { Acquired, Store, StoredSession } from '../agent/store.ts'
 import { isBatonError } from '../errors.ts'
@@ -8,12 +8,12 @@ import type { SessionRecord, Snapshot } from '../machine/record.ts'
 import { FORMAT_VERSION, takeSnapshot } from '../machine/record.ts'
 import type { State } from '../machine/state.ts'
 
-/** The store's own time: it stands still until a case moves it. */
+/** The store's own time, which changes only when a case advances it. */
 export interface SteppedClock extends Clock {
   step(ms: number): void
 }
 
-/** The steps of a case, with a store of its own. */
+/** The steps of a case, with its own store. */
 export type StoreAct = (store: Store, clock: SteppedClock) => Promise<void>
 
 export const A = 'session-a'
@@ -42,14 +42,14 @@ export function numbers(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index)
 }
 
-/** Ann's session, with so many records. */
+/** Ann's session, with this many records. */
 export async function filled(store: Store, count: number): Promise<{ readonly epoch: number }> {
   const { epoch } = await acquired(store, A, 'ann')
   await store.append(A, epoch, -1, recordsFrom(0, count, epoch))
   return { epoch }
 }
 
-/** @throws Error when somebody else holds it */
+/** @throws Error if another owner holds it */
 export async function acquired(store: Store, session: string, owner: string): Promise<Acquired> {
   const outcome = await store.acquire(session, owner)
   if (outcome.type === 'acquired') return outcome
@@ -72,7 +72,7 @@ export async function positions(store: Store, session: string, fromPos: number):
   return (await readAll(store, session, fromPos)).map(({ pos }) => pos)
 }
 
-/** Writes over everything in a value, if it can be written to. */
+/** Overwrites everything in a value, if it is writable. */
 export function deface(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   for (const [key, inner] of Object.entries(value)) {
@@ -94,7 +94,7 @@ export function same(actual: unknown, expected: unknown, what: string): void {
   isTrue(is === should, `${what}: ${is?.slice(0, 300)}, not ${should?.slice(0, 300)}`)
 }
 
-/** `code` undefined: any error will do. `words` stand in its message. */
+/** @param code expected code; any error if undefined @param words expected part of the message */
 export async function refuses(work: Promise<unknown>, code: ErrorCode | undefined, words = ''): Promise<void> {
   const failure: unknown = await work.then(
     () => undefined,

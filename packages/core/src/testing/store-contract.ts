@@ -1,4 +1,5 @@
-// The contract of every store, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
+// The contract of every store, as named cases for any test runner: `for (const { name, run } of storeContract(init))
+// test(name, run)`.
 import type { Clock } from '../agent/environment.ts'
 import type { Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
@@ -24,9 +25,9 @@ import {
 } from './store-claims.ts'
 
 export interface StoreContractInit {
-  /** A new, empty store whose leases are measured by this clock. */
+  /** A new, empty store whose leases use this clock. */
   open(clock: Clock): Promise<Store>
-  /** Closes the store and opens it again over the same data. Absent: what it keeps does not outlive it. */
+  /** Closes the store and opens it again over the same data. Absent if its data does not outlive it. */
   reopen?(store: Store): Promise<Store>
 }
 
@@ -34,7 +35,7 @@ export interface StoreCase {
   readonly name: string
   /** Why this case does not run for this store. */
   readonly skip?: string
-  /** Opens a store of its own and closes it. @throws Error that says what is wrong */
+  /** Opens a separate store and closes it. @throws Error that says what is wrong */
   run(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// A session for tests: inputs in few words, the clock in the hand, and every decision checked for purity and invariants.
+// A session for tests: concise inputs, a manual clock, and every decision checked for purity and invariants.
 import type { StoredMessage } from '../messages.ts'
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -46,9 +46,9 @@ export const TOOLS: readonly ToolSpec[] = [
 ]
 
 export interface SpecChange {
-  /** Not of the spec: what the log's call ids begin with. */
+  /** Not part of the spec: the prefix of the log's call ids. */
   readonly birth?: string
-  /** Not of the spec: whose session it is; nobody's by default. */
+  /** Not part of the spec: the session's owner; none by default. */
   readonly principal?: string
   readonly hash?: string
   readonly models?: readonly string[]
@@ -64,7 +64,7 @@ export interface SpecChange {
   readonly checksAnswer?: true
 }
 
-/** Limits that a test reaches; a test that means others says so. */
+/** Limits that a test reaches; tests override them explicitly. */
 const SMALL = {
   limits: { toolRounds: 8, callsPerTurn: 64 },
   window: { exchanges: 20, summarise: false },
@@ -89,7 +89,7 @@ export function testSpec(change: SpecChange = {}): Spec {
   }
 }
 
-/** A call that the model asks for: its tool, its arguments (`{}`), whether a person must approve it. */
+/** A call by the model: its tool, its arguments (`{}`), whether a person must approve it. */
 export interface Asked {
   readonly name: string
   readonly arguments?: string
@@ -138,7 +138,7 @@ export class TestSession {
     this.history.fold(record)
   }
 
-  /** Decides twice: the same must come out, and the state must be left alone. */
+  /** Decides twice: the result must be the same, and the state must not change. */
   decide(input: Input): Decision {
     const decision = decide(this.spec, this.state, input, this.nowMs)
     const again = decide(this.spec, this.state, input, this.nowMs)
@@ -146,7 +146,7 @@ export class TestSession {
     return decision
   }
 
-  /** @throws Error when the machine refuses the input */
+  /** @throws Error if the machine refuses the input */
   send(input: Input): this {
     const decision = this.decide(input)
     if (decision.type === 'refused') throw new Error(`refused: ${decision.refusal.code} ${decision.refusal.message}`)
@@ -175,7 +175,7 @@ export class TestSession {
     return this
   }
 
-  /** The code with which an input is refused; undefined when it is not. */
+  /** The code of an input's refusal; undefined if it is accepted. */
   refusal(input: Input): ErrorCode | undefined {
     const decision = this.decide(input)
     return decision.type === 'refused' ? decision.refusal.code : undefined
@@ -259,7 +259,7 @@ export class TestSession {
     return this.send({ type: 'client-detached', connection })
   }
 
-  /** The client brings these tools in place of those that it brought before. */
+  /** The client provides these tools, replacing its earlier ones. */
   brings(names: readonly string[], connection = 'phone', more: Partial<ToolSpec> = {}): this {
     const tools = names.map((name) => ({ ...clientTool(name, more), description: '', inputSchema: {} }))
     return this.send({ type: 'client-tools', connection, tools })
@@ -300,7 +300,7 @@ export class TestSession {
     return this.send({ type: 'timer-fired', timer: name, generation })
   }
 
-  /** The process dies, is away for `downMs`, and comes back with what the log has. */
+  /** The process dies, is down for `downMs`, and restarts with the log. */
   restart(downMs = 0): this {
     this.nowMs += downMs
     this.history = createHistory({ keepAll: true })
@@ -332,13 +332,13 @@ export class TestSession {
     return this.records.flatMap((record) => record.facts.filter((fact): fact is FactOf<Type> => fact.type === type))
   }
 
-  /** The running model call's request, one line for each part. */
+  /** The running model call's request, one line per part. */
   told(): readonly string[] {
     const { fromEntry, toEntry } = this.state.attempt ?? { fromEntry: 0, toEntry: Infinity }
     return this.history.messages(fromEntry, toEntry).flatMap(lines)
   }
 
-  /** The whole history, one line for each part. */
+  /** The whole history, one line per part. */
   lines(): readonly string[] {
     return this.history.messages(0, Infinity).flatMap(lines)
   }
@@ -365,7 +365,7 @@ function lines(message: StoredMessage): readonly string[] {
   })
 }
 
-/** So that a decision that changes its state throws. */
+/** Makes a decision that changes its state throw. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

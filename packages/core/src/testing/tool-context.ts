@@ -1,8 +1,11 @@
-// A tool's context for tests: everything is there, and nothing comes of it.
+// A tool's context for tests: complete, and without effect.
 import type { ToolContext } from '../agent/tool.ts'
 import { BatonError } from '../errors.ts'
 
-/** `ask` is declined, as where nobody can be asked; `generate` has no model; `signal` never aborts, and nothing was said before. What `change` names is taken in its place. */
+/**
+ * `ask` is declined, as if no user can be asked; `generate` has no model; `signal` never aborts, and the conversation
+ * is empty. `change` overrides fields.
+ */
 export function createToolContext(change: Partial<ToolContext> = {}): ToolContext {
   return {
     session: 'session',
@@ -12,14 +15,14 @@ export function createToolContext(change: Partial<ToolContext> = {}): ToolContex
     turn: 1,
     attempt: 1,
     idempotencyKey: 'session/call_1_0',
-    signal: NEVER as unknown as ToolContext['signal'], // the platform's own where it has one
+    signal: NEVER as unknown as ToolContext['signal'], // the platform's own if it has one
     services: {},
     log: { info: () => {}, warn: () => {} },
     messages: () => Promise.resolve([]),
     progress: () => {},
     plan: () => {},
-    ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'nobody is here to be asked' })),
-    generate: () => Promise.reject(new BatonError({ code: 'unknown_model', message: 'there is no model here' })),
+    ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'no user can be asked here' })),
+    generate: () => Promise.reject(new BatonError({ code: 'unknown_model', message: 'no model is available here' })),
     ...change,
   }
 }

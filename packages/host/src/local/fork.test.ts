@@ -88,7 +88,7 @@ test('a copy that is made while a detached tool runs is told that it goes on in 
   await copy.send('in the copy').answer
   expect(told()).toEqual([
     expect.stringMatching(
-      /^The tool "book" \(call_.*\) goes on in the conversation that this one is a copy of, and its outcome is told there$/,
+      /^The tool "book" \(call_.*\) continues in the original conversation, which will report its outcome$/,
     ),
     'in the copy',
   ])

@@ -130,15 +130,15 @@ test('what is over a limit is refused with the value and the limit, and nothing 
   expect(await findRefusal(picture(11))).toEqual({
     type: 'refused',
     code: 'input_too_large',
-    message: 'the image at 0 has 11 bytes; at most 10 are taken (mediaBytes)',
+    message: 'the image at 0 has 11 bytes; at most 10 are allowed (mediaBytes)',
   })
   expect(await findRefusal(picture(8), picture(8))).toMatchObject({
     code: 'input_too_large',
-    message: 'its images and files have 16 bytes; at most 15 are taken (inputMediaBytes)',
+    message: 'its images and files have 16 bytes; at most 15 are allowed (inputMediaBytes)',
   })
   await expect(session.send([look, address, address, address]).answer).rejects.toMatchObject({
     code: 'input_too_large',
-    message: 'it has 3 images and files; at most 2 are taken (mediaParts)',
+    message: 'it has 3 images and files; at most 2 are allowed (mediaParts)',
   })
   expect(await world.store.blobs.names(SESSION)).toEqual([])
   expect(await world.facts('input-accepted')).toEqual([])
@@ -160,7 +160,7 @@ test.each([
   expect(settled?.settlement).toEqual({
     type: 'error',
     code: 'result_too_large',
-    message: 'the result is too large: the image at 0 has 11 bytes; at most 10 are taken (mediaBytes)',
+    message: 'the result is too large: the image at 0 has 11 bytes; at most 10 are allowed (mediaBytes)',
   })
   expect(await world.store.blobs.names(SESSION)).toEqual([])
 })

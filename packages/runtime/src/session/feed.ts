@@ -73,8 +73,8 @@ export class SessionFeed {
   }
 
   /**
-   * Records up to this position are not published: readers get them from `readPast`. A reader present before another
-   * host wrote them is told where to read again.
+   * Records up to this position are not published: readers get them from `readPast`. A reader that was present before
+   * another host wrote them is sent the position to read again.
    */
   startAfter(pos: number): void {
     const missedPos = this.#publishedPos + 1
@@ -90,7 +90,7 @@ export class SessionFeed {
   }
 
   /**
-   * Frames from `fromPos`, or from now on. Old facts come from `readPast`, new ones live; the reader is registered
+   * Frames from `fromPos`, or only future ones. Old facts come from `readPast`, new ones live; the reader is registered
    * first, so none is lost. Calls `onEnd` when the reading ends for any reason.
    */
   read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {

@@ -1,5 +1,5 @@
 // Extracts the words of an answer for a voice, without Markdown, addresses and code. Models write the text: patterns
-// are meant to be linear, and each sees a piece of bounded length, so that a slow one costs little.
+// should be linear, and each sees a piece of bounded length, so that a slow one costs little.
 
 /** UTF-16 units of an answer to speak: about two hours. */
 export const SPOKEN_CHARS = 100_000

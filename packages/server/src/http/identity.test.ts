@@ -28,7 +28,7 @@ test.each<[string, BatonError, number, string]>([
     'missing keys',
     new BatonError({ code: 'keys_unavailable', message: 'https://login.internal does not answer' }),
     503,
-    'The keys that check tokens could not be fetched from their issuer, so nobody new is let in.',
+    'The keys for verifying tokens could not be fetched from their issuer, so no new client is accepted.',
   ],
 ])('%s of authenticate is told as such', async (_what, error, status, message) => {
   const { fetch } = start({ authenticate: () => Promise.reject(error) })

@@ -194,6 +194,6 @@ test('a call that needs an approval is denied at once, and the app is not left t
   const frames = await told.until((text) => text.includes('idle'))
   expect(frames.some((text) => text.includes('It was denied.'))).toBe(true)
   const results = model.requests[1]?.messages.at(-1)
-  expect(JSON.stringify(results)).toContain('nobody is connected who could approve the call')
+  expect(JSON.stringify(results)).toContain('no connected client can approve the call')
   socket.terminate()
 })

@@ -73,7 +73,7 @@ function tell(stage: BargeStage, app: BargeApp, input: string): Told {
 const RESULTS = {
   cancel: 'Error: cancelled (it has no effect)',
   finish: 'booked',
-  detach: 'Still running. The user spoke meanwhile; a note will tell the outcome.',
+  detach: 'Still running. The user spoke meanwhile; a note will report the outcome.',
   once: 'Error: tool_result_unknown (it may have run)',
   approval: 'Error: cancelled (it has no effect)',
   client: 'booked',

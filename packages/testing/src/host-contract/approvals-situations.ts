@@ -94,7 +94,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       const { approvalId, asked } = await shown(session)
       expect(sent).toEqual([{ to: eve, n: 1 }])
       expect(asked).toEqual({
-        message: 'The model has read text from outside, which may give it orders: web',
+        message: 'The model has read text from outside, which may contain instructions for it: web',
         destination: eve,
         untrusted: ['web'],
         copied: [{ path: '/to', from: 0, to: eve.length, tool: 'web' }],
@@ -261,7 +261,7 @@ export const APPROVAL_SITUATIONS: Situations = {
     const session = await world.open()
     await world.time.until(session.send('go', { asks: false }).answer)
     expect(world.time.nowMs()).toBe(10 ** 12)
-    expect(resultsTold(world.model)[0]?.text).toBe('Error: nobody is connected who could approve the call')
+    expect(resultsTold(world.model)[0]?.text).toBe('Error: no connected client can approve the call')
   },
   'a call that nobody approves expires, and the turn ends': async (stage) => {
     const { world, session, turn, runs } = await ask(stage, true)

@@ -314,7 +314,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
     expect((await world.time.until(turn.answer)).stop).toBe('cancelled')
     expect((await world.time.until(next.answer)).text).toBe('after')
     expect(resultsTold(world.model)).toEqual([
-      { isError: false, text: 'Still running. The user spoke meanwhile; a note will tell the outcome.' },
+      { isError: false, text: 'Still running. The user spoke meanwhile; a note will report the outcome.' },
     ])
     booked.resolve('table 4')
     await world.time.pass(1000)

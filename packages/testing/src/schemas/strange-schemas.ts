@@ -138,7 +138,7 @@ const REFERENCES: Readonly<Record<string, StrangeSchema>> = {
       $defs: { b: { allOf: [{ $ref: '#/$defs/c' }] }, c: { $ref: '#/$defs/b' } },
     },
     right: [{ a: 1 }],
-    told: '$ref "#/$defs/c" leads only back to itself, so it is left out',
+    told: '$ref "#/$defs/c" only leads back to itself, so it is dropped',
   },
   'definitions under other names': {
     input: {
@@ -211,27 +211,27 @@ const PATTERNS: Readonly<Record<string, StrangeSchema>> = {
   'a look back': {
     input: text('^(?!.*--)(?<!-)[a-z-]+$'),
     right: [{ a: 'a-b' }],
-    told: 'properties.a: pattern "^(?!.*--)(?<!-)[a-z-]+$" has a look back, so that its time has no bound, and it is not checked',
+    told: 'properties.a: pattern "^(?!.*--)(?<!-)[a-z-]+$" has a lookbehind, so its matching time is unbounded, and it is not checked',
   },
   'a backreference of Python': {
     input: text('^(?P<q>[ab])x(?P=q)$'),
     right: [{ a: 'axa' }],
-    told: 'properties.a: pattern "^(?<q>[ab])x\\\\k<q>$" has a backreference, so that its time has no bound, and it is not checked',
+    told: 'properties.a: pattern "^(?<q>[ab])x\\\\k<q>$" has a backreference, so its matching time is unbounded, and it is not checked',
   },
   'no pattern': {
     input: text('(['),
     right: [{ a: 'x' }],
-    told: 'properties.a: pattern "([" is not a pattern (a class has no end), so it is left out',
+    told: 'properties.a: pattern "([" is not a pattern (a class has no end), so it is dropped',
   },
   'names by patterns that cannot be checked, and no others': {
     input: { type: 'object', patternProperties: { '^(a)\\1': { type: 'number' } }, additionalProperties: false },
     right: [{ aa: 1 }],
-    told: 'patternProperties.^(a)\\1: pattern "^(a)\\\\1" has a backreference, so that its time has no bound, and it is not checked',
+    told: 'patternProperties.^(a)\\1: pattern "^(a)\\\\1" has a backreference, so its matching time is unbounded, and it is not checked',
   },
   'a pattern that cannot be checked, forbidden': {
     input: field({ not: { pattern: '^(a)\\1$' } }),
     right: [{ a: 'ab' }],
-    told: 'properties.a.not: pattern "^(a)\\\\1$" has a backreference, so that its time has no bound, and it is not checked',
+    told: 'properties.a.not: pattern "^(a)\\\\1$" has a backreference, so its matching time is unbounded, and it is not checked',
   },
   'a pattern that cannot be checked in one of several': {
     input: field({
@@ -242,7 +242,7 @@ const PATTERNS: Readonly<Record<string, StrangeSchema>> = {
     }),
     right: [{ a: 'b' }, { a: 'aa' }],
     wrong: [{ a: 1 }],
-    told: 'properties.a.oneOf.0: pattern "^(a)\\\\1$" has a backreference, so that its time has no bound, and it is not checked',
+    told: 'properties.a.oneOf.0: pattern "^(a)\\\\1$" has a backreference, so its matching time is unbounded, and it is not checked',
   },
 }
 
@@ -251,36 +251,36 @@ const MEANINGLESS: Readonly<Record<string, StrangeSchema>> = {
     input: field({ type: 'float' }),
     right: [{ a: 1.5 }],
     wrong: [{ a: 'x' }],
-    told: 'properties.a: type "float" is none of JSON Schema, and read as "number"',
+    told: 'properties.a: type "float" is not a JSON Schema type, and is read as "number"',
   },
   'a type in capitals': { input: field({ type: 'STRING' }), right: [{ a: 'x' }], wrong: [{ a: 1 }] },
   'any among the types': {
     input: field({ type: ['string', 'any'] }),
     right: [{ a: 1 }],
-    told: 'properties.a: type "any" is none of JSON Schema, so any value is accepted there',
+    told: 'properties.a: type "any" is not a JSON Schema type, so any value is accepted there',
   },
   'no values': {
     input: field({ type: 'string', enum: [] }),
     right: [{ a: 'x' }],
     wrong: [{ a: 1 }],
-    told: 'properties.a: enum is [], which is not a list of at least one value, so it is left out',
+    told: 'properties.a: enum is [], which is not a list of at least one value, so it is dropped',
   },
   'values twice': { input: field({ enum: ['x', 'x'] }), right: [{ a: 'x' }], wrong: [{ a: 'y' }] },
   'names twice': { input: { ...field({}), required: ['a', 'a'] }, right: [{ a: 1 }], wrong: [{}] },
   'required that is no list': {
     input: { type: 'object', properties: { a: { type: 'string', required: true } } },
     right: [{ a: 'x' }, {}],
-    told: 'properties.a: required is true, which is not a list of names, so it is left out',
+    told: 'properties.a: required is true, which is not a list of names, so it is dropped',
   },
   'properties that are none': {
     input: { type: 'object', properties: ['a'] as never, additionalProperties: false },
     right: [{ a: 1 }],
-    told: 'properties is ["a"], which is not an object of schemas, so it is left out',
+    told: 'properties is ["a"], which is not an object of schemas, so it is dropped',
   },
   'a limit that is text': {
     input: field({ type: 'string', minLength: '1' }),
     right: [{ a: 'x' }],
-    told: 'properties.a: minLength is "1", which is not a whole number of 0 or more, so it is left out',
+    told: 'properties.a: minLength is "1", which is not a whole number of 0 or more, so it is dropped',
   },
   'a property that is text': {
     input: { type: 'object', properties: { a: 'string' } },

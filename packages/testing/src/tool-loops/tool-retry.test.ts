@@ -88,7 +88,7 @@ test.each([
   [{ effect: 'pure', retry: { attempts: 1 } }, 'retry.attempts must be a whole number from 2 to 10, not 1'],
   [{ effect: 'pure', retry: { attempts: 3, baseMs: -1 } }, 'retry.baseMs must be whole milliseconds'],
   [{ effect: 'pure', retry: { tries: 3 } }, 'retry has no field "tries"'],
-  [{ effect: 'pure', retry: { attempts: 3 }, execute: undefined }, 'retry is for a tool with an execute'],
+  [{ effect: 'pure', retry: { attempts: 3 }, execute: undefined }, 'retry is for a tool with execute'],
 ])('%j is refused', (options, message) => {
   const init = { name: 'a', description: 'b', input: { type: 'object' }, execute: () => 1, ...options }
   expect(() => tool(init as Parameters<typeof tool>[0])).toThrow(message)

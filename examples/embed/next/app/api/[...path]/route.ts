@@ -1,4 +1,4 @@
-// A chat for `useChat` in an app of Next.js: one route for all that the handler answers.
+// A chat for `useChat` in a Next.js app: one route for everything that the handler answers.
 import { createHost, defineAgent } from '@baton/host'
 import { createHandler } from '@baton/server/http'
 
@@ -8,10 +8,10 @@ const agent = defineAgent({
   instructions: 'You answer for a shop that opens at nine.',
 })
 
-/** Kept for the whole process: during development Next.js loads this file again and again. */
+/** Kept for the whole process: Next.js reloads this file during development. */
 const shared = globalThis as { batonHandler?: ReturnType<typeof createHandler> }
 
-/** The first request makes the host: `next build` also loads this file, and has no key. */
+/** The first request creates the host: `next build` also loads this file, and has no key. */
 function answer(request: Request): Promise<Response> {
   shared.batonHandler ??= createHandler(createHost({ agent }), { hosts: ['localhost', '127.0.0.1'] })
   return shared.batonHandler(request)
