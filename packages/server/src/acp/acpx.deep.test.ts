@@ -1,4 +1,4 @@
-// Flows of acpx 0.19, a client of the protocol that others wrote, with an agent of `baton acp` in a process of its own.
+// Flows of acpx 0.19, a third-party client of the protocol, with an agent of `baton acp` in a separate process.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const HOST = import.meta.resolve('@baton/host')
 const TESTING = import.meta.resolve('@baton/core/testing')
 const WORKSPACE = import.meta.resolve('@baton/tools/workspace')
 
-/** Its model does what the question says. */
+/** The agent's model follows the question. */
 const AGENT = `import { writeFileSync } from 'node:fs'
 import { BatonError, defineAgent, tool } from ${JSON.stringify(HOST)}
 import { createScriptedModel } from ${JSON.stringify(TESTING)}

@@ -1,4 +1,5 @@
-// Services of an editor for an agent: questions as forms, tools of its own, files and terminals; and a model that begins again.
+// An editor's services for an agent: questions as forms, client tools, files and terminals; and a model that starts
+// over.
 import { methods } from '@agentclientprotocol/sdk'
 import type { ClientApp } from '@agentclientprotocol/sdk'
 import { BatonError, defineAgent, tool } from '@baton/core'
@@ -300,7 +301,7 @@ test.each([true, false])('limits are told only to an editor that shows notices: 
   const model = NO_MODEL([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Enough.' }])
   const editor = await startEditor({
     agent: defineAgent({ name: 'shop', model, tools: [look], limits: { toolRounds: 1 } }),
-    ...(shows && { capabilities: { session: { notices: {} } } as never }), // of the draft
+    ...(shows && { capabilities: { session: { notices: {} } } as never }), // from the draft
   })
   await editor.prompt(await editor.open(), 'Look')
   expect(editor.told.some(({ update }) => String(update.sessionUpdate) === 'notice')).toBe(shows)

@@ -1,4 +1,4 @@
-// Prompts of an editor: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas.
+// An editor's prompts: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas.
 import { methods } from '@agentclientprotocol/sdk'
 import type { Tool } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
@@ -45,7 +45,7 @@ test('a prompt is answered by chunks that are deltas, and ends with the turn', a
   expect(await editor.prompt(session, 'Hi')).toBe('end_turn')
   expect(editor.text()).toBe('Hello from Baton.')
   expect(editor.text('agent_thought_chunk')).toBe('Hmm.')
-  // The editor's own messages are not sent again.
+  // The editor's own messages are not sent back.
   expect(editor.text('user_message_chunk')).toBe('')
   await editor.stop()
 })

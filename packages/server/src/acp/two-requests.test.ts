@@ -1,5 +1,5 @@
-// Concurrent requests about one session, and sessions that end during them: openings, prompts, permissions and questions, client tools and
-// terminals. The test plays the session and the editor.
+// Concurrent requests for one session, and sessions that end during them: openings, prompts, permissions and questions,
+// client tools and terminals. The test plays the session and the editor.
 import type { CallView, Session, SessionEvent } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -21,7 +21,7 @@ const HELD = new BatonError({ code: 'session_held', message: 'held' })
 const PLACE = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
 const WIRE: Wire = { tell: async () => {}, askPermission: async () => ({}) }
 
-/** Time that moves by hand, and the sessions that a host gives. */
+/** Time controlled by the test, and the host's sessions. */
 function createWorld(limits: { readonly sessions?: number; readonly prompts?: number } = {}) {
   const timers = new Set<() => void>()
   const done: string[] = []
@@ -55,7 +55,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
       interrupt: async () => {},
       connect: () => ({ say: () => said() }),
       close: async () => void done.push('close'),
-    }) as unknown as Session // no more of it is used
+    }) as unknown as Session // the parts in use
   const host = {
     has: async () => true,
     session: async () => {
@@ -77,7 +77,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
     done,
     timers,
     createSession,
-    /** Takes the place of the next opening of the host. */
+    /** Replaces the host's next opening. */
     next: (opening: () => Promise<unknown>) => void openings.push(opening),
     answer: (answer: () => Promise<object>) => void (said = answer),
     meta: () => meta,
@@ -88,7 +88,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
         fire()
       }
     },
-    /** An open session that the host has let go of since. */
+    /** An open session that the host has released since. */
     lose: async () => {
       const opened = await sessions.open('s', PLACE)
       await opened.start('now')
@@ -227,7 +227,7 @@ test('all that a call asks of a person is taken back when it is over, and nothin
     questions: async () => [{ questionId: 'q1', callId: 'c1', message: '', schema: {} }],
   }
   const people = new AskedPeople({
-    session: session as unknown as Session, // no more of it is used
+    session: session as unknown as Session, // the parts in use
     wire: { ...WIRE, askPermission: ask, askForm: ask },
     log: { info: () => {}, warn: () => {} },
     allows: () => false,
@@ -292,7 +292,7 @@ function createTerminal() {
         asked.push(method)
         return await answers[method]?.()
       },
-    } as never, // no more of it is used
+    } as never, // the parts in use
     session: 's',
     capabilities: { terminal: true },
     fileMs: 1000,

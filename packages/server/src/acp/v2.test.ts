@@ -1,4 +1,5 @@
-// Version 2, a draft: the SDK's own client of it drives an agent, and every message fits the SDK's JSON Schemas of it.
+// Version 2, a draft: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas of that
+// version.
 import type { AnyMessage } from '@agentclientprotocol/sdk'
 import { client as createV1Client, methods as v1 } from '@agentclientprotocol/sdk'
 import type { ClientApp, SessionUpdate } from '@agentclientprotocol/sdk/experimental/v2'
@@ -67,7 +68,7 @@ async function start(
   }
 }
 
-/** The messages as a client has them that applies the updates in their order. */
+/** The messages of a client that applies the updates in order. */
 function fold(told: readonly SessionUpdate[]): ReadonlyMap<string, string> {
   const messages = new Map<string, string>()
   for (const update of told) {

@@ -1,4 +1,4 @@
-// Tokens that are right and wrong in every way, and an issuer whose keys change, fail and come back, over real HTTP.
+// Valid and invalid tokens of every kind, and an issuer whose keys change, fail and recover, over real HTTP.
 import { isBatonError } from '@baton/core'
 import type { JWTPayload } from 'jose'
 import type { CryptoKey as CryptoKeyOfJose } from 'jose'
@@ -22,7 +22,7 @@ async function start(more: Partial<TokenVerifierInit> = {}, algorithm = 'ES256')
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const log = { info: note, warn: note }
   const verifier = createTokenVerifier({ issuer: issuer.url, audience: 'shop', clock, log, ...more })
-  /** Who a token stands for, or why it is refused. */
+  /** The principal of a token, or why it is refused. */
   const ask = async (token: string): Promise<unknown> => {
     try {
       const { principal } = await verifier.verify(token)
@@ -74,7 +74,7 @@ test('a token without a signature, by a secret that everybody knows, or of anoth
   const { key, issuer, ask, logged } = await start({}, 'RS256')
   const { claims } = issuer
   const none = new UnsecuredJWT(claims).encode()
-  // The public key as a secret: the classic confusion of algorithms.
+  // The public key as a secret: the classic algorithm confusion.
   const pem = await exportSPKI((await importJWK(key.open, 'RS256', { extractable: true })) as CryptoKeyOfJose)
   const confused = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', kid: 'one' })
@@ -109,7 +109,7 @@ test('after a change of keys a token by the new one is taken, one by the old one
   const next = await createSigningKey('two')
   issuer.state.keys = [next.open]
   const token = await next.sign({ ...issuer.claims, exp: NOW_MS / 1000 + 3600 })
-  // Not more often than every 30 seconds, whatever keys tokens name.
+  // At most every 30 seconds, whatever keys tokens name.
   expect(await ask(token)).toBe('unauthorized: the token was signed with a key that its issuer does not have')
   expect(issuer.asked).toHaveLength(2)
   pass(30_000)

@@ -1,4 +1,4 @@
-// Who runs a client tool when pages come and go, and what is asked of people beside approvals.
+// Which page runs a client tool as pages come and go, and what people are asked other than approvals.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

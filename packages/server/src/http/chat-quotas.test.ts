@@ -1,4 +1,4 @@
-// Quotas of one principal and of one address for chats at once and in a minute, over the handler and over its socket.
+// Quotas of a principal and of an address for chats, concurrent and per minute, over the handler and its socket.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

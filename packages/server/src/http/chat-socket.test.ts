@@ -1,4 +1,4 @@
-// The AI SDK's chats over its own WebSocket transport, unmodified, on the port of the server.
+// The AI SDK's chats over its own WebSocket transport, unmodified, on the server's port.
 import { Chat } from '@ai-sdk/react'
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'

@@ -1,4 +1,4 @@
-// A second request of a chat while the turn of the first one runs, waits, or stands behind others: what its page is told.
+// A second request of a chat while the first one's turn is running, waiting, or queued: what its page receives.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

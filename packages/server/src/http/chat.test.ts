@@ -1,4 +1,4 @@
-// Stock chats of the AI SDK over the handler: what their users see, and what the session says of it.
+// Stock chats of the AI SDK over the handler: what their users see, and what the session records.
 import type { Agent, AnswerVerdict, Model } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -124,7 +124,7 @@ test.each([
   expect(findTool(page, 'pay')).toMatchObject({ state })
   expect(ran).toBe(approved ? 1 : 0)
   expect(page.messages).toHaveLength(2)
-  // The answer to a decision goes on until the turn ends, and is not asked for twice.
+  // The answer to a decision continues until the turn ends, and is not requested twice.
   expect(asked).toBe(2)
 })
 
@@ -170,7 +170,7 @@ test('another answer, and an edit; the session has what the page shows', async (
   const [first] = page.messages
   await page.sendMessage({ text: 'first, changed', messageId: first?.id ?? '' })
   expect(readTexts(page)).toEqual(['first, changed', 'Four.'])
-  // The page knows the message by the id that it gave it; the session has another one since.
+  // The page knows the message by its original id; the session has given it another one since.
   await page.sendMessage({ text: 'changed again', messageId: first?.id ?? '' })
   expect(readTexts(page)).toEqual(['changed again', 'Five.'])
   const { messages } = await (await host.session('c5')).messages()
@@ -271,7 +271,7 @@ test.each([['in a text'], ['after it']])('a page that resumes %s shows the thoug
   }
   const { openPage, host } = start(defineAgent({ name: 'a', model }))
   void openPage('c12').sendMessage({ text: 'write' })
-  // The log has the text by then, and not the thought.
+  // By then the log has the text, but not the reasoning.
   const session = await host.session('c12', { principal: { id: 'anonymous' } })
   await expect.poll(async () => (await session.info()).head.pos).toBeGreaterThan(2)
   if (when === 'after it') ended.resolve()
@@ -298,7 +298,7 @@ test('an image in', async () => {
   const [picture] = messages[0]?.parts.filter((part) => part.url !== undefined) ?? []
   const media = await fetch(picture?.url ?? '')
   expect(media.headers.get('content-type')).toBe('image/png')
-  // A page or a script that somebody sent does not run in the app's origin, whatever the address says.
+  // An uploaded page or script does not run in the app's origin, whatever the address says.
   const asPage = await fetch((picture?.url ?? '').replace(/type=[^&]*/, 'type=text%2Fhtml'))
   expect(asPage.headers.get('content-type')).toBe('application/octet-stream')
   for (const { headers } of [media, asPage]) {

@@ -1,9 +1,10 @@
-// A response of server-sent events and its reader: signs of life, a reader that is slow or never comes, and an end that leaves nothing.
+// A response of server-sent events and its reader: keep-alive comments, a reader that is slow or absent, and a clean
+// end.
 import { expect, test } from 'vitest'
 import type { EventWriter } from './event-response.ts'
 import { answerEvents, findEventSource } from './event-response.ts'
 
-/** A response whose reader takes bytes when the test says so, in a world whose time moves by hand. */
+/** A response whose reader takes bytes when the test says so, with time controlled by the test. */
 function createWorld() {
   let nowMs = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const MARK = { 'x-baton-answer': '1', 'content-type': 'application/json' }
 
-/** A handler that passes everything on to what stands in the place of a peer. */
+/** A handler that passes everything on to a stand-in for a peer. */
 async function stand(answer: RequestListener, options: HandlerOptions = {}) {
   const stranger = await startStranger(answer)
   closers.push(stranger.stop)

@@ -1,4 +1,4 @@
-// Methods and forms of addresses that few clients send: each gets a plain answer, over real connections.
+// Unusual methods and forms of addresses: each gets a plain answer, over real connections.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createWebSocketFront } from '@baton/server/websocket'

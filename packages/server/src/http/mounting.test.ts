@@ -1,4 +1,4 @@
-// The handler where others mount it: behind Express, for pages of other origins, and for pages as `useChat` begins them.
+// The handler mounted elsewhere: behind Express, for pages of other origins, and for pages started by `useChat`.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { Chat } from '@ai-sdk/react'
@@ -30,7 +30,7 @@ const body = JSON.stringify({
 })
 const headers = { 'content-type': 'application/json' }
 
-/** As Express does it: a parser reads the body first, and a mount takes its path off the address. */
+/** As in Express: a parser reads the body first, and a mount removes its path from the address. */
 async function readFirst(request: IncomingMessage): Promise<void> {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece as Buffer)

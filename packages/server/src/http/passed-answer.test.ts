@@ -1,4 +1,4 @@
-// A front's reading of a peer's answer to a chat, however the network cuts it.
+// Reading a peer's answer to a chat, however the network splits it.
 import type { JsonValue } from '@baton/core'
 import { expect, test } from 'vitest'
 import { readPassedChunks } from './passed-answer.ts'

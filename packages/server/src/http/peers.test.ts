@@ -1,4 +1,4 @@
-// Servers over one store: a request whose session the other one holds is answered by it, whatever it asks for.
+// Servers over one store: any request whose session is held by the other one is answered by it.
 import { Chat } from '@ai-sdk/react'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -166,7 +166,7 @@ test('requests count at the server that the client reached, and not at the peer'
   const statuses = []
   for (let at = 0; at < 4; at++) statuses.push((await other.ask('/api/sessions/s')).status)
   expect(statuses).toEqual([200, 200, 429, 429])
-  // One came to it by itself: a second one may.
+  // The holder has counted one direct request, so a second one may pass.
   expect((await holder.ask('/api/sessions/s')).status).toBe(200)
 })
 
@@ -271,7 +271,7 @@ test('over it, what the peer refuses is told', async () => {
   expect([page.status, page.error?.message]).toEqual(['error', expect.stringContaining('no message "unknown"')])
 })
 
-/** Reads a response until it has said this, and leaves it. */
+/** Reads a response until it contains this text, and leaves it. */
 async function readUntil(response: Response, text: string): Promise<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let read = ''

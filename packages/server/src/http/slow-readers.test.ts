@@ -1,4 +1,4 @@
-// Pages that read slowly, or not at all, over the socket of chats: an answer longer than what may wait is told all the same.
+// Pages that read slowly or not at all over the chat socket: an answer longer than the buffer is still delivered.
 import type { Timers } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** A session whose newest answer has so many steps, each with so much text. */
+/** A session whose newest answer has this many steps, each with this much text. */
 async function createLongAnswer(steps: number, chars: number) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const nod = tool({ name: 'nod', description: 'nod', input: { type: 'object' }, effect: 'pure', execute: () => 'yes' })
@@ -94,7 +94,7 @@ test('an answer longer than what may wait is told whole to a slow reader', async
     )
     .toContain('"end"')
   expect(readText(pipe.read)).toHaveLength(STEPS * CHARS)
-  // The bound of waiting data, and one event on top of it.
+  // The limit on unsent data, plus one event.
   expect(pipe.most()).toBeLessThan(1000 + 2 * CHARS)
   expect(pipe.closed()).toBeUndefined()
 })
@@ -161,7 +161,7 @@ test('over a real connection that is paused, nothing is lost', async () => {
   })
   socket.pause()
   socket.send(JSON.stringify({ type: 'resume', requestId: 'r', id: 's' }))
-  // The answer is being told, and waits: the network holds no more of it.
+  // The answer is being sent and waits, because the network accepts no more of it.
   await expect.poll(() => looks).toBeGreaterThan(2)
   socket.resume()
   await ended

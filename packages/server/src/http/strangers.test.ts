@@ -34,7 +34,7 @@ function start(handler: HandlerOptions = {}) {
   return { ...chats, post, say }
 }
 
-/** Sessions that are asked for wait until the gate opens; what is opened and closed is counted. */
+/** Openings of sessions wait for the gate; opened and closed sessions are counted. */
 function holdSessions(host: ReturnType<typeof startChats>['host']) {
   const seen = { asked: 0, opened: 0, closed: 0 }
   let gate = Promise.withResolvers<void>()
@@ -115,7 +115,7 @@ test('all responses that stream are counted, from the moment they are asked for'
       refused += response.status === 200 ? 0 : 1
       return response
     })
-    // Each has been counted by now, or will be as soon as it has its session.
+    // Each has been counted by now, or will be when it gets its session.
     await expect.poll(() => seen.asked + refused, { timeout: 20_000 }).toBe(10)
     sessions.open()
     const answered = await Promise.all(responses)
@@ -149,7 +149,7 @@ test('who leaves before the answer begins leaves nothing open', async () => {
   const sessions = holdSessions(host)
   const { seen } = sessions
   const { port, server } = await listen(handler)
-  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as Node documents it
+  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as documented by Node
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await expect.poll(() => seen.asked, { timeout: 20_000 }).toBe(1)
@@ -168,7 +168,7 @@ async function listen(handler: (request: Request) => Promise<Response>) {
       await new Promise((resolve) => void server.close(resolve))
     },
   })
-  return { ...(server.address() as AddressInfo), server } // of a port
+  return { ...(server.address() as AddressInfo), server } // it listens on a port
 }
 
 test('a model and settings that are not allowed get 400, and nothing is asked', async () => {

@@ -1,4 +1,4 @@
-// A misspelt option of a front is refused: ignored, it would leave the server open.
+// A misspelt option of a front is refused: ignoring it would leave the server open.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -49,7 +49,7 @@ test.each<[object, RegExp]>([
 })
 
 test('createWebSocketFront refuses a limit that does not exist', () => {
-  const limits: object = { heldMS: 4 } // what the compiler would refuse
+  const limits: object = { heldMS: 4 } // refused by the compiler
   expect(() => createWebSocketFront({ host, limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
 })
 

@@ -1,4 +1,4 @@
-// A wait for a moment of the wall clock that is longer than a timer, or whose clock is set meanwhile.
+// A wait for a moment of the wall clock that is longer than a timer, or during which the clock is set.
 import { expect, test } from 'vitest'
 import { startExpiry } from './expiry.ts'
 
@@ -22,7 +22,7 @@ function start(atMs: number | undefined) {
   )
   const pass = (ms: number): void => {
     state.nowMs += ms
-    // A timer that one of them sets waits for the next call.
+    // A timer set by one of them waits for the next call.
     const due = [...timers]
     timers.clear()
     for (const fire of due) fire()

@@ -1,4 +1,4 @@
-// A token bucket on a clock of its own.
+// A token bucket with its own clock.
 import { expect, test } from 'vitest'
 import { createRateLimit } from './rate-limit.ts'
 

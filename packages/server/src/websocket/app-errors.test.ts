@@ -1,4 +1,4 @@
-// Errors on their way to an app of version 1: nothing of the server's machine goes with them.
+// Errors sent to an app of version 1 reveal nothing about the server's machine.
 import type { ErrorCode, Host } from '@baton/core'
 import { BatonError, ERROR_CODES } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const SECRETS = [
   'session s is held by host h1 at ws://10.0.0.5:8080',
   'INSERT INTO baton.records violates "records_pkey" (postgres://baton@db.internal/baton)',
 ]
-/** About the machine, the store or the provider, or about the program. */
+/** Codes about the machine, the store, the provider or the program. */
 const UNTOLD = [
   ...(['store_failed', 'store_gone', 'store_locked', 'store_conflict', 'session_held', 'log_damaged'] as const),
   ...(['log_version_unknown', 'clock_implausible', 'connection_failed', 'host_stopped', 'internal'] as const),

@@ -1,4 +1,4 @@
-// The bounded map that a connection keeps names and bodies in.
+// The map of limited size where a connection keeps names and bodies.
 import { expect, test } from 'vitest'
 import { BoundedMap } from './bounded-map.ts'
 

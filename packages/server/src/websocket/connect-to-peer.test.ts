@@ -1,4 +1,4 @@
-// Servers over one store: who counts as a peer, and what becomes of a connection that was passed on to one.
+// Servers over one store: who counts as a peer, and what happens to a connection that was passed on.
 import type { Host, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { once } from 'node:events'
@@ -65,7 +65,7 @@ test.each([
 test('an app whose peer does not answer any more is told to connect again', async () => {
   const { link, app, due } = await passOn({ autoPong: false })
   if ('why' in link) throw new Error(link.why)
-  due() // it is asked
+  due() // it is pinged
   expect(app.closed()).toBeUndefined()
   due() // it has not answered
   await expect.poll(app.closed).toEqual({ code: 1012, reason: 'connect again' })
@@ -103,7 +103,7 @@ test('a peer with the secret whose client cannot be read is told the right cause
   const headers = { 'x-baton-peer': SECRET, 'x-baton-client': 'e30x' }
   for (let tries = 0; tries < 3; tries++) {
     const peer = new WebSocket(holder.url, { headers })
-    peer.on('error', () => {}) // its close follows
+    peer.on('error', () => {}) // `close` follows
     const [, answer] = (await once(peer, 'unexpected-response')) as [unknown, IncomingMessage]
     expect(answer.statusCode).toBe(422)
     peer.terminate()
@@ -197,7 +197,7 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   const cursor = app.cursor()
   await app.request('session.close', {})
   expect(await app.request('ping', {})).toEqual({})
-  // Over another connection to the other server it goes on where it was.
+  // Over another connection to the other server, it continues where it was.
   const direct = await connectApp2(holder.url)
   await direct.request('session.open', { session: 's', ...(cursor && { from: cursor }) })
   await direct.event('live')

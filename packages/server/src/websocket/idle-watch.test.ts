@@ -1,4 +1,4 @@
-// A connection that is silent for its time is told so; how late the wall clock says it is does not matter.
+// An idle connection is reported after its time, whatever the wall clock says.
 import { expect, test } from 'vitest'
 import { IdleWatch } from './idle-watch.ts'
 

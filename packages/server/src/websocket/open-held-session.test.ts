@@ -1,4 +1,5 @@
-// A session that another process holds: its holder is asked once, and looked for until it is free, the time is over or the app is gone.
+// A session held by another process: its holder is contacted once, then the session is retried until it is free, time
+// is up or the app is gone.
 import type { Host, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -6,12 +7,12 @@ import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 
-/** Opens a session that these owners hold, one after the other; then it is free. Time passes at once. */
+/** Opens a session that these owners hold one after another; then it is free. Time passes at once. */
 async function open(owners: readonly string[], { goneAfter = Infinity, isReached = false } = {}) {
   const asked: string[] = []
   let tries = 0
   let links = 0
-  const session = { id: 's' } as Session // no more of it is used
+  const session = { id: 's' } as Session // the parts in use
   const opened = await openHeldSession(
     {
       host: {

@@ -1,4 +1,4 @@
-// Who gets in, over real connections: tokens, TLS, addresses behind a proxy; and what the server says of itself.
+// Access over real connections: tokens, TLS, addresses behind a proxy; and what the server reports about itself.
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'

@@ -1,4 +1,4 @@
-// Clients whose identity takes a moment to find out, or ends while they are connected.
+// Clients whose identity takes a moment to determine, or expires while they are connected.
 import { BatonError } from '@baton/core'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -8,7 +8,7 @@ import type { Identity } from '../shared/identity.ts'
 import { connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
 import { encodeTextFrames } from './text-frames.ts'
 
-/** Says who it is when the test says so. */
+/** Identifies the client when the test says so. */
 function createGate() {
   const gate = Promise.withResolvers<Identity | undefined>()
   let asked = 0
@@ -21,7 +21,7 @@ function createGate() {
 
 const ANN: Identity = { principal: { id: 'ann' } }
 
-/** A frame as an app sends it: masked, with a mask of zeros. */
+/** A frame as sent by an app: masked, with a mask of zeros. */
 function maskFrame(text: string): Buffer {
   const frame = encodeTextFrames([text])
   const headBytes = frame.length - Buffer.byteLength(text)
@@ -38,7 +38,7 @@ test('what an app sends before it is let in is taken in, in order', async () => 
     maskFrame(JSON.stringify({ id, type, sessionId: 's', timestamp: '2026-01-01T00:00:00Z', payload }))
   const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
   const key = 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
-  // In one write with the request, and in another one.
+  // In the same write as the request, and in a separate one.
   client.write(
     Buffer.concat([
       Buffer.from(`GET /ws HTTP/1.1\r\nhost: localhost\r\n${upgrade}${key}\r\n`),

@@ -1,4 +1,4 @@
-// Notices of servers over one store about a session that begins at another one.
+// Servers over one store detect a session that starts at another one.
 import type { Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { SessionStarts } from './session-starts.ts'
@@ -6,7 +6,7 @@ import { SessionStarts } from './session-starts.ts'
 function setUp(hasSession: (session: string) => Promise<boolean>) {
   let timers: (() => void)[] = []
   const start: Timers['start'] = (delayMs, callback) => {
-    if (delayMs > 2000) return () => {} // the deadline of a question
+    if (delayMs > 2000) return () => {} // the deadline of a check
     timers.push(callback)
     return () => {
       timers = timers.filter((other) => other !== callback)

@@ -1,5 +1,5 @@
-// Strangers at a server: what one address or principal takes is bounded and refused with a code, costs little, leaves nothing
-// behind, and does not fill the log.
+// Strangers at a server: what one address or principal uses is limited and refused with a code, costs little, leaves
+// nothing behind, and does not flood the log.
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { once } from 'node:events'
@@ -118,7 +118,7 @@ test('what is too large, too much or too often is not even parsed', async () => 
   parse.mockClear()
   for (const frame of frames) app.socket.send(frame)
   await app.until(() => app.frames.length === frames.length + 1)
-  // The test's own client parses what the server tells it, which is short.
+  // The test's own client parses the server's messages, which are short.
   const parsed = parse.mock.calls.filter(([text]) => text.length > 10_000)
   const codes = app.frames.slice(1).map(({ payload }) => payload['code'] ?? '')
   const count = (code: string): number => codes.filter((one) => one === code).length
@@ -126,7 +126,7 @@ test('what is too large, too much or too often is not even parsed', async () => 
     `strangers: ${frames.length} frames, ${parsed.length} parsed, ${count('rate_limited')} rate_limited, ` +
       `${count('quota_exceeded')} quota_exceeded, ${count('invalid_transcript')} too large`,
   )
-  // Refused frames count as well: the first one is more than the bytes of a minute.
+  // Refused frames count as well: the first one exceeds the bytes of a minute.
   expect(count('invalid_transcript')).toBe(1)
   expect(count('rate_limited')).toBeGreaterThan(60)
   expect(count('quota_exceeded')).toBeGreaterThan(30)
@@ -187,7 +187,7 @@ test('an address has so many sockets that ask for nothing; connections are count
   await expect.poll(() => closed.size).toBe(30)
   expect(logged.filter((line) => line.startsWith('a socket was closed'))).toHaveLength(30)
   for (const socket of sockets) socket.destroy()
-  // Those that are gone make room.
+  // Closed sockets make room.
   await expect
     .poll(() =>
       join(url, { session: 'more' }).then(
@@ -218,7 +218,7 @@ test('sockets of a proxy, and of a peer, are not those of one address', async ()
   }
 })
 
-/** A WebSocket over which nothing is said, and which answers no close. */
+/** A WebSocket that sends nothing and answers no close. */
 async function refusedApp(url: string) {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -254,7 +254,7 @@ test('an app that only connects leaves no record; the first words make the sessi
       payload: { text: 'Good morning.' },
     })
   expect(await names()).toEqual(['s'])
-  // One that comes later finds it.
+  // A later connection finds it.
   const three = await join(url)
   await three.until(({ type }) => type === 'assistant.speech.final')
   console.log(`strangers: ${silent.length} silent connections left ${(await names()).length - 1} sessions`)

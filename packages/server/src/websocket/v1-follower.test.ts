@@ -1,4 +1,4 @@
-// A connection whose session went on without this process, as after a store that stood still.
+// A connection whose session continued without this process, as after a store that hung.
 import type { EventBatch, EventStream, Host } from '@baton/core'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// The projection alone: events of facts and of pieces of text in, frames out, with time in our hand.
+// The projection in isolation: events in, frames out, with time controlled by the test.
 import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'

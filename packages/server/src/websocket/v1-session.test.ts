@@ -1,4 +1,4 @@
-// Version 1 as its apps see it: whole conversations over the real host, every frame a literal.
+// Version 1 as its apps see it: whole conversations over the real host, with every frame as a literal.
 import type { Agent, Model, Timers } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -21,7 +21,7 @@ function objectSchema() {
   return { type: 'object' } as const
 }
 
-/** A server in a box: time stands still until it is moved. */
+/** A complete server in memory; time stands still until it is moved. */
 function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<ConnectionLimits> = {}) {
   let nowMs = NOW_MS
   let ids = 0
@@ -75,7 +75,7 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<Conne
   return { host, store, connect, logged, moveTime }
 }
 
-/** Long enough for everything that waits on nothing but promises. */
+/** Long enough for everything that only waits for promises. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -94,7 +94,7 @@ function createApp(memory: ReturnType<typeof createMemorySocket>) {
     send: (type: string, payload: object, sessionId = 's'): Promise<void> =>
       sendText(JSON.stringify({ id: `app-${++frames}`, type, sessionId, timestamp: NOW, payload })),
     frames: () => memory.sent.map((text): Frame => JSON.parse(text) as Frame),
-    /** Each frame in short: what a reader of the order wants to see. */
+    /** Each frame in short form, for checks of their order. */
     story: () => memory.sent.map((text) => tell(JSON.parse(text) as Frame)),
     callIds: (name: string) =>
       memory.sent.flatMap((text) => {
@@ -111,7 +111,7 @@ function tell({ type, payload }: Frame): string {
 }
 
 function scripted(steps: readonly ScriptedStep[], init: Partial<Parameters<typeof defineAgent>[0]> = {}) {
-  // Each text in one piece: pieces that wait for their reader are joined, so how many it sees is a matter of chance.
+  // Each text is one piece: pieces waiting for their reader are joined, so their number would depend on timing.
   const whole = steps.map((step) => ({ ...(step.text !== undefined && { pieces: [step.text] }), ...step }))
   const model = createScriptedModel({ steps: whole })
   return { model, agent: createAgent(model, init) }

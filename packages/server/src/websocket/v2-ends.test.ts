@@ -1,5 +1,5 @@
-// One connection of version 2 over a session and a peer that the test plays: what it holds (leases, names, models, handles, lists, links)
-// and what is left of that when a request fails, a device changes, and the connection ends.
+// A version 2 connection over a session and a peer played by the test: what it holds (leases, names, models, handles,
+// lists, links), and what remains when a request fails, a device changes, or the connection ends.
 import type { ClientModel, LeaseClientInit, Session, SessionChange, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -13,13 +13,13 @@ import { waitForRoom } from './v2-follow.ts'
 import { listTold } from './v2-spoken-events.ts'
 import type { V2ConnectionInit, V2State } from './v2-state.ts'
 
-/** Time that moves by hand, and what was done to sessions, devices, models, lists and peers, in order. */
+/** Time controlled by the test, and everything done to sessions, devices, models, lists and peers, in order. */
 function createWorld() {
   let nowMs = 0
   let ids = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
   const done: string[] = []
-  /** A failure of the next act of this name. */
+  /** Failures for the next call of each name. */
   const failures = new Map<string, BatonError>()
   const pending = new Map<string, Promise<void>>()
   const act = async (what: string): Promise<void> => {
@@ -71,7 +71,7 @@ function createWorld() {
       return createLease(init)
     },
     connect: () => ({ say: () => act('say').then(() => ({ type: 'accepted' })) }),
-  } as unknown as Session // no more of it is used
+  } as unknown as Session // the parts in use
   const createModel = (id: string) =>
     ({
       id,
@@ -121,7 +121,7 @@ function createWorld() {
       clientModels: [createModel('m/one'), createModel('m/two')],
       ...more,
     })
-    /** `ok`, or the code of the refusal. */
+    /** Returns `ok`, or the code of the refusal. */
     const request = async <Type extends RequestType>(type: Type, given: Requests[Type]['given']): Promise<string> => {
       const id = `r${(ids += 1)}`
       rest.deliver(JSON.stringify({ id, type, ...given }))
@@ -141,7 +141,7 @@ function createWorld() {
     settle,
     timers,
     tell: (event: object) => {
-      for (const push of streams) push(event as SessionEvent) // the fields that are looked at
+      for (const push of streams) push(event as SessionEvent) // the fields in use
     },
     pass: async (ms: number) => {
       nowMs += ms
@@ -216,7 +216,7 @@ test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>
     for (let round = 0; round < 5; round += 1) await pass(2000)
     expect(done.toSorted()).toEqual([...expected, 'model m/one left'].toSorted())
     expect(app.sent.join()).not.toContain('session.closed')
-    // Nobody is taken the name from.
+    // The name is not taken from any connection.
     expect(await connect().request('session.open', { ...OPEN, device: phone() })).toBe('ok')
     expect(app.closed()?.code).not.toBe(4409)
   },
@@ -283,7 +283,7 @@ test('of three connections of one device the newest has the name, also once the 
 test('two sessions may have a device of one name each', async () => {
   const names = new DeviceNames()
   const taken: string[] = []
-  const take = (session: string) => names.take(session, { name: 'phone' } as never, () => void taken.push(session)) // by its name
+  const take = (session: string) => names.take(session, { name: 'phone' } as never, () => void taken.push(session)) // only its name is used
   take('s')
   take('t')
   expect(taken).toEqual([])
@@ -408,7 +408,7 @@ test.each<[string, (text: string) => Requests['call.result']['given']['outcome']
 
 test('of an offer that was taken back and made anew, an app that reads the past hears once', () => {
   const offer = (status: string, at: number) => ({ type: 'call', call: { callId: 'c1', status }, cursor: { pos: at } })
-  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // its fields
+  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // the fields in use
   const told = listTold({ events, next: { pos: 4 } })
   expect(told.map(({ next }) => next)).toEqual([{ pos: 2 }, { pos: 4 }])
 })
@@ -431,7 +431,7 @@ test('a reader that takes a little now and then is waited for, and one that take
         },
       },
       isGone: () => false,
-    }) as unknown as V2State // what is looked at
+    }) as unknown as V2State // the parts in use
   expect(await waitForRoom(state(true))).toBe(true)
   waiting = 10_000
   expect(await waitForRoom(state(false))).toBe(false)

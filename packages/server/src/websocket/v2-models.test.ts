@@ -1,5 +1,5 @@
-// Frames of an app about its model, whatever they hold: a frame that cannot be read ends the call, one that brings nothing is
-// not free, and a call that is over is not begun.
+// An app's frames about its model, whatever they contain: an unreadable frame ends the call, an empty one is counted,
+// and an ended call is not started.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'
@@ -17,7 +17,7 @@ const REQUEST: ModelRequest = {
 }
 const ANSWER: ModelAnswer = { parts: [], finish: 'end', usage: {}, model: 'tiny' }
 
-/** A device with one model, and what the host asks it by. */
+/** A device with one model, and the host's handle to it. */
 function openDevice() {
   const runners: ModelRunner[] = []
   const known = {
@@ -26,7 +26,7 @@ function openDevice() {
       runners.push(runner)
       return () => {}
     },
-  } as Partial<ClientModel> as ClientModel // no more of it is used
+  } as Partial<ClientModel> as ClientModel // the parts in use
   const frames: ServerFrame2[] = []
   let ids = 0
   const models = new V2Models(
@@ -121,7 +121,7 @@ test('of several models none is left attached where one of them takes no more ap
         if (isFull) throw new BatonError({ code: 'rate_limited', message: 'full' })
         return () => void left.push(id)
       },
-    }) as Partial<ClientModel> as ClientModel // no more of it is used
+    }) as Partial<ClientModel> as ClientModel // the parts in use
   const known = [create('m/one'), create('m/two'), create('m/full', true)]
   const init = { session: 's', known, newId: () => 'r', write: () => {} }
   expect(() => new V2Models(init, ['m/one', 'm/two', 'm/full'])).toThrow('full')

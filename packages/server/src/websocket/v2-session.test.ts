@@ -57,7 +57,7 @@ test('a conversation: what is said is acknowledged, and the session’s events c
   const finished = await app.event('turn-finished')
   expect(finished).toMatchObject({ message: 't1', stop: 'end', text: 'Good morning.' })
   expect(joinTexts(app.events).get('t1/1')).toBe('Good morning.')
-  // The same again is answered, and does nothing.
+  // A repeated input is answered, and does nothing.
   await app.request('input.send', { input: 'i1', content: 'Hello' })
   const { messages } = await app.request('session.messages', {})
   expect(messages.map(({ role, id }) => [role, id])).toEqual([
@@ -77,7 +77,7 @@ test('a call is offered to a device, claimed before it acts, and its result is t
     call: { callId, name: 'camera', input: { room: 'hall' } },
   })
   await app.event('call', (event) => event.call.status === 'running')
-  // Claimed again by the device that has it, as after an answer that was lost.
+  // Claimed again by the device that has it, as if an answer was lost.
   expect(await app.request('call.claim', { callId })).toMatchObject({ again: true, call: { callId } })
   await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
   const { text } = await app.event('turn-finished')
@@ -121,7 +121,7 @@ test('a result that changes nothing is answered with the reason', async () => {
   expect(await holder.request('call.result', { callId, outcome })).toEqual({ ignored: 'duplicate' })
 })
 
-/** A client as the page describes it in one sentence: it claims what is offered to it, and runs what it has claimed. */
+/** A client as described by the page in one sentence: it claims what it is offered, and runs what it has claimed. */
 async function runNaively(app: App2, from: number, ran: string[]): Promise<void> {
   for (const event of app.events.slice(from)) {
     if (event.type !== 'call' || event.call.status !== 'waiting' || event.call.holder !== 'one') continue
@@ -224,7 +224,7 @@ test('a claimed call stays with its device over a lost connection, and one that 
   await desk.request('call.claim', { callId: moved.call.callId })
   await desk.request('call.result', { callId: moved.call.callId, outcome: { error: 'it is dark' } })
   await again.event('turn-finished')
-  // Nothing twice over both connections, and nothing missed.
+  // Nothing was repeated or missed over both connections.
   const told = [...phone.events, ...again.events].filter(({ type }) => type !== 'live')
   const direct = await begin(url, 's', { from: 'start' })
   await direct.event('turn-finished')
@@ -360,7 +360,7 @@ test.each([
   app.sendText(text)
   const error = await app.until(() => app.frames.find(({ type }) => type === 'error'))
   expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
-  // The connection goes on.
+  // The connection stays open.
   expect(await app.request('ping', {})).toEqual({})
 })
 
@@ -383,7 +383,7 @@ test('a result under the name of a device that is there takes nothing from it', 
   const before = await host.session('s')
   const { pos } = (await before.info()).head
   await other.request('call.result', { callId: 'none', outcome: { output: 1 }, device: 'phone' })
-  // The result alone stands in the log: the device was not attached anew.
+  // The log only gains the result: the device was not attached again.
   expect((await before.info()).head.pos).toBe(pos + 1)
   await app.request('input.send', { input: 'i1', content: 'Who is there?' })
   const { call } = await app.event('call', (event) => event.call.status === 'waiting')
@@ -456,7 +456,7 @@ test.each([
   await app.request('input.send', { input: 'i1', content: 'Who is there?' })
   const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
   await app.request('call.claim', { callId })
-  const wrong = outcome as unknown as { output: number } // as a client of another language writes it
+  const wrong = outcome as unknown as { output: number } // as a client in another language may write it
   await expect(app.request('call.result', { callId, outcome: wrong })).rejects.toThrow(told)
   await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
   const settled = await app.event('call', (event) => event.call.status === 'settled')
@@ -515,7 +515,7 @@ test('an app that reads too slowly is worked for no more', async () => {
 test('names of sessions and requests have bounds, and none that an address would lose', async () => {
   const { url } = await start([])
   const app = await connectApp2(url)
-  // As text: the requests of this app must fit the schema.
+  // As text, because this app's requests must fit the schema.
   const tell = async (frame: object): Promise<string | undefined> => {
     const { length } = app.frames
     app.sendText(JSON.stringify(frame))

@@ -1,4 +1,4 @@
-// A voice app of version 2 over real connections: what it is told to say, and what it says that was heard.
+// A voice app of version 2 over real connections: the sentences it receives, and what it reports as heard.
 import type { SessionEvent } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -35,7 +35,7 @@ async function say(app: App2, input: string): Promise<void> {
   await app.event('session', ({ activity, cursor }) => activity === 'idle' && cursor.pos > 1)
 }
 
-/** Sentences, what is void, and the events of the given kinds, in their order. */
+/** Sentences, voided ones, and the events of the given kinds, in order. */
 function listTold({ frames }: App2, ...kinds: readonly string[]): readonly string[] {
   return frames.flatMap((frame) => {
     if (frame.type === 'sentence') return `${frame.message}/${frame.index} ${frame.start}-${frame.end} ${frame.text}`
@@ -151,7 +151,7 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
   const nexts = whole.frames.flatMap((frame) => ('next' in frame && frame.next ? frame.next : []))
   const refused = new Set<string>()
   for (const from of [undefined, { pos: 0 }, ...nexts]) {
-    // It may be told the rest of a text in one piece, and other cursors.
+    // It may receive the rest of a text in one piece, with other cursors.
     const reader = from ? await begin(url, { speech: true, from }) : whole
     await reader.event('live')
     for (const { type, cursor } of reader.events) {
@@ -170,7 +170,7 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
     }
     if (reader !== whole) reader.close()
   }
-  // Only where a text is half written.
+  // Only in the middle of a text.
   expect(refused).toEqual(new Set(['text']))
 })
 
@@ -219,7 +219,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   await expect(loose.request('turn.interrupt', { heard: { type: 'chars', message, chars: -1 } })).rejects.toThrow(
     'must be a number of 0 or more',
   )
-  // The voice is still at the first answer: of the second one nothing was heard.
+  // The voice is still at the first answer, so nothing of the second one was heard.
   await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: 2 } })
   expect(await texts()).toEqual(['One. Two.', ''])
   for (const other of ['t9', 'i1', ''])
