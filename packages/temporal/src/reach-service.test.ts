@@ -1,4 +1,4 @@
-// Errors if the Temporal service, or the namespace in it, is not there.
+// Errors if the Temporal service, or the namespace in it, does not exist.
 import { expect, test } from 'vitest'
 import { reachService } from './reach-service.ts'
 

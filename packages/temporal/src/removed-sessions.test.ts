@@ -1,4 +1,4 @@
-// Writes of an activity for a session that was removed while it was on its way.
+// Writes of an activity for a session that was removed while it was running.
 import type { SessionRecord } from '@baton/core/machine'
 import { createMemoryStore } from '@baton/host'
 import { expect, test } from 'vitest'

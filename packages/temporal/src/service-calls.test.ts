@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ServiceCalls } from './service-calls.ts'
 
-/** A service that answers when the test says so, and at once where a call is given up. */
+/** A service that answers when the test says so, and at once if a call is abandoned. */
 function createService() {
   const calls: { readonly signal: AbortSignal; readonly answer: (value: string) => void }[] = []
   const client = {

@@ -1,5 +1,5 @@
-// A session as one process sees it, without a service: what becomes of an input when the view is closed, and of text that comes while it
-// opens, or that the bus has lost.
+// A session as seen by one process, without a service: what happens to an input when the view is closed, and to text
+// that arrives while it opens or that the bus has lost.
 import type { LiveFrame } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -19,14 +19,14 @@ test('an input whose record has not come is told when the view is closed, and no
     store: createMemoryStore(),
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    world: {} as SessionViewInit['world'], // nothing is decided here
+    world: {} as SessionViewInit['world'], // no decisions are made here
     update: () => {
       handedIn.resolve()
       return Promise.resolve([{ type: 'accepted', pos: 0, epoch: 1 }])
     },
     isRunning: async () => {
       questions += 1
-      // Asked again and again, it would fill this process.
+      // Repeated queries would fill this process.
       if (questions > 1000) throw new Error('the service is asked without an end')
       return await Promise.resolve(true)
     },
@@ -48,12 +48,12 @@ const KEPT: readonly LiveFrame[] = [
 
 /** Parts of a view that only reads. */
 const READER = {
-  world: {} as SessionViewInit['world'], // nothing is decided here
+  world: {} as SessionViewInit['world'], // no decisions are made here
   update: () => Promise.reject(new Error('nothing is handed in')),
   onRemoved: () => {},
 }
 
-/** A view of a session whose model is asked, and stands still. */
+/** A view of a session whose model was called and hangs. */
 async function openView(bus: LiveBus): Promise<SessionView> {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: [{ hangs: 'until-aborted' }] })
@@ -76,7 +76,7 @@ async function openView(bus: LiveBus): Promise<SessionView> {
   return view
 }
 
-/** Reads the text that a new reader gets, from the beginning on, until it is so long. */
+/** Reads the text that a new reader gets, from the beginning until it has this length. */
 async function readText(view: SessionView, chars: number): Promise<string> {
   const reader = view.replica.follow(0)
   let text = ''
@@ -147,7 +147,7 @@ test('a log that cannot be read once is read from where it was with the next wor
   const newest = (await session.info()).head.pos - 1
   failures = 1
   bus.publish('s', { type: 'pos', pos: newest })
-  await expect.poll(() => warnings).toEqual(['the log of a session cannot be read; it is tried again'])
+  await expect.poll(() => warnings).toEqual(['the log of a session cannot be read and will be retried'])
   expect(view.replica.state().pos).toBe(pos)
   bus.publish('s', { type: 'pos', pos: newest })
   await expect.poll(() => view.replica.state().pos).toBe(newest)

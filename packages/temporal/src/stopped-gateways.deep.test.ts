@@ -1,5 +1,5 @@
-// Remains of a worker or a gateway: an activity of a slow store that lives, and a gateway that stops while nobody takes its
-// inputs.
+// Leftovers of a worker or a gateway: an activity that waits for a slow store, and a gateway that stops while its
+// inputs are not accepted.
 import type { Store } from '@baton/core'
 import { createMemoryStore, tool } from '@baton/host'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'

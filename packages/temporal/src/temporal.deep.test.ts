@@ -1,5 +1,5 @@
-// A Temporal host beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
-// long payloads, goals, and tools that are somebody's own activities.
+// A Temporal host beyond the contract of every host: runs that continue as new ones, sessions at rest, cancellation,
+// long payloads, goals, and tools that are custom activities.
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import { tool } from '@baton/core'
@@ -251,7 +251,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
           taskQueue: world.taskQueue,
           workflowId,
           args: [start],
-          // Far below the day after which a session that rests ends.
+          // Far less than the day after which a session at rest ends.
           workflowExecutionTimeout: '20s',
         })
       const first = await judge('judged-once', { goal: 'Is it valid?' })
@@ -272,13 +272,13 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   test.each([
     [{ agent: 'nobody', goal: 'x' }, 'invalid_agent', 'nobody'],
     [{ goal: 'x', tools: ['subtract'] }, 'invalid_agent', 'subtract'],
-    [{ goal: '' }, 'invalid_goal', 'goal must be a text'],
+    [{ goal: '' }, 'invalid_goal', 'goal must be a non-empty string'],
     [{ goal: 'x', limits: { hours: 3 } }, 'invalid_agent', 'hours'],
     [{ goal: 'x', outputschema: VERDICT }, 'invalid_goal', 'no field "outputschema"; did you mean "outputSchema"?'],
     [{ Goal: 'x', Agent: 'tested' }, 'invalid_goal', 'no field "Goal"; did you mean "goal"?'],
     [{ goal: 'x', deadline: 3 }, 'invalid_goal', 'no field "deadline"'],
     [{ goal: 'x', agent: 7 }, 'invalid_goal', 'agent must be the name of an agent'],
-    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a text'],
+    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a string'],
     [['x'], 'invalid_goal', 'its argument is not an object'],
   ])('%j fails with %s', async (start, type, words) => {
     await withWorld({ steps: [], tools: [add] }, async (world) => {

@@ -1,4 +1,4 @@
-// When a gateway renews the leases of its clients, and when it leaves them alone.
+// When a gateway renews the leases of its clients, and when it does not.
 import type { Input } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { ClientLeases } from './client-leases.ts'

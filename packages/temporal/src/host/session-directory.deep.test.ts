@@ -16,7 +16,7 @@ afterAll(() => server?.close())
 interface Parts extends TemporalWorld {
   readonly one: TemporalHost
   readonly other: TemporalHost
-  /** Hears nothing of what the others do. */
+  /** Gets no news from the others. */
   readonly deaf: TemporalHost
 }
 

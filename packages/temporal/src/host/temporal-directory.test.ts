@@ -1,4 +1,4 @@
-// Lists and changes of sessions, by a log that others write and a bus that may be away.
+// Lists and changes of sessions, from a log written by others and a bus that may be unavailable.
 import type { SessionChange, SessionInfo } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -96,6 +96,6 @@ test('a bus that cannot be listened to is told, and lists work on', async () => 
   directory.watch()
   await write('trip', 'first')
   expect((await directory.sessions()).sessions).toMatchObject([{ id: 'trip', title: 'first' }])
-  expect(warnings).toEqual(['changes of sessions cannot be heard of'])
+  expect(warnings).toEqual(['changes of sessions cannot be watched'])
   directory.close()
 })

@@ -1,4 +1,4 @@
-// Which search attributes a worker writes, by what its service knows.
+// The search attributes that a worker writes, depending on what its service knows.
 import { expect, test } from 'vitest'
 import { findSearchAttributes } from './find-search-attributes.ts'
 
@@ -8,7 +8,7 @@ function createInit(customAttributes: Readonly<Record<string, number>> | Error, 
   const told: string[] = []
   const listSearchAttributes = (): Promise<unknown> =>
     customAttributes instanceof Error ? Promise.reject(customAttributes) : Promise.resolve({ customAttributes })
-  const connection = { operatorService: { listSearchAttributes } } as unknown as Init['connection'] // all that is asked for
+  const connection = { operatorService: { listSearchAttributes } } as unknown as Init['connection'] // the only part used
   const log = {
     info: (message: string, data?: object) => void told.push(`${message} ${JSON.stringify(data)}`),
     warn: () => {},

@@ -1,4 +1,4 @@
-// Sessions that a worker knows: forgotten when nobody works for them, and never while somebody does.
+// Sessions that a worker knows: forgotten when unused, and never while in use.
 import type { Agent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -33,7 +33,7 @@ async function createPlaces() {
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // nothing is handed in
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
   })
   onTestFinished(() => places.close())
   return { places, open: gate.resolve, opened: () => opened }
@@ -75,7 +75,7 @@ test('an agent that cannot be found is looked for again by the next request', as
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // nothing is handed in
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
   })
   await expect(places.findWorld(identify('s'))).rejects.toThrow('away')
   expect((await places.findWorld(identify('s'))).agent.name).toBe('a')

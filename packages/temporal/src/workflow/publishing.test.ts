@@ -1,4 +1,4 @@
-// Records of a session on their way to the log: none is left behind by an activity that did not bring it.
+// Records of a session on their way to the log: an activity that fails to write them leaves none behind.
 import type { SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { Publishing } from './publishing.ts'
@@ -19,7 +19,7 @@ test('each record is carried by one activity at a time, and by another one where
   publishing.add(records(4))
   expect(read(publishing.takeAlong())).toEqual([3, 4])
   expect(read(publishing.takeAlong())).toEqual([])
-  // The next one takes all that is not known to be in the log: the first may be lost.
+  // The next one takes everything not known to be in the log, because the first may be lost.
   publishing.add(records(5))
   expect(read(publishing.takeAlong())).toEqual([3, 4, 5])
   publishing.release()
