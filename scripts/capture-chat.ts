@@ -93,7 +93,7 @@ async function playSession(): Promise<string> {
   tmux('send-keys', '-t', 'chat', 'C-c')
   await shown(/was interrupted\n\n› *$/)
   type('/model openai-compatible/large-model')
-  await shown(/large-model answers from now on\n› *$/)
+  await shown(/switched to model \S+large-model\n› *$/)
   type('do you still know what I asked?')
   await shown(/open\.\n[^\n]*\n\n› *$/)
   type('/log')

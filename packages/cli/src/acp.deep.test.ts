@@ -1,4 +1,4 @@
-// `baton acp` in processes of its own: several over one store, one that is killed, one without a model, and the login.
+// `baton acp` as separate processes: several on one store, one that is killed, one without a model, and the login.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 const HOST = import.meta.resolve('@baton/host')
 const TESTING = import.meta.resolve('@baton/core/testing')
 
-/** It prints, which must not reach the protocol. */
+/** Prints at startup; the output must not end up in the protocol. */
 const AGENT = `import { defineAgent, tool } from ${JSON.stringify(HOST)}
 import { createScriptedModel } from ${JSON.stringify(TESTING)}
 console.log('the agent is loaded')
@@ -185,7 +185,7 @@ test('without a model an editor is sent to the login, whose key nobody sees', as
   expect(await login.ended).toBe(0)
   expect(login.errors()).toContain('keys.json')
   expect(login.errors()).not.toContain('secret-of-a-test')
-  const [, file = ''] = /the key is in (\S+);/.exec(login.errors()) ?? []
+  const [, file = ''] = /the key was saved in (\S+);/.exec(login.errors()) ?? []
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('sk-ant-secret-of-a-test')
 

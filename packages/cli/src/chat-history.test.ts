@@ -1,4 +1,4 @@
-// Typed lines are there in the next chat, and in nobody else's.
+// Typed lines are available in the same user's next chat only.
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -113,7 +113,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
   if (values.url !== undefined) {
     for (const name of EMBEDDED_WORDS)
       if (values[name] !== undefined)
-        throw new UsageError(`--url and --${name} cannot be combined: the server decides it`)
+        throw new UsageError(`--url and --${name} cannot be combined: the server has its own`)
     const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
     return { once, session, json, partner }
   }

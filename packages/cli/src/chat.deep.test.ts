@@ -1,4 +1,4 @@
-// `baton chat` in a real terminal (tmux) and beside a running server: what a person sees and types. Left out without tmux.
+// `baton chat` in a real terminal (tmux) and with a running server: its screen and keys. Skipped without tmux.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** An agent that asks a person to look, and for leave to pay, then says what came of it. */
+/** An agent that asks a person to look and to approve a payment, then reports the results. */
 function writeAgent(): void {
   const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
   const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
@@ -128,11 +128,11 @@ test.runIf(hasTmux)(
     type('/fork')
     await shows(/a copy, session \S+\n› *$/)
     type('/tools')
-    await shows(/pay \(once, asks for an approval\): Pays\n[^]*› *$/)
+    await shows(/pay \(once, needs approval\): Pays\n[^]*› *$/)
     type('/usage')
     await shows(/scripted\/model[^\n]*\n› *$/)
     type('/approve always')
-    await shows(/get it unasked[^]*› *$/)
+    await shows(/calls in this chat are now approved without asking\n› *$/)
     type('pay')
     expect(await shows(/✓ pay \d+ ms: paid\n[^]*\n\n› *$/)).not.toContain('run it?')
   },
@@ -237,7 +237,7 @@ test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is op
   await shows(/\/fail why: *$/)
   await closeTerminal()
   await chat('--session s --store sqlite:s.db --agent agent.ts')
-  await shows(/session s goes on: 1 turn so far[^]*> look [^]*\/fail why: *$/)
+  await shows(/continuing session s: 1 turn so far[^]*> look [^]*\/fail why: *$/)
   type('a red one')
   await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
 })
@@ -245,10 +245,10 @@ test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is op
 test.runIf(hasTmux)('a narrow terminal without colour breaks between words', async () => {
   await chat('--store memory:', { columns: 40, variables: 'NO_COLOR=1' })
   type('/help')
-  await shows(/is\s+none\n› *$/)
+  await shows(/there\s+is\s+none\n› *$/)
   expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).not.toContain('\u001b')
-  expect(screen()).toContain('/new          a new session\n')
-  expect(screen()).toMatch(/^\/log {10}the session so far: who\n {14}said what/m)
+  expect(screen()).toContain('/new          start a new session\n')
+  expect(screen()).toMatch(/^\/log {10}show the session so far:\n {14}messages/m)
 })
 
 async function serve(): Promise<string> {
@@ -292,7 +292,7 @@ test.runIf(hasTmux)('a chat with a running server runs its client tools and leav
   const refused = await baton(['chat', '--once', 'look', '--url', url])
   expect([refused.code, refused.errors]).toEqual([
     1,
-    expect.stringMatching(/\nbaton: .*refused the connection; it may want a token/),
+    expect.stringMatching(/\nbaton: .*refused the connection; it may require a token/),
   ])
   await chat(`--url ${url} --session kitchen`, { variables: 'BATON_TOKEN=token-of-a-test' })
   type('look')

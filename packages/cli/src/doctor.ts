@@ -31,9 +31,9 @@ import { readWords } from './words.ts'
 
 const HELP = `baton doctor: check what is configured, reachable or missing
 
-Checks Node, the agent, the store, the model that would answer, and each configured provider: whether its server responds
-and accepts the key. It changes nothing and sends no prompt. The exit code is 1 if something that is configured does not
-work.
+Checks Node, the agent, the store, the model that would answer, and each configured provider: whether its server
+responds and accepts the key. It changes nothing and sends no prompt. The exit code is 1 if anything configured does
+not work.
 
 Options:
   --agent FILE   also check this agent: its tools, those of its sources, and parts of their schemas that calls are not

@@ -24,9 +24,9 @@ const CALLING = ['native', 'prompted', 'planned'] as const
 
 const HELP = `baton explore: explore this folder with a small model and report what it contains
 
-The model plans, looks around and reports its findings, each with a file and line shown by a tool call. Languages, entry
-points and top files are counted by code. The summary goes to standard output, progress to standard error. Nothing leaves
-this machine, whatever keys are set, unless an option allows it.
+The model plans, looks around and reports its findings, each with a file and line shown by a tool call. Languages,
+entry points and top files are counted by code. The summary goes to standard output, progress to standard error.
+Nothing leaves this machine, whatever keys are set, unless an option allows it.
 
 Usage: baton explore ["GOAL"] [options]
 

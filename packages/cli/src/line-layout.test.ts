@@ -1,4 +1,4 @@
-// Positions of typed characters, and the effect of keys on a text.
+// Positions of typed characters, and the effect of keys on the text.
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
@@ -67,7 +67,7 @@ test('whatever keys come, the cursor never stands inside a character', () => {
         edited = typeof act === 'string' ? insert(edited, act) : (applyKey(edited, act) ?? edited)
         const ends = [0]
         for (const each of splitGraphemes(edited.text)) ends.push((ends.at(-1) ?? 0) + each.length)
-        // A letter that is typed may join those beside it, with the cursor between them.
+        // A typed letter may combine with its neighbours and leave the cursor inside the combined character.
         expect(typeof act === 'string' || ends.includes(edited.cursor)).toBe(true)
       }
     }),

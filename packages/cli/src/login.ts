@@ -8,9 +8,9 @@ import { readWords, suggestion } from './words.ts'
 
 const HELP = `baton login: save the key of a provider
 
-The key is saved in a file in your config folder that only you can read. Commands use it if the provider's variable, such
-as ANTHROPIC_API_KEY, is not set. On a terminal, the command asks for the key without showing it; otherwise it reads the
-key from standard input.
+The key is saved in a file in your config folder that only you can read. Commands use it if the provider's variable,
+such as ANTHROPIC_API_KEY, is not set. On a terminal, the command asks for the key without showing it; otherwise it
+reads the key from standard input.
 
 Usage: baton login [PROVIDER] [options]
 

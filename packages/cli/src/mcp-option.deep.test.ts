@@ -1,4 +1,5 @@
-// `--mcp` in processes of their own: tools of stock servers by a command and by a file, and one clear line for what is wrong.
+// `--mcp` in separate processes: tools of stock servers given as a command and as a file, and one clear line per
+// mistake.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,7 +45,7 @@ test('a command in quotes: its tools are called, and a question that nobody can 
   expect(command.output()).toContain('I am done.')
   expect(command.errors()).toContain('✓ get-sum')
   expect(command.errors()).toContain('✓ get-tiny-image')
-  expect(command.errors()).toContain('nobody is there to answer: declined')
+  expect(command.errors()).toContain("a tool's question was declined, because there is no one to ask")
   // The definitions of the tools are kept for the next time.
   expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
 })

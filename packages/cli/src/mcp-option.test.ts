@@ -1,4 +1,4 @@
-// Errors of `--mcp` for a server that is named wrongly or is not there: one clear line each.
+// Errors of `--mcp` for a misspelled or missing server: one clear line each.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** All that a person sees of a command. */
+/** Returns the exit code and everything printed to standard error. */
 async function say(words: readonly string[]): Promise<{ readonly code: number; readonly notes: readonly string[] }> {
   const notes: string[] = []
   const code = await run(words, {

@@ -62,9 +62,7 @@ async function obeyCommand(room: ChatRoom, text: string): Promise<boolean> {
     case 'approve':
       room.approvesAlways = command.isAlways
       screen.note(
-        command.isAlways
-          ? 'calls are approved without asking from now on, in this chat'
-          : 'calls that need an approval are asked about again',
+        command.isAlways ? 'calls in this chat are now approved without asking' : 'calls that need approval ask again',
         'dim',
       )
       break

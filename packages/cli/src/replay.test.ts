@@ -1,4 +1,4 @@
-// `baton replay` with an export and an agent file: what is printed, and the exit code.
+// Output and exit codes of `baton replay` with an export and an agent file.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, exportSession } from '@baton/host'

@@ -21,8 +21,8 @@ import { notBlank, numberOfVariable, readWords } from './words.ts'
 
 const HELP = `baton run: give an agent one goal, for scripts
 
-The answer goes to standard output, progress to standard error. Piped input is added to the goal. There is no one to ask,
-so client tools fail, approvals are denied and questions are declined.
+The answer goes to standard output, progress to standard error. Piped input is added to the goal. There is no one to
+ask, so client tools fail, approvals are denied and questions are declined.
 
 Usage: baton run AGENT "GOAL" [options]
 
@@ -33,8 +33,8 @@ Options:
 ${MCP_HELP}
 ${PERMISSION_HELP}
   --session NAME continue that session, or start it
-  --store URL    where to keep the session: sqlite:FILE or postgres://HOST/DATABASE (default: with --session, the file of
-                 this folder; otherwise memory:)
+  --store URL    where to keep the session: sqlite:FILE or postgres://HOST/DATABASE (default: with --session, the file
+                 of this folder; otherwise memory:)
 
 Exit codes: 0 answered; 1 failed; 2 wrong usage; 3 no complete answer: cut at a limit, refused or stopped, or the model
 "offline" found no tool to call; 130 interrupted by Ctrl+C.

@@ -3,8 +3,8 @@ import { MCP_HELP } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'
 import { PERMISSION_HELP } from './permission-options.ts'
 
-export const SERVE_HELP = `baton serve: serve chats over HTTP at /api (for useChat of the AI SDK), and apps of protocol versions 1 and 2
-over a WebSocket at /ws
+export const SERVE_HELP = `baton serve: serve chats over HTTP at /api (for useChat of the AI SDK), and apps of protocol versions 1
+and 2 over a WebSocket at /ws
 
 Options:
 ${MODEL_HELP}
@@ -32,9 +32,9 @@ Access (a token is required if --host is not this machine):
   --token TEXT   token required from each connection, as "Authorization: Bearer" or ?token= (BATON_TOKEN is safer: other
                  users of the machine cannot read it)
   --jwt-issuer URL, --jwt-audience NAME
-                 accept this issuer's JWTs for this service (the aud claim; separate several with commas). Each principal
-                 has separate sessions. --token still works, and is required for /metrics (default: BATON_JWT_ISSUER,
-                 BATON_JWT_AUDIENCE)
+                 accept this issuer's JWTs for this service (the aud claim; separate several with commas). Each
+                 principal has separate sessions. --token still works, and is required for /metrics (default:
+                 BATON_JWT_ISSUER, BATON_JWT_AUDIENCE)
   --jwt-jwks URL address of the issuer's keys (default: BATON_JWT_JWKS, then the issuer's
                  /.well-known/openid-configuration)
   --jwt-claim NAME
@@ -43,8 +43,8 @@ Access (a token is required if --host is not this machine):
   --tls-cert FILE, --tls-key FILE
                  certificate and key in PEM, to serve wss
   --public-host NAME
-                 a name that a proxy uses for this server, such as chat.example; repeatable. Its pages may connect, and a
-                 server without a token accepts requests for it
+                 a name that a proxy uses for this server, such as chat.example; repeatable. Its pages may connect, and
+                 a server without a token accepts requests for it
   --trust-proxy [NUMBER]
                  trust X-Forwarded-For of this many proxies in front (default: 1)
 

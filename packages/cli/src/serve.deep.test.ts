@@ -1,4 +1,4 @@
-// `baton serve` as a process: how it ends at a signal, TLS, its log, and how it starts anew when its agent changes.
+// `baton serve` as a process: its end after a signal, TLS, its log, and restarts after a change to the agent's file.
 import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
@@ -29,7 +29,8 @@ beforeEach(() => {
 afterEach(async () => {
   for (const app of apps) app.close()
   for (const command of commands) {
-    // A server of `--dev` has a child, which only a signal that can be passed on ends; the second one ends it at once.
+    // A `--dev` server has a child process, stopped only by a signal that can be forwarded; the second one stops it at
+    // once.
     command.kill('SIGTERM')
     command.kill('SIGTERM')
     await command.ended
@@ -37,7 +38,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** An agent that asks the app to look, then says what it is told here and what the app saw. */
+/** Writes an agent that asks the app to look, then says the given text and what the app saw. */
 function writeAgent(
   says: string,
   tools = 'tool({ name: "look", description: "Looks", input: { type: "object" }, effect: "pure" })',
@@ -83,7 +84,7 @@ async function untilErrors(command: StartedCommand, text: string): Promise<void>
 const findFinal = (app: V1App): string | undefined =>
   app.frames.findLast(({ type }) => type === 'assistant.speech.final')?.payload['text']
 
-const STOPS = 'the server stops'
+const STOPS = 'the server is stopping'
 
 test('a turn that runs when the signal comes is told whole, and the exit is clean', async () => {
   writeAgent('Seen.')

@@ -21,10 +21,10 @@ import { readWords, suggestion } from './words.ts'
 
 const HELP = `baton sessions: manage the sessions of a store
 
-  baton sessions list            name, last use, records, "open" if a turn may be running, "damaged" if the store is (see
-                                 baton store check); works while a server is running
-  baton sessions delete SESSION  delete a session for good; refused while another process holds it, except over Temporal,
-                                 where its workflow is terminated too
+  baton sessions list            name, last use, records, "open" if a turn may be running, "damaged" if the store is
+                                 (see baton store check); works while a server is running
+  baton sessions delete SESSION  delete a session for good; refused while another process holds it, except over
+                                 Temporal, where its workflow is terminated too
   baton sessions export SESSION  export as lines of JSON, to standard output or --file; works while a server is running
   baton sessions import FILE     import an exported session into the store, under its own name
 

@@ -1,4 +1,4 @@
-// A conversation with a person who is a script: turns, commands, interrupts, and how it ends.
+// Conversations with a scripted person: turns, commands, interrupts, and exits.
 import type { EventBody } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -148,7 +148,7 @@ test('commands are obeyed, and one that is unknown says which there are', async 
   expect(await started.ended).toBe(0)
   expect(text()).toBe(
     'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
-      'there is no command /modle, did you mean /model? there are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
+      'there is no command /modle, did you mean /model? the commands are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
   )
   expect(done).toEqual(['close s', 'close new-1'])
 })
@@ -204,7 +204,7 @@ test('what the session is told is done, and what it refuses is told', async () =
 test('a server out of reach says that it does not offer a command', async () => {
   const { started, text } = await talk(['/retry'])
   await started.ended
-  expect(text()).toMatch(/^this chat does not offer it/)
+  expect(text()).toMatch(/^this chat does not support that command/)
 })
 
 test('what a tool asks is answered by the person, and declined where nobody is', async () => {
@@ -217,7 +217,7 @@ test('what a tool asks is answered by the person, and declined where nobody is',
   expect(typed.done).toEqual(['q "n"', 'close s'])
   const piped = await talk(['one'], asking, false, true)
   await piped.started.ended
-  expect(piped.done).toEqual(['q the command declined, because nobody is there to ask', 'close s'])
+  expect(piped.done).toEqual(['q the command declined because there is no one to ask', 'close s'])
 })
 
 test('an answer that the session refuses is asked for again', async () => {

@@ -33,7 +33,7 @@ export const TEMPORAL_HELP = `  --temporal HOST:PORT
                  address of the Temporal service's frontend (default: BATON_TEMPORAL)
   --namespace NAME   Temporal namespace (default: default)
   --task-queue NAME  task queue of the workers (default: baton)
-  --redis URL    redis://HOST:PORT, for streaming live text (default: BATON_REDIS; without it, text arrives step by step)
+  --redis URL    redis://HOST:PORT, to stream live text (default: BATON_REDIS; without it, text arrives step by step)
   --store URL    postgres://USER:PASSWORD@HOST/DATABASE, where session records are kept (default: BATON_STORE)`
 
 /** Returns `undefined` without `--temporal`. @throws UsageError */

@@ -1,4 +1,4 @@
-// The quiet line below an answer, and results that are folded.
+// The dim usage line below an answer, and folded results.
 import { expect, test } from 'vitest'
 import { createShownCalls } from './shown-calls.ts'
 import { describeUsage } from './usage-line.ts'
